@@ -1,6 +1,8 @@
-//! The command line: types and help only; what a verb does is in `cmd`.
+//! The command line: only types and help. `cmd` does the work.
 
 mod carrier;
+#[cfg(test)]
+mod examples;
 mod extract;
 mod import;
 mod job;
@@ -50,8 +52,8 @@ pub struct Cli {
     pub verb: Verb,
 }
 
-/// Which session a command is about; found by itself where it can be. Global, for the hook
-/// puts these flags right behind the verb, before a verb of the verb's own.
+/// Which session a command is about. The flags are global, because the hook puts them right after
+/// the verb, before any subcommand.
 #[derive(Debug, Clone, Default, Args)]
 pub struct SessionSelector {
     /// Session: an id, the beginning of one, a file, or `this` [default: the one this runs in, else the only live one of the project]
@@ -138,7 +140,7 @@ pub enum Verb {
         #[command(subcommand)]
         what: SurgeryVerb,
     },
-    /// The operations of `surgery` by the names of its specification
+    /// Run an operation of `surgery` by the name in its specification
     ExportClaude(ExportArgs),
     /// Print a round in full
     Inject(InjectArgs),
@@ -170,7 +172,7 @@ pub enum Verb {
     },
     /// List what brain-guard keeps, and remove it (for you, not for the agent)
     Purge(PurgeArgs),
-    /// The plugin's module asks (not for people)
+    /// Answers the plugin's module (not for people)
     #[command(hide = true)]
     Mod(ModArgs),
     /// Stands in for the client in a test of the carriers (not for people)
@@ -179,7 +181,7 @@ pub enum Verb {
     /// Serves or reads the X11 selection, for the carrier (not for people)
     #[command(hide = true)]
     Clipboard {
-        /// Which of both
+        /// Serve or read
         #[command(subcommand)]
         what: ClipboardVerb,
     },

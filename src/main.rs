@@ -1,5 +1,4 @@
-//! The program. `hook` is matched before anything else is set up: it runs on
-//! every tool call.
+//! The program. `main` handles `hook` before any other setup, because it runs on every tool call.
 
 use std::io::Write;
 use std::process::ExitCode;
@@ -10,8 +9,8 @@ use brain_guard::cmd;
 use dlmalloc::GlobalDlmalloc;
 use guard::hook;
 
-/// musl's own allocator asks the system for memory, and gives it back, in single pages:
-/// a third of the hook's system calls.
+/// musl's own allocator requests and returns memory in single pages, which is a third of the hook's
+/// system calls.
 #[global_allocator]
 static ALLOCATOR: GlobalDlmalloc = GlobalDlmalloc;
 
@@ -34,16 +33,16 @@ fn run_hook(args: &[String]) -> ExitCode {
         }
         _ => return ExitCode::SUCCESS,
     };
-    let env = hook::variables::at_home(Env::keep());
+    let env = hook::variables::restore_user_folders(Env::snapshot());
     let input = hook::input::Input::standard();
     let reply = hook::run(role, input, &env, clock::now(), cmd::OUTSIDE);
     if let Some(text) = &reply.wake {
-        // The client starts a turn with what an asyncRewake hook leaves here.
+        // The client starts a turn with what an asyncRewake hook writes to stderr.
         let _ = std::io::stderr().write_all(text.as_bytes());
         return ExitCode::from(2);
     }
     if let Some(json) = reply.json() {
-        // A client that is gone doesn't need the answer.
+        // A client that has exited does not need the answer.
         let _ = std::io::stdout().write_all(json.as_bytes());
     }
     ExitCode::SUCCESS

@@ -1,6 +1,6 @@
-//! Counts tokens of text, for figures before and after surgery. The vocabulary takes a tenth of
-//! a second to load and is another model's: counts are calibrated by what the session's own
-//! responses used. Never on the hook's path.
+//! Estimates the tokens of text, for the figures before and after surgery. The vocabulary takes 0.1
+//! s to load, so the hook never uses it. It belongs to another model, so counts are calibrated with
+//! the usage that the session's responses report.
 
 use std::sync::OnceLock;
 
@@ -11,25 +11,24 @@ use tiktoken_rs::CoreBPE;
 
 use sessions::dialect::BlockKind;
 
-/// What a picture is counted as: the API's figure for one of the usual size.
+/// Tokens of a picture: the API's figure for one of the usual size.
 const IMAGE: u64 = 1_600;
 
-/// Longer texts are counted in pieces: the time for a text without blanks grows faster than
+/// Longer texts are counted in pieces, because the time for a text without blanks grows faster than
 /// its length.
 const PIECE: usize = 16 * 1024;
 
-/// A vocabulary, loaded when it is first asked. Its memory is freed with it.
+/// A vocabulary that is loaded on first use. Dropping it frees its memory.
 #[derive(Default)]
 pub struct Counter(OnceLock<Option<CoreBPE>>);
 
 impl Counter {
     fn vocabulary(&self) -> Option<&CoreBPE> {
-        // It is a part of the crate.
+        // The crate contains the vocabulary, so this does not fail.
         self.0.get_or_init(|| tiktoken_rs::cl100k_base().ok()).as_ref()
     }
 
-    /// Tokens of a text, by the vocabulary `cl100k_base`: it takes half the time and memory
-    /// that the larger one does.
+    /// Tokens of a text. `cl100k_base` takes half the time and memory of the larger vocabulary.
     pub fn count(&self, text: &str) -> u64 {
         let Some(vocabulary) = self.vocabulary() else {
             return text.len() as u64 / 4;
@@ -48,8 +47,8 @@ impl Counter {
         all
     }
 
-    /// Tokens that a block brings into the context, by its JSON: its words without what only
-    /// the API reads.
+    /// Tokens that a block adds to the context, from its JSON. Fields that only the API reads, such
+    /// as signatures, do not count.
     pub fn of_block(&self, kind: BlockKind, json: &[u8]) -> u64 {
         let Ok(text) = std::str::from_utf8(json) else { return json.len() as u64 / 4 };
         match kind {
@@ -62,7 +61,7 @@ impl Counter {
         }
     }
 
-    /// A block that is a string, or has its text in a field.
+    /// Tokens of a block that is a string or has its text in `field`.
     fn word(&self, json: &str, field: &str) -> u64 {
         match serde_json::from_str(json) {
             Ok(Value::String(text)) => self.count(&text),
@@ -73,7 +72,7 @@ impl Counter {
         }
     }
 
-    /// A call: its name and its input as the API gets it.
+    /// Tokens of a call's name and of its input, as the API gets it.
     fn tool_use(&self, json: &str) -> u64 {
         #[derive(Deserialize)]
         struct Call<'a> {
@@ -87,10 +86,10 @@ impl Counter {
         })
     }
 
-    /// A result: its texts and pictures.
+    /// Tokens of a result's texts and pictures.
     fn tool_result(&self, json: &str) -> u64 {
         match serde_json::from_str(json) {
-            // pi's results are the message's content itself.
+            // A result of pi is the message's content itself.
             Ok(Value::Object(block)) => block.get("content").map_or(0, |value| self.content(value)),
             Ok(value) => self.content(&value),
             Err(_) => 0,
@@ -110,7 +109,7 @@ impl Counter {
     }
 }
 
-/// What a counted token is worth in the session's own tokens.
+/// Factor from counted tokens to the session's own tokens.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Calibration(f64);
 
@@ -121,8 +120,9 @@ impl Default for Calibration {
 }
 
 impl Calibration {
-    /// From rounds that were both measured and counted. Too few tell nothing; a factor beyond
-    /// what vocabularies differ by comes of content that is not in the rows.
+    /// From rounds that were both measured and counted. Too few tokens say nothing. Vocabularies
+    /// differ by less than the bounds here; a factor beyond them comes from content outside the
+    /// rows.
     pub fn of(measured: u64, counted: u64) -> Self {
         const ENOUGH: u64 = 500;
         if measured < ENOUGH || counted < ENOUGH {
@@ -131,7 +131,7 @@ impl Calibration {
         Self((measured as f64 / counted as f64).clamp(0.5, 3.0))
     }
 
-    /// Counted tokens as the session would measure them.
+    /// Converts counted tokens to the session's own tokens.
     pub fn apply(self, counted: u64) -> u64 {
         (counted as f64 * self.0).round() as u64
     }

@@ -1,5 +1,5 @@
-//! `brain-guard demo` as a user runs it, on plugins that work and on plugins
-//! that don't: it must not say that all is well when it is not.
+//! `brain-guard demo` as a user runs it, on working and on broken plugins: it must not report
+//! success when something is wrong.
 #![allow(clippy::disallowed_methods, reason = "tests are an edge")]
 
 use std::fs;
@@ -10,10 +10,10 @@ use std::time::{Duration, Instant};
 
 const BINARY: &str = env!("CARGO_BIN_EXE_brain-guard");
 
-/// What every run must keep to.
+/// The time limit of every run.
 const BOUND: Duration = Duration::from_secs(30);
 
-/// Stages of the play.
+/// Stages of the demo.
 const STAGES: usize = 18;
 
 struct Place {
@@ -22,7 +22,7 @@ struct Place {
 }
 
 impl Place {
-    /// A plugin folder as it is installed, with `program` linked as its binary.
+    /// An installed plugin folder, with `program` linked as its binary.
     fn new(program: Option<&Path>) -> Self {
         let root = tempfile::tempdir().expect("temp");
         let (plugin, source) =
@@ -45,7 +45,7 @@ impl Place {
         Self { root, plugin }
     }
 
-    /// A plugin whose binary is a shell script.
+    /// A plugin whose binary is this shell script.
     fn scripted(script: &str) -> Self {
         let place = Self::new(None);
         let path = place.plugin.join("bin/brain-guard");
@@ -58,7 +58,7 @@ impl Place {
         self.root.path().join(name)
     }
 
-    /// Plays, and checks what holds for every run: the bound, plain text, no traces.
+    /// Runs the demo and checks the time limit, plain text, and that nothing is left behind.
     fn play(&self) -> (Output, String) {
         let begun = Instant::now();
         let output = Command::new(BINARY)
@@ -69,7 +69,7 @@ impl Place {
             .env("TMPDIR", self.at("tmp"))
             .env("PATH", self.at("no-programs"))
             .env("TERM", "xterm-256color")
-            // A session's own variables must not lead into that session.
+            // The variables of a real session must not lead the demo into that session.
             .env("CLAUDE_CODE_SESSION_ID", "of-the-user")
             .env("CLAUDE_PROJECT_DIR", self.at("home"))
             .env("BRAIN_GUARD_MOD", "0.0.0:1")
@@ -99,7 +99,7 @@ fn failed(said: &str) -> usize {
 }
 
 #[test]
-fn the_plugin_as_it_is_plays_every_stage() {
+fn the_real_plugin_plays_every_stage() {
     let place = Place::new(Some(Path::new(BINARY)));
     let (output, said) = place.play();
     assert_eq!(output.status.code(), Some(0), "{said}");
@@ -117,7 +117,7 @@ fn the_plugin_as_it_is_plays_every_stage() {
 }
 
 #[test]
-fn a_home_that_is_read_only_does_not_matter() {
+fn a_read_only_home_does_not_matter() {
     let place = Place::new(Some(Path::new(BINARY)));
     fs::set_permissions(place.at("home"), fs::Permissions::from_mode(0o555)).expect("chmod");
     let (output, said) = place.play();
@@ -125,7 +125,7 @@ fn a_home_that_is_read_only_does_not_matter() {
 }
 
 #[test]
-fn a_program_that_does_nothing_is_no_success() {
+fn a_program_that_does_nothing_fails_the_demo() {
     let (output, said) = Place::new(Some(Path::new("/bin/true"))).play();
     assert_eq!(output.status.code(), Some(1), "{said}");
     assert_eq!(failed(&said), STAGES, "{said}");
@@ -133,7 +133,7 @@ fn a_program_that_does_nothing_is_no_success() {
 }
 
 #[test]
-fn a_program_that_hangs_is_ended_and_told_of() {
+fn a_hanging_program_is_ended_and_reported() {
     let (output, said) = Place::scripted("PATH=/usr/bin:/bin\nexec sleep 600").play();
     assert_eq!(output.status.code(), Some(1), "{said}");
     assert_eq!(failed(&said), STAGES, "{said}");
@@ -148,7 +148,7 @@ fn what_a_hanging_program_started_is_ended_too() {
     assert_eq!(output.status.code(), Some(1), "{said}");
     let text = fs::read_to_string(pids).expect("the program was started");
     for pid in text.lines() {
-        // A group that has members has its leader's number.
+        // A process group with members has its leader's pid.
         let alive = || {
             fs::read_dir("/proc").expect("proc").flatten().any(|entry| {
                 let stat = fs::read_to_string(entry.path().join("stat")).unwrap_or_default();
@@ -157,7 +157,7 @@ fn what_a_hanging_program_started_is_ended_too() {
                 fields.get(2) == Some(&pid) && fields.first() != Some(&"Z")
             })
         };
-        // A member that was killed ends when the system comes to it.
+        // A killed member ends with a delay.
         let until = Instant::now() + Duration::from_secs(5);
         while alive() {
             assert!(Instant::now() < until, "group {pid} lives on");
@@ -167,7 +167,7 @@ fn what_a_hanging_program_started_is_ended_too() {
 }
 
 #[test]
-fn a_program_that_prints_nonsense_or_fails_is_no_success() {
+fn a_program_that_prints_nonsense_fails_the_demo() {
     for script in ["echo nonsense", "echo '{}'", "exit 3", "yes"] {
         let (output, said) = Place::scripted(&format!("PATH=/usr/bin:/bin\n{script}")).play();
         assert_eq!(output.status.code(), Some(1), "{script}: {said}");
@@ -176,7 +176,7 @@ fn a_program_that_prints_nonsense_or_fails_is_no_success() {
 }
 
 #[test]
-fn no_program_and_no_plugin_are_named_with_the_way_out() {
+fn a_missing_program_or_plugin_is_reported_with_the_way_out() {
     let (output, said) = Place::new(None).play();
     assert_eq!(output.status.code(), Some(1), "{said}");
     assert_eq!(failed(&said), STAGES, "{said}");
@@ -189,7 +189,7 @@ fn no_program_and_no_plugin_are_named_with_the_way_out() {
 }
 
 #[test]
-fn a_hook_that_is_not_registered_is_noticed() {
+fn an_unregistered_hook_is_noticed() {
     for event in
         ["SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "PostToolBatch", "Stop"]
     {

@@ -1,15 +1,15 @@
-//! What the walls between the crates leave open: that the modules of a crate don't import each
-//! other in a circle, and that the guard's judgement is told all that it needs.
+//! Rules that crate borders do not enforce: no circular imports between a crate's modules, and no
+//! access to the outside world in the guard's decisions.
 #![allow(clippy::disallowed_methods, reason = "tests are an edge: they read the source")]
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Modules of the guard that touch neither files nor clock, and know nobody who does.
+/// Modules of the guard that use neither files nor clock, directly or indirectly.
 const PURE: [&str; 7] = ["boundary", "compaction", "git", "job", "policy", "report", "seal"];
 
-/// What these may not name.
+/// The paths that these may not name.
 const WORLD: [&str; 8] = [
     "std::env",
     "std::fs",
@@ -32,7 +32,7 @@ fn files(folder: &Path) -> Vec<PathBuf> {
     entries.flat_map(|path| if path.is_dir() { files(&path) } else { vec![path] }).collect()
 }
 
-/// A crate's top modules, and the code of each without its tests and comments.
+/// A crate's top modules, with their code but without tests and comments.
 fn modules(source: &Path) -> BTreeMap<String, String> {
     let mut modules: BTreeMap<String, String> = BTreeMap::new();
     for path in files(source).into_iter().filter(|p| p.extension().is_some_and(|e| e == "rs")) {
@@ -55,7 +55,7 @@ fn code(source: &str) -> String {
     lines.flat_map(|line| [line, "\n"]).collect()
 }
 
-/// Whether that path or one below it stands there; the first part of a group is enough.
+/// Whether the code names this path or one below it; the first part of a group is enough.
 fn names(code: &str, path: &str) -> bool {
     code.match_indices(path).any(|(at, _)| {
         !code[at + path.len()..].starts_with(|c: char| c.is_alphanumeric() || c == '_')
@@ -63,7 +63,7 @@ fn names(code: &str, path: &str) -> bool {
 }
 
 #[test]
-fn no_modules_import_each_other_in_a_circle() {
+fn modules_have_no_circular_imports() {
     for source in crates() {
         let all = modules(&source);
         let mut left: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
@@ -73,7 +73,7 @@ fn no_modules_import_each_other_in_a_circle() {
             let imports = others.filter(|other| names(code, &format!("crate::{other}")));
             left.insert(module, imports.collect());
         }
-        // What imports nothing that is left is below all the rest.
+        // A module without remaining imports is below all others.
         while let Some(lowest) = left.iter().find(|(_, imports)| imports.is_empty()) {
             let lowest = *lowest.0;
             left.remove(lowest);
@@ -86,7 +86,7 @@ fn no_modules_import_each_other_in_a_circle() {
 }
 
 #[test]
-fn what_is_pure_names_nothing_of_the_world() {
+fn pure_modules_name_nothing_of_the_outside_world() {
     let all = modules(&Path::new(env!("CARGO_MANIFEST_DIR")).join("crates/guard/src"));
     for module in PURE {
         let code = all.get(module).unwrap_or_else(|| panic!("there is no module {module}"));
@@ -97,7 +97,7 @@ fn what_is_pure_names_nothing_of_the_world() {
 }
 
 #[test]
-fn a_path_is_found_where_it_is_named() {
+fn names_ignores_comments_tests_and_longer_paths() {
     let code = code(
         "// std::fs\nuse std::fs::File;\nuse crate::filesystem;\n#[cfg(test)]\nmod tests {\nuse std::env;\n}",
     );

@@ -1,6 +1,6 @@
-//! How the static program is linked: what a hook runs stands together (`.cargo/hook.ld`), which
-//! its memory is held to by `./bench --quick`. Here it is tried on a program of a line, as the
-//! whole one takes minutes.
+//! How the static program is linked: the code that hooks run is contiguous (`.cargo/hook.ld`), and
+//! `./bench --quick` limits its memory. These tests link a one-line program, because the real one
+//! takes minutes.
 #![allow(
     clippy::disallowed_methods,
     clippy::print_stderr,
@@ -11,7 +11,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-/// The machine's own, of a program that needs no library.
+/// The musl target of this machine, which needs no libraries.
 fn musl() -> String {
     format!("{}-unknown-linux-musl", std::env::consts::ARCH)
 }
@@ -21,7 +21,7 @@ fn rustc() -> Command {
     Command::new(std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into()))
 }
 
-/// Why nothing can be linked for [`musl`] here, where that is so.
+/// Why linking for [`musl`] is impossible here, if it is.
 fn missing() -> Option<String> {
     let asked = rustc().args(["--print", "target-libdir", "--target", &musl()]).output();
     let folder = asked.map(|asked| PathBuf::from(String::from_utf8_lossy(&asked.stdout).trim()));
@@ -36,7 +36,7 @@ fn compiled(source: &Path, to: &Path, words: &[&str]) -> Output {
 }
 
 #[test]
-fn what_a_hook_runs_is_a_section_of_the_static_program() {
+fn hook_code_is_one_section_of_the_static_program() {
     if let Some(why) = missing() {
         eprintln!("not run: {why}");
         return;
@@ -62,7 +62,7 @@ fn what_a_hook_runs_is_a_section_of_the_static_program() {
 }
 
 #[test]
-fn the_script_is_handed_to_the_static_program_alone() {
+fn only_the_static_program_gets_the_linker_script() {
     let folder = tempfile::tempdir().expect("a folder");
     let program = folder.path().join("link");
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join(".cargo/link.rs");

@@ -1,4 +1,4 @@
-//! Sessions as earlier builds kept them.
+//! Sessions in the format of earlier builds.
 
 use std::fs;
 use std::path::Path;
@@ -6,14 +6,14 @@ use std::path::Path;
 use sha2::{Digest as _, Sha256};
 use store::blocks::Reader;
 
-/// Puts packs in the place of a session's blocks, by its folder in the store.
+/// Replaces a session's blocks by packs, given its folder in the store.
 pub fn from(folder: &Path) {
     let blocks = folder.join("blocks.db");
     let mut pack = Vec::new();
     let mut number = 0;
-    let reader = Reader::of(&blocks).expect("blocks");
+    let reader = Reader::open_file(&blocks).expect("blocks");
     let read = reader.rows(0, |round, row| {
-        // A row is one block, or several.
+        // A row is one or several blocks.
         for block in row.chunks(1_000) {
             let id = format!("{:x}", Sha256::digest(block));
             let header = serde_json::json!({

@@ -1,6 +1,5 @@
-//! A panic in the hook lets the call through: exit 0, nothing on stdout, a line in
-//! the log. No input is known that makes the hook panic, so this program arms the
-//! same handler as the hook and panics itself.
+//! A panic in the hook lets the call pass: exit 0, empty stdout, a line in the log. No input is
+//! known to cause one, so this program installs the hook's handler and panics itself.
 #![allow(clippy::disallowed_methods, reason = "tests are an edge")]
 
 use std::fs;
@@ -18,7 +17,7 @@ fn main() {
         Ok(_) => panic!("a bug in the hook"),
         Err(_) => {}
     }
-    // Listing tools ask what is in here; there is nothing to choose from.
+    // Listing tools ask for tests, but there are none to choose from.
     if std::env::args().any(|a| a == "--list") {
         return;
     }

@@ -1,5 +1,5 @@
-//! Programs of tests that play cases of their own: which are asked for, and how they ended, told
-//! as the test harness tells it.
+//! A small test harness for programs with their own cases: selects the cases and reports like the
+//! standard harness.
 
 use std::process::ExitCode;
 use std::time::Instant;
@@ -8,7 +8,7 @@ use std::time::Instant;
 pub enum End {
     Passed,
     Failed(String),
-    /// It can't run here, and why.
+    /// Why it cannot run here.
     Left(String),
 }
 
@@ -18,14 +18,14 @@ impl From<Result<(), String>> for End {
     }
 }
 
-/// Plays those of the cases whose names hold one of the `words`, all where there is none; with
-/// `--list` they are named. `whole` is a word that means every one.
+/// Plays the cases whose names contain one of the `words`, or all without words; `--list` names
+/// them. `whole` is a word that selects all.
 pub fn all<Case: FnOnce() -> End>(
     words: &[String],
     whole: &str,
     cases: impl Iterator<Item = (String, Case)>,
 ) -> ExitCode {
-    // Of the test harness's own arguments only a filter and a list make a difference here.
+    // Of the test harness's arguments only a filter and `--list` matter here.
     let filters: Vec<&String> = words.iter().filter(|word| !word.starts_with('-')).collect();
     let asked = |name: &str| {
         filters.is_empty() || filters.iter().any(|f| name.contains(*f) || whole.contains(*f))

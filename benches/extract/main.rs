@@ -1,5 +1,5 @@
-//! What extraction costs on long sessions, beside `cp` over the same files in the same run: time
-//! and memory. `./bench extract` builds what this needs and starts it.
+//! The time and memory of extraction on long sessions, compared with `cp` on the same files in the
+//! same run. `./bench extract` builds and starts it.
 #![allow(
     clippy::disallowed_methods,
     clippy::print_stdout,
@@ -11,7 +11,7 @@ mod goals;
 mod rows;
 mod world;
 
-/// The parts that it shares with the other benchmarks.
+/// Modules shared with the other benchmarks.
 macro_rules! shared {
     ($($name:ident at $path:literal)+) => {
         $(
@@ -48,7 +48,6 @@ use page::Section;
 use run::{Found, Run, measured};
 use world::World;
 
-/// Its part of the page.
 const SECTION: Section = Section {
     mark: "<!-- Written by `./bench extract --write`; the text is benches/extract/page.md. -->",
     text: include_str!("page.md"),
@@ -68,7 +67,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Measures, prints, and says whether all holds that is asserted.
+/// Measures and prints; returns whether all asserted goals hold.
 fn run(args: &Args) -> Result<bool, String> {
     let mut found = Found::default();
     for megabytes in &args.sizes {

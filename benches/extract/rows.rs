@@ -1,6 +1,6 @@
-//! The rows of a session as pi and `OpenClaw` up to 2026.7.1 write them (version 3): prompts,
-//! answers of reasoning, text and calls, a row for each result, a second copy of what a command
-//! printed in its details.
+//! Session rows in the format of pi and `OpenClaw` up to 2026.7.1 (version 3). An answer has
+//! reasoning, text and calls; each result has its own row, with a second copy of command output in
+//! its details.
 
 use std::fmt::Write as _;
 
@@ -9,7 +9,7 @@ use crate::dice::Dice;
 use crate::pool::Pool;
 use crate::session::{MB, Rounds};
 
-/// Milliseconds from one row to the next.
+/// Milliseconds between rows.
 const STEP: u64 = 700;
 
 /// Writes round after round.
@@ -17,19 +17,16 @@ pub struct Writer {
     pool: Pool,
     dice: Dice,
     session: String,
-    /// Rounds so far.
     round: u64,
-    /// Milliseconds since the session began.
+    /// Milliseconds since the session started.
     clock: u64,
     /// The last row's id, as JSON.
     parent: String,
-    /// Tokens in the context.
     used: u64,
     out: String,
 }
 
 impl Writer {
-    /// At the beginning of a session.
     pub fn new(session: &str, seed: u64) -> Self {
         Self {
             pool: Pool::new(),
@@ -77,7 +74,7 @@ impl Writer {
         ));
     }
 
-    /// What the model said and called, and what the calls gave.
+    /// The model's text and calls, and the results.
     fn response(&mut self) {
         let signature = self.pool.base64(&mut self.dice, 300, 900).to_owned();
         let text = self.pool.prose(&mut self.dice, 0, 1_200);

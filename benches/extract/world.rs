@@ -1,4 +1,4 @@
-//! The sessions and stores of one size, and everything that is measured on them.
+//! The sessions and stores of one size, and all measures on them.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -21,7 +21,7 @@ pub const SYNCED: &str = "cp, sync";
 pub const PLAN_CLAUDE: &str = "plan, Claude Code's";
 pub const RUN_CLAUDE: &str = "run, Claude Code's, into a new session";
 
-/// The folders of one size, and the programs' surroundings.
+/// The folders of one size, and the environment of the programs.
 pub struct World {
     session: Session,
     claude: Session,
@@ -33,10 +33,10 @@ pub struct World {
 type Measured = fn(&World) -> Result<Measure, String>;
 
 impl World {
-    /// Makes the sessions, where they are not there.
+    /// Makes missing sessions.
     ///
     /// # Errors
-    /// What can't be made.
+    /// A file that cannot be made.
     pub fn new(args: &Args, megabytes: u64) -> Result<Self, String> {
         let told = |e: std::io::Error| e.to_string();
         fs::create_dir_all(&args.kept).map_err(told)?;
@@ -47,7 +47,7 @@ impl World {
         };
         let session = session::session(&args.kept, 16, bytes, 0, &pi).map_err(told)?;
         let claude = session::session(&args.kept, 1, bytes, 0, &claude).map_err(told)?;
-        // Copies that are extracted from, three stores, the new session.
+        // Space for copies to extract from, three stores, and the new session.
         let place = Place::new(args, megabytes, 8)?;
         Ok(Self { session, claude, place, binary: args.binary.clone() })
     }
@@ -57,7 +57,7 @@ impl World {
         &self.session
     }
 
-    /// All measures that were asked for, and which can't be taken here, with the reason.
+    /// All requested measures, and why others cannot be taken here.
     pub fn measures(&self, args: &Args) -> (Vec<Measure>, Vec<String>) {
         let (file, out) = (text(&self.session.path), self.place.out());
         let to = out.join("copy");
@@ -100,7 +100,7 @@ impl World {
         Measure::of(PLAN, about, case, &self.session).bounded(self.session.largest_row).checked()
     }
 
-    /// From a copy of the session that nothing was extracted from, into an empty store.
+    /// From an untouched copy of the session into an empty store.
     fn run(&self) -> Result<Measure, String> {
         let about = "all that the settings extract, into an empty store, synced; the session written anew, synced";
         let (file, store) = self.own("run");
@@ -110,7 +110,7 @@ impl World {
         Measure { laid, fresh: vec![store], ..measure }.bounded(self.session.largest_row).checked()
     }
 
-    /// On a session that everything was extracted from.
+    /// On a session with everything extracted already.
     fn again(&self) -> Result<Measure, String> {
         let (file, store) = self.own("again");
         self.extracted(&file, &store)?;
@@ -119,7 +119,7 @@ impl World {
         Measure::of(AGAIN, about, case, &self.session).bounded(self.session.largest_row).checked()
     }
 
-    /// The session, and the ledger, are as they were before each start.
+    /// The session and the ledger are reset before each start.
     fn restore(&self) -> Result<Measure, String> {
         let (file, store) = self.own("restore");
         self.extracted(&file, &store)?;
@@ -133,7 +133,7 @@ impl World {
         let mut laid = Vec::new();
         for (name, path) in [("session", file.clone()), ("ledger", ledger)] {
             let aside = kept.join(name);
-            // With its time: a session that was just written is left alone.
+            // Keeps the file time, because a session written just now is left alone.
             let time = fs::metadata(&path).and_then(|meta| meta.modified());
             fs::copy(&path, &aside)
                 .and_then(|_| fs::File::options().write(true).open(&aside))
@@ -155,7 +155,7 @@ impl World {
         Measure::of(PLAN_CLAUDE, "", case, &self.claude).bounded(self.claude.largest_row).checked()
     }
 
-    /// From a session that is in the store, as surgery's operations; nothing was extracted of it.
+    /// From an imported session, like the surgery operations; nothing was extracted yet.
     fn run_claude(&self) -> Result<Measure, String> {
         let (_, store) = self.own("claude");
         fs::create_dir_all(&store).map_err(|e| e.to_string())?;
@@ -177,7 +177,7 @@ impl World {
         (folder.join(file), folder.join("store"))
     }
 
-    /// Lays the session there and extracts from it, once.
+    /// Puts the session there and extracts from it once.
     fn extracted(&self, file: &Path, store: &Path) -> Result<(), String> {
         let case = with_store(self.verb(RUN, &["run", text(file)]), store);
         let laid = vec![(self.session.path.clone(), file.to_path_buf())];
@@ -190,13 +190,13 @@ impl World {
         self.place.case(name, &self.binary, &words)
     }
 
-    /// Takes everything away that was written at this size.
+    /// Removes everything written at this size.
     pub fn remove(&self) {
         self.place.remove();
     }
 }
 
-/// The first file below a folder that is meant.
+/// The first file below a folder that matches.
 fn find(folder: &Path, is: &dyn Fn(&Path) -> bool) -> Option<PathBuf> {
     for entry in fs::read_dir(folder).ok()?.flatten() {
         let path = entry.path();

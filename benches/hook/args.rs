@@ -1,21 +1,21 @@
-//! What is asked of the benchmark.
+//! The arguments of the benchmark.
 
 use std::path::PathBuf;
 
-/// The command line, as `./bench` hands it on.
+/// The command line from `./bench`.
 #[derive(Debug, Default)]
 pub struct Args {
     /// The program to measure, and the target it is built for.
     pub binary: PathBuf,
     pub target: String,
-    /// The empty static program, and the one whose memory is known.
+    /// The empty static program, and the one with known memory.
     pub empty: PathBuf,
     pub eater: PathBuf,
-    /// A fresh folder; whoever made it removes it.
+    /// A fresh folder; its creator removes it.
     pub work: PathBuf,
-    /// A fresh folder for the transcripts, where they don't fit beside the rest.
+    /// A fresh folder for the transcripts, if they do not fit beside the rest.
     pub aside: Option<PathBuf>,
-    /// The command as it was typed, for the page.
+    /// The typed command, for the page.
     pub command: String,
     pub rounds: usize,
     /// MB of transcript.
@@ -32,7 +32,7 @@ impl Args {
     /// Parses the words.
     ///
     /// # Errors
-    /// What is wrong with which word.
+    /// The invalid word, and why.
     pub fn parse(mut words: impl Iterator<Item = String>) -> Result<Self, String> {
         let mut args = Self::default();
         while let Some(word) = words.next() {
@@ -42,7 +42,7 @@ impl Args {
                 "--quick" => args.quick = true,
                 "--write" => args.write = true,
                 "--accept" => args.accept = true,
-                // Cargo says so to every benchmark.
+                // Cargo passes this to every benchmark.
                 "--bench" => {}
                 "--command" => args.command = value()?,
                 "--binary" => args.binary = value()?.into(),

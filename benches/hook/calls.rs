@@ -1,4 +1,4 @@
-//! What a run asks of the system, by `strace`.
+//! The system calls of a run, from `strace`.
 
 use std::fs;
 use std::path::Path;
@@ -7,28 +7,24 @@ use serde::Serialize;
 
 use crate::case::Case;
 
-/// System calls of one run, its start (`execve`) and end included.
+/// System calls of one run, including its start (`execve`) and end.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[expect(clippy::struct_field_names, reason = "the figures' own names")]
 pub struct Calls {
-    /// All of them.
     pub system_calls: u64,
-    /// Bytes that reads returned, its input included. What `/proc` tells is left out: its
-    /// length is the machine's.
+    /// Bytes that reads returned, including the input. `/proc` is left out, because its length
+    /// depends on the machine.
     pub bytes_read: u64,
-    /// Files that were opened.
     pub files_opened: u64,
-    /// Programs that were started, itself included.
+    /// Started programs, including itself.
     pub programs: u64,
-    /// Processes that were forked.
     pub forks: u64,
-    /// What waits for a disk.
+    /// Calls that wait for a disk.
     pub syncs: u64,
-    /// Locks taken.
     pub locks: u64,
-    /// Calls that change a file or a folder. The answer on stdout is none.
+    /// Calls that change a file or a folder, except the answer on stdout.
     pub changes: u64,
-    /// Of these, files removed.
+    /// The removed files among these.
     pub removed: u64,
 }
 
@@ -46,12 +42,12 @@ pub fn count(case: &Case, folder: &Path) -> Calls {
     calls
 }
 
-/// The counts of a list as `strace -f -y` writes it.
+/// Parses a list written by `strace -f -y`.
 fn of(list: &str) -> Calls {
     let mut calls = Calls::default();
     for line in list.lines() {
         let line = line.trim_start_matches(|c: char| c.is_ascii_digit()).trim_start();
-        // A call that another process cut in two is counted where it ends.
+        // A call interrupted by another process is counted where it ends.
         let line = match line.strip_prefix("<... ") {
             Some(rest) => rest.replacen(" resumed>", "(", 1),
             None if line.ends_with("<unfinished ...>") => continue,
@@ -108,7 +104,7 @@ impl Calls {
     }
 }
 
-/// Proves that what must not happen would be seen.
+/// Proves that forbidden calls would be found.
 pub fn check() {
     let list = "12 execve(\"/b/x\", [\"x\"], 0x7 /* 3 vars */) = 0\n\
         12 openat(AT_FDCWD</tmp>, \"a\"..., O_RDONLY|O_CLOEXEC) = 3</tmp/a>\n\

@@ -1,4 +1,4 @@
-//! A program with what it is given: started to be timed, or under a tool that counts.
+//! A program with its input: started for timing, or under a counting tool.
 
 use std::fs::{self, File};
 use std::io::Write as _;
@@ -6,28 +6,28 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// A program with what it is given.
+/// A program with its input.
 #[derive(Debug, Clone)]
 pub struct Case {
-    /// What runs: the payload's name, or the program's.
+    /// The name of the payload or the program.
     pub name: String,
-    /// MB of transcript behind it; 0 where there is none.
+    /// MB of transcript; 0 for none.
     pub megabytes: u64,
-    /// Whether the client's module lives, with a reading of this very call where it leaves one.
+    /// Whether the client's module runs, with its reading of this call if it leaves one.
     pub module: bool,
     pub program: PathBuf,
     pub args: Vec<String>,
     pub env: Vec<(String, String)>,
     pub stdin: Vec<u8>,
-    /// The same input as a file: how often a pipe is read depends on its writer.
+    /// The same input as a file, because the number of reads from a pipe depends on its writer.
     pub input: PathBuf,
-    /// What must lie there before each run, since a run takes it away.
+    /// A file that must exist before each run, because a run removes it.
     pub lay: Option<(PathBuf, Vec<u8>)>,
 }
 
 impl Case {
-    /// Another program in the same environment, without arguments: given one,
-    /// `/bin/true` loads the messages of its locale.
+    /// Another program in the same environment, without arguments, because with one `/bin/true`
+    /// loads its locale.
     pub fn instead(&self, name: &str, program: &Path) -> Self {
         Self {
             name: name.into(),
@@ -40,7 +40,7 @@ impl Case {
         }
     }
 
-    /// How a person tells it from the others.
+    /// The title for people.
     pub fn title(&self) -> String {
         let module = if self.module { ", mod" } else { "" };
         match self.megabytes {
@@ -49,19 +49,19 @@ impl Case {
         }
     }
 
-    /// How the file of accepted counts names it, whatever the transcript.
+    /// The key in the file of accepted counts, the same for every transcript.
     pub fn key(&self) -> String {
         format!("{}{}", self.name, if self.module { ", mod" } else { "" })
     }
 
-    /// Lays what a run takes away.
+    /// Puts the file back that a run removes.
     pub fn prepare(&self) {
         if let Some((path, bytes)) = &self.lay {
             fs::write(path, bytes).expect("what a run takes away");
         }
     }
 
-    /// Starts it the way every case is started, and waits for its end.
+    /// Starts it like every case, and waits for its end.
     pub fn time(&self) -> Duration {
         self.prepare();
         let mut command = self.command(&self.program);
@@ -69,7 +69,7 @@ impl Case {
         let begun = Instant::now();
         let mut child = command.spawn().expect("started");
         if let Some(mut pipe) = child.stdin.take() {
-            // `/bin/true` may be gone before it was told anything.
+            // `/bin/true` may end before it reads anything.
             let _ = pipe.write_all(&self.stdin);
         }
         let status = child.wait().expect("ended");
@@ -78,7 +78,7 @@ impl Case {
         taken
     }
 
-    /// The program behind a tool and the tool's arguments, with what must lie there laid.
+    /// The program under a tool, with the tool's arguments, after [`Self::prepare`].
     pub fn under(&self, tool: &str, arguments: &[&str]) -> Command {
         self.prepare();
         let mut command = self.command(Path::new(tool));

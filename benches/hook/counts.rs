@@ -1,5 +1,4 @@
-//! The counts of a case, and those that were accepted: what CI holds a change to,
-//! since times are noisy.
+//! The counts of a case, and the accepted ones: CI compares counts, because times are noisy.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -9,10 +8,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::calls::Calls;
 
-/// What is held to.
+/// The limited counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Held {
-    /// Instructions of the program, where they were counted.
     pub instructions: Option<u64>,
     pub bytes_read: u64,
     pub system_calls: u64,
@@ -30,24 +28,22 @@ impl Held {
     }
 }
 
-/// The checked-in file.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Accepted {
-    /// The compiler of the program that was counted, as it names itself.
+    /// The compiler of the counted program, by its own version text.
     pub rustc: String,
-    /// Its target.
     pub target: String,
-    /// By payload and road.
+    /// By payload and module.
     pub cases: BTreeMap<String, Held>,
 }
 
-/// Percent by which instructions may grow before it is a change to be accepted.
+/// Percent by which instructions may grow before the change must be accepted.
 const ROOM: f64 = 3.0;
 
-/// The same where another compiler built the program.
+/// As [`ROOM`], if another compiler built the program.
 const ROOM_OTHER_COMPILER: f64 = 15.0;
 
-/// Bytes that the numbers and times in the state and the answers of `/proc` vary by.
+/// Bytes by which numbers and times in the state, and answers from `/proc`, vary.
 const BYTES_ROOM: u64 = 32;
 
 impl Accepted {
@@ -58,17 +54,17 @@ impl Accepted {
     /// Writes the file.
     ///
     /// # Errors
-    /// What the system says.
+    /// The system's.
     pub fn write(&self) -> std::io::Result<PathBuf> {
         let path = Self::path();
         fs::write(&path, format!("{:#}\n", serde_json::to_value(self)?))?;
         Ok(path)
     }
 
-    /// The accepted counts.
+    /// Reads the accepted counts.
     ///
     /// # Errors
-    /// No file, or not one of these; with the way out.
+    /// A missing or invalid file, with the way out.
     pub fn read() -> Result<Self, String> {
         let path = Self::path();
         let text = fs::read_to_string(&path).map_err(|e| e.to_string());
@@ -76,7 +72,7 @@ impl Accepted {
             .map_err(|e| format!("{}: {e}; ./bench --accept writes it", path.display()))
     }
 
-    /// What counts more now than was accepted, a line each, and what to know of the comparison.
+    /// The counts that grew, a line each, and notes on the comparison.
     pub fn compare(&self, now: &Self) -> (Vec<String>, Vec<String>) {
         let (mut over, mut notes) = (Vec::new(), Vec::new());
         if self.target != now.target {
@@ -142,7 +138,7 @@ impl Accepted {
     }
 }
 
-/// Proves that a count that grew is found.
+/// Proves that a grown count is found.
 pub fn check() {
     let held =
         Held { instructions: Some(1_000), bytes_read: 500, system_calls: 50, files_opened: 5 };

@@ -1,5 +1,5 @@
-//! What the figures are held to. Counts must hold; times are reported, since a
-//! machine that does something else besides makes them worse.
+//! The goals. Counts must hold; times are only reported, because other work on the machine makes
+//! them worse.
 
 use serde::Serialize;
 
@@ -7,25 +7,23 @@ use crate::Row;
 use crate::seal::{FULL, SMALL};
 use crate::world::RESULT;
 
-/// One line of the list.
 #[derive(Debug, Serialize)]
 pub struct Goal {
     pub what: String,
-    /// What was found.
     pub found: String,
     pub held: bool,
-    /// Whether the run fails where it isn't held.
+    /// Whether the run fails if it does not hold.
     pub asserted: bool,
 }
 
-/// KiB that a process may have resident at most.
+/// The maximum resident KiB of a process.
 const MEMORY_KIB: u64 = 4 * 1024;
 
-/// KiB over the goal that were accepted for the checks of a checkout: the kernel maps 64 KiB
-/// around each function that a hook touches, and every build lays them out anew.
+/// KiB accepted above the goal for the checks of a checkout. The kernel maps 64 KiB around each
+/// function that a hook uses, and every build lays them out differently.
 const ACCEPTED_KIB: u64 = 256;
 
-/// All goals, for these rows.
+/// The goals for these rows.
 pub fn all(rows: &[Row]) -> Vec<Goal> {
     let decisions = || rows.iter().filter(|r| r.case.name.starts_with("PreToolUse"));
     let worst = |of: fn(&Row) -> f64| {
@@ -65,7 +63,7 @@ pub fn all(rows: &[Row]) -> Vec<Goal> {
     goals
 }
 
-/// The pass is what the file costs above one that there is nothing to do for.
+/// The cost of the full file above that of a file without work to do.
 fn sealing(rows: &[Row]) -> Goal {
     let half = |name: &str| {
         let row = rows.iter().find(|r| r.case.name == name).expect("the seal's row");
@@ -80,7 +78,7 @@ fn sealing(rows: &[Row]) -> Goal {
     }
 }
 
-/// The same counts at every size of transcript.
+/// The counts must be equal at every size of transcript.
 fn growth(rows: &[Row]) -> Goal {
     let mut grown = Vec::new();
     let mut last = 0;
@@ -93,7 +91,7 @@ fn growth(rows: &[Row]) -> Goal {
             ("system calls", row.calls.system_calls, least.calls.system_calls),
             ("files opened", row.calls.files_opened, least.calls.files_opened),
         ] {
-            // The times in the state are a few digits longer or shorter.
+            // Times in the state vary by a few digits.
             let room = if what == "bytes read" { 32 } else { 0 };
             if now > then + room {
                 grown.push(format!("{}: {now} {what} instead of {then}", row.case.title()));
@@ -117,7 +115,7 @@ fn growth(rows: &[Row]) -> Goal {
     }
 }
 
-/// A call's hooks are one process each, and start none.
+/// A call's hooks are one process each, and start no other.
 fn one_process(rows: &[Row]) -> Goal {
     let hooks = include_str!("../../hooks/hooks.json");
     let hooks: serde_json::Value = serde_json::from_str(hooks).expect("hooks.json");
@@ -129,7 +127,7 @@ fn one_process(rows: &[Row]) -> Goal {
             .flatten()
             .flat_map(|group| group["hooks"].as_array().cloned().unwrap_or_default())
             .collect();
-        // With `args` the client starts the program itself, without them a shell.
+        // With `args` the client starts the program itself, otherwise through a shell.
         if entries.len() != 1 || !entries[0]["args"].is_array() {
             wrong.push(format!("hooks.json has not one program for {event}"));
         }
@@ -154,7 +152,7 @@ fn idle(rows: &[Row]) -> Goal {
     for row in
         rows.iter().filter(|r| r.case.name.starts_with("PreToolUse") || r.case.name == RESULT)
     {
-        // The module's reading is taken away by the hook that used it.
+        // The hook removes the module's reading after using it.
         let taken = u64::from(row.case.lay.is_some());
         let calls = &row.calls;
         if calls.syncs != 0 || calls.locks != 0 || calls.changes != taken || calls.removed != taken

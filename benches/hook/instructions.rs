@@ -1,5 +1,4 @@
-//! Instructions of a run, by `valgrind --tool=callgrind`: those of the program, none of
-//! the kernel's.
+//! Instructions of a run, from `valgrind --tool=callgrind`: the program's, not the kernel's.
 
 use std::fs;
 use std::path::Path;

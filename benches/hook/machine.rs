@@ -1,4 +1,4 @@
-//! Where and with what was measured.
+//! Where and with what the figures were measured.
 
 use std::fmt;
 use std::fs;
@@ -14,17 +14,17 @@ pub struct Machine {
     pub cores: usize,
     pub kernel: String,
     pub virtualised: bool,
-    /// The day, UTC.
+    /// In UTC.
     pub date: String,
     pub rustc: String,
     pub target: String,
     pub program: String,
-    /// Bytes of the program's file.
+    /// The size of the program's file.
     pub program_bytes: u64,
 }
 
 impl Machine {
-    /// As this process finds it.
+    /// The values on this machine.
     pub fn here(binary: &Path, target: &str) -> Self {
         let cpu = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
         let field = |name: &str| {
@@ -36,7 +36,7 @@ impl Machine {
         Self {
             cpu: field("model name").unwrap_or_else(|| std::env::consts::ARCH.into()),
             cores: std::thread::available_parallelism().map_or(1, usize::from),
-            // What stands behind the numbers is the builder's name for it.
+            // The rest of the version is the builder's name for it.
             kernel: kernel.trim().split('-').next().unwrap_or_default().into(),
             virtualised: field("flags").is_some_and(|f| f.split(' ').any(|f| f == "hypervisor")),
             date: chrono::Utc::now().format("%Y-%m-%d").to_string(),
@@ -48,7 +48,7 @@ impl Machine {
     }
 }
 
-/// The first line that a program prints.
+/// The first line of a program's output.
 fn said(command: &mut Command) -> String {
     let out = command.output().map(|o| o.stdout).unwrap_or_default();
     String::from_utf8_lossy(&out).lines().next().unwrap_or("unknown").to_owned()

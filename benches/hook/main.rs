@@ -1,7 +1,5 @@
-//! What a hook costs: the whole process, from its start to its end, beside
-//! `/bin/true` and an empty static program in the same run on the same machine;
-//! and what it asks for, which is the same on every machine. `./bench` builds what
-//! this needs and starts it.
+//! The time of a whole hook process, compared with `/bin/true` and an empty static program in the
+//! same run. Its counts are the same on every machine. `./bench` builds and starts this.
 #![allow(
     clippy::disallowed_methods,
     clippy::print_stdout,
@@ -37,17 +35,15 @@ use machine::Machine;
 use timing::Timing;
 use world::World;
 
-/// One line of the table.
 struct Row {
     case: Case,
     timing: Timing,
     peak_kib: u64,
     calls: Calls,
-    /// Where they were counted.
+    /// If they were counted.
     instructions: Option<u64>,
 }
 
-/// All that came of one run.
 struct Run {
     command: String,
     machine: Machine,
@@ -70,7 +66,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Measures, prints, and says whether all holds that is asserted.
+/// Measures and prints; returns whether all asserted goals hold.
 fn run(args: &Args) -> Result<bool, String> {
     calls::check();
     counts::check();
@@ -117,7 +113,7 @@ fn run(args: &Args) -> Result<bool, String> {
     Ok(holds)
 }
 
-/// The counts first: what a run leaves behind is the same then in every run of this program.
+/// Counts come first, because the files that a run leaves are the same then in every run.
 fn measure(args: &Args, world: &World, cases: Vec<Case>) -> Vec<Row> {
     let first = &cases[0];
     let baselines = [
@@ -147,8 +143,8 @@ fn measure(args: &Args, world: &World, cases: Vec<Case>) -> Vec<Row> {
     rows.collect()
 }
 
-/// Whose instructions are counted: a decision by either road, the largest input, and
-/// the seal.
+/// Which instructions to count: a decision with and without module, the largest input, and the
+/// seal.
 fn instructions_of(case: &Case) -> bool {
     match case.name.as_str() {
         world::READ | seal::FULL => true,
@@ -157,7 +153,7 @@ fn instructions_of(case: &Case) -> bool {
     }
 }
 
-/// The counts at the smallest transcript: at any other they are the same, or a goal is broken.
+/// The counts at the smallest transcript; at others they are the same, or a goal fails.
 fn accepted(run: &Run) -> Accepted {
     let mut cases = BTreeMap::new();
     for row in &run.rows[2..] {

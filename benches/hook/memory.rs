@@ -1,8 +1,7 @@
-//! Peak memory of a process, by the kernel's own mark of its address space.
+//! Peak memory of a process, from the kernel's own mark of its address space.
 //!
-//! What `wait4` says of a child holds the parent's pages too, which the child had
-//! before its `execve`. So the process is held at its `exit_group` by strace, and
-//! `VmHWM` is read from its `/proc/PID/status`.
+//! `wait4` includes pages of the parent that the child had before its `execve`. So strace holds the
+//! process at its `exit_group`, and `VmHWM` is read from `/proc/PID/status`.
 
 use std::fs;
 use std::path::Path;
@@ -14,7 +13,7 @@ use crate::case::Case;
 /// How long strace holds the process at its end, in microseconds.
 const HELD: &str = "exit_group:delay_enter=25000";
 
-/// KiB that were resident at most.
+/// The peak resident KiB.
 pub fn peak_kib(case: &Case) -> u64 {
     let arguments =
         ["-qq", "-e", "trace=exit_group", "-e", "signal=none", "-e", &format!("inject={HELD}")];
@@ -24,7 +23,7 @@ pub fn peak_kib(case: &Case) -> u64 {
     let mut peak = 0;
     loop {
         let child = fs::read_to_string(&children).unwrap_or_default();
-        // Before its `execve` the child shows strace's own pages; the last look counts.
+        // Before its `execve` the child shows strace's pages, so the last value counts.
         if let Some(now) = child.split_whitespace().next().and_then(high_water) {
             peak = now;
         }
@@ -44,11 +43,11 @@ fn high_water(pid: &str) -> Option<u64> {
     line.trim().trim_end_matches("kB").trim().parse().ok()
 }
 
-/// Proves the measuring by a program that touches `MIB` and gives them back, and by
-/// the same one that touches nothing, while this process holds more than that.
+/// Checks the measurement with a program that touches and frees `MIB`, and with one that touches
+/// nothing, while this process holds more.
 ///
 /// # Errors
-/// What it was measured as.
+/// The measured values.
 pub fn check(eater: &Path, like: &Case) -> Result<(), String> {
     const MIB: u64 = 24;
     let ballast = std::hint::black_box(vec![1_u8; 64 * 1024 * 1024]);

@@ -60,7 +60,7 @@ pub fn table(run: &Run) -> String {
     out
 }
 
-/// What is held to, a line each.
+/// The goals, a line each.
 pub fn goals(goals: &[Goal]) -> String {
     let mut out = String::new();
     for goal in goals {
@@ -74,7 +74,7 @@ pub fn goals(goals: &[Goal]) -> String {
     out
 }
 
-/// `docs/benchmarks.md`.
+/// The text of `docs/benchmarks.md`.
 pub fn document(run: &Run) -> String {
     let mut out = String::from(include_str!("page.md"));
     let row = |cells: &[String]| format!("| {} |\n", cells.join(" | "));
@@ -102,13 +102,13 @@ pub fn document(run: &Run) -> String {
     out
 }
 
-/// How the section of the other benchmark begins, which stays as it is.
+/// The start of the other benchmark's section, which is kept.
 const SURGERY: &str = "<!-- Written by `./bench surgery";
 
 /// Writes the page.
 ///
 /// # Errors
-/// What the system says.
+/// The system's.
 pub fn write(run: &Run) -> std::io::Result<PathBuf> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/benchmarks.md");
     let before = std::fs::read_to_string(&path).unwrap_or_default();

@@ -1,6 +1,6 @@
-//! Transcripts of any length, in the row mix that client 2.1.329 writes: per turn
-//! the client's own rows around the prompt, per response its request, thinking,
-//! text and calls, then the results of very different lengths, now and then a picture.
+//! Transcripts of any length, with the row mix of client 2.1.329. Prompts have client rows around
+//! them; responses have request, thinking, text and calls. Results vary in length, and some are
+//! pictures.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write as _};
@@ -10,20 +10,20 @@ use serde_json::{Value, json};
 
 pub const MB: u64 = 1024 * 1024;
 
-/// Bytes of rows that are made; a longer transcript repeats them.
+/// Bytes of distinct rows; longer transcripts repeat them.
 const BODY: u64 = 8 * MB;
 
-/// Bytes at the end that every transcript has in common, so that what is read from
-/// there differs by the length of the file and by nothing else.
+/// Bytes at the end that all transcripts share, so that reads from the end differ only by file
+/// length.
 const TAIL: u64 = 768 * 1024;
 
-/// Tokens that the last response accounts for.
+/// The context size in the last response.
 pub const USED: u64 = 48_350;
 
 /// Writes one transcript for each length, in MB.
 ///
 /// # Errors
-/// Too little room, with what is needed; what the system says of the files.
+/// Too little disk space, with the required amount; errors of the files.
 pub fn write_all(folder: &Path, megabytes: &[u64]) -> io::Result<()> {
     let needed = (megabytes.iter().sum::<u64>() + 64) * MB;
     let disk = rustix::fs::statvfs(folder)?;
@@ -45,12 +45,12 @@ pub fn write_all(folder: &Path, megabytes: &[u64]) -> io::Result<()> {
     Ok(())
 }
 
-/// Where the transcript of that length lies; all these paths are equally long.
+/// The transcript's path; all these paths have the same length.
 pub fn path(folder: &Path, megabytes: u64) -> PathBuf {
     folder.join(format!("{megabytes:04}.jsonl"))
 }
 
-/// The body again and again up to its last whole row that fits, then the common tail.
+/// Repeats the body up to the last complete row that fits, then adds the shared tail.
 fn write(path: &Path, bytes: u64, body: &[u8], tail: &[u8]) -> io::Result<()> {
     let mut out = BufWriter::new(File::create(path)?);
     let last = format!("{}\n", assistant(2_000_000, &call("toolu_last", "Read"), USED - 100));
@@ -64,12 +64,12 @@ fn write(path: &Path, bytes: u64, body: &[u8], tail: &[u8]) -> io::Result<()> {
     out.write_all(tail)?;
     out.write_all(last.as_bytes())?;
     out.flush()?;
-    // What the disk is still at would be measured along.
+    // Pending disk writes would distort the measurement.
     out.get_ref().sync_all()?;
     Ok(())
 }
 
-/// Rows of whole turns, this many bytes or a little more.
+/// Rows of complete turns, this many bytes or slightly more.
 fn rows(from: usize, bytes: u64) -> Vec<u8> {
     let mut out = Vec::with_capacity(bytes as usize + 512 * 1024);
     let mut turn = from;
@@ -122,7 +122,7 @@ fn turn(n: usize) -> Vec<Value> {
     rows
 }
 
-/// One response: its request, what the model said, its calls and their results.
+/// One response: its request, the model's text, its calls and their results.
 fn response(n: usize) -> Vec<Value> {
     let mut rows = vec![
         json!({"type": "api-request-blob", "blob": "b".repeat(900 + n % 3_000), "sessionId": SESSION}),
@@ -183,7 +183,7 @@ fn assistant(n: usize, content: &Value, tokens: u64) -> Value {
     )
 }
 
-/// What most rows have besides.
+/// The fields that most rows share.
 fn common(n: usize, mut row: Value) -> Value {
     let more = json!({
         "parentUuid": uuid(n), "isSidechain": false, "uuid": uuid(n + 1), "timestamp": AT, "userType": "external",

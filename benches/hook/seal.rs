@@ -1,5 +1,4 @@
-//! The seal of a file of 3,000 words, as the verb is run; and of a file with one
-//! entry, whose cost is the process and not the pass.
+//! The seal of a file of 3,000 words, and of a file with one entry, whose cost is only the process.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -9,15 +8,15 @@ use guard::compaction::{Role, Shape, measure, parse};
 
 use crate::case::Case;
 
-/// The file that is sealed, by what it is called in the figures.
+/// The name in the figures of the full file.
 pub const FULL: &str = "seal, 3,000 words";
 
-/// The file that there is nothing to do for.
+/// The name of the file without work to do.
 pub const SMALL: &str = "seal, one entry";
 
 const WORDS: usize = 3_000;
 
-/// Both, with the environment of `like`.
+/// Both cases, with the environment of `like`.
 pub fn cases(like: &Case, work: &Path) -> [Case; 2] {
     let shape = Shape::default();
     let full = file(&shape);
@@ -32,8 +31,8 @@ pub fn cases(like: &Case, work: &Path) -> [Case; 2] {
     })
 }
 
-/// A file as a long session leaves it: entries of fifteen to forty words in every
-/// section but the guard's own, a tenth of them said twice, a fifth closed.
+/// A file as after a long session: entries of 15 to 40 words in every section but the guard's own.
+/// A tenth is repeated, a fifth closed.
 fn file(shape: &Shape) -> String {
     const STEMS: [&str; 24] = [
         "parser",
@@ -67,7 +66,7 @@ fn file(shape: &Shape) -> String {
     let mut n = 0_usize;
     for section in sections {
         let _ = write!(text, "\n## {}\n\n", section.name);
-        // What must stay may not fill the file, or no seal could make room.
+        // Entries that must stay may not fill the file, or no seal could make space.
         let may_close = section.role != Role::Summary;
         let mut left = each;
         while left > 15 {

@@ -1,8 +1,7 @@
 //! Milliseconds from start to end, in rounds.
 //!
-//! Every round starts each program once, in an order that rotates, so that what
-//! slows the machine down for a while slows them all. A ratio is the median over
-//! the rounds of a case's time by the baseline's of the same round.
+//! Every round starts each program once, in rotating order, so that a slow phase of the machine
+//! affects all. A ratio is the median over rounds of a case's time divided by the baseline's.
 
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -14,22 +13,19 @@ use serde::Serialize;
 
 use crate::case::Case;
 
-/// What the clock said of one case.
+/// The times of one case.
 #[derive(Debug, Clone, Copy, Serialize)]
 pub struct Timing {
-    /// Milliseconds that half of the runs took at most.
     pub p50_ms: f64,
-    /// Nine tenths of them.
     pub p90_ms: f64,
-    /// 99 of 100.
     pub p99_ms: f64,
-    /// Median of the rounds' ratios to `/bin/true`.
+    /// The median ratio to `/bin/true`.
     pub by_true: f64,
-    /// The same to the empty static program.
+    /// The median ratio to the empty static program.
     pub by_empty: f64,
 }
 
-/// Rounds before the first one that counts: they bring programs and files into memory.
+/// Uncounted rounds that bring programs and files into memory.
 const WARM_UP: usize = 5;
 
 /// Runs the cases in rounds; the first is `/bin/true`, the second the empty program.
@@ -59,8 +55,8 @@ pub fn measure(cases: &[Case], rounds: usize) -> Vec<Timing> {
         .collect()
 }
 
-/// Has a program read from the disk again, as it is after the machine was started: one that was
-/// just written is mapped up to twice as fast, and `/bin/true` was not.
+/// Makes a program load from disk as after a boot: a file written just now is mapped up to twice as
+/// fast, unlike `/bin/true`.
 fn read_back(program: &Path) {
     let file = File::open(program).expect("a program");
     file.sync_all().expect("on the disk");
@@ -74,7 +70,7 @@ pub fn millis(times: &[Duration]) -> Vec<f64> {
     ms
 }
 
-/// The value below which this part of the sorted ones lies.
+/// The value below which this fraction of the sorted ones lies.
 pub fn quantile(sorted: &[f64], part: f64) -> f64 {
     sorted[((sorted.len() - 1) as f64 * part).round() as usize]
 }

@@ -1,5 +1,5 @@
-//! A machine to measure in: HOME, project, transcripts of given sizes, the program,
-//! state as the hook itself has written it, and the client's own payloads.
+//! An environment for measurements: HOME, project, transcripts of given sizes, the program, state
+//! from real hook runs, and the client's payloads.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::case::Case;
 use crate::rows;
 
-/// Recorded payloads, by what they are called in the figures.
+/// Recorded payloads, with their names in the figures.
 const PAYLOADS: [(&str, &str); 6] = [
     (READ, "PreToolUse-Read"),
     ("PreToolUse Bash", "PreToolUse-Bash"),
@@ -20,14 +20,14 @@ const PAYLOADS: [(&str, &str); 6] = [
     ("SessionStart resume", "SessionStart-resume"),
 ];
 
-/// The call that is decided most often.
+/// The most frequent call.
 pub const READ: &str = "PreToolUse Read";
 
-/// The largest input: the result of a shell call, this many bytes of it.
+/// The largest input: a shell call's result of this size.
 pub const RESULT: &str = "PostToolUse Bash, 200 KB";
 const RESULT_BYTES: usize = 200 * 1024;
 
-/// Sessions in one project, one for each payload, size and road.
+/// Sessions in one project: one for each payload and size, with and without module.
 pub struct World {
     dir: PathBuf,
     transcripts: PathBuf,
@@ -37,11 +37,11 @@ pub struct World {
 }
 
 impl World {
-    /// The world in `work`, with transcripts of these sizes (MB) in `aside` where that is given.
-    /// Whoever made the folders removes them.
+    /// Makes the world in `work`, with transcripts of these sizes (MB) in `aside` if given. The
+    /// caller removes the folders.
     ///
     /// # Errors
-    /// No room, or what the system says of the files.
+    /// Too little space, or the system's error.
     pub fn new(
         work: &Path,
         binary: &Path,
@@ -56,7 +56,7 @@ impl World {
         };
         let (home, project, bin) = (folder("home")?, folder("project")?, folder("bin")?);
         folder("input")?;
-        // The path that the hook is told is the same wherever the files lie.
+        // The hook gets the same path, wherever the files are.
         let transcripts = dir.join("sessions");
         match aside {
             None => fs::create_dir_all(&transcripts)?,
@@ -68,17 +68,17 @@ impl World {
         Ok(Self { binary: copy, env: environment(&home, &project), transcripts, project, dir })
     }
 
-    /// Where the world lies.
+    /// The folder of the world.
     pub fn folder(&self) -> &Path {
         &self.dir
     }
 
-    /// The copy of the program that is measured.
+    /// The measured copy of the program.
     pub fn binary(&self) -> &Path {
         &self.binary
     }
 
-    /// Every payload at this size, with the client's module and without.
+    /// Every payload at this size, with and without the client's module.
     pub fn cases(&self, megabytes: u64) -> Vec<Case> {
         let mut cases = Vec::new();
         for (index, (name, file)) in PAYLOADS.iter().enumerate() {
@@ -90,7 +90,7 @@ impl World {
     }
 
     fn case(&self, name: &str, file: &str, index: usize, megabytes: u64, module: bool) -> Case {
-        // Each case has a session of its own: what one leaves behind is no cost of another's.
+        // Each case has its own session, so that none pays for another's leftovers.
         let session =
             format!("00000000-0000-4000-8000-0{index:03}{megabytes:04}{:04}", u32::from(module));
         let payload = self.payload(file, &session, megabytes);
@@ -123,7 +123,7 @@ impl World {
             case.lay =
                 Some((snapshots.join(format!("{call}.json")), reading.to_string().into_bytes()));
         }
-        // What the first call of this kind leaves behind is there.
+        // Creates what the first call of this kind leaves behind.
         case.time();
         if let Some((path, _)) = &case.lay {
             assert!(!path.exists(), "{}: the reading was not taken", case.title());
@@ -147,7 +147,7 @@ impl World {
         payload
     }
 
-    /// A hook that measures nothing is fast, too: its reading must be there.
+    /// Checks for a reading, because a hook that measures nothing is also fast.
     fn begin(&self, case: &Case, session: &str) {
         for file in ["SessionStart-startup", "PreToolUse-Read"] {
             self.run(case, &["hook"], &self.payload(file, session, case.megabytes));
@@ -157,7 +157,7 @@ impl World {
         assert_eq!(status["context"]["used"], json!(rows::USED), "{status}");
     }
 
-    /// The folder the module would write to; the program says which.
+    /// The module's snapshot folder, as the program reports it.
     fn snapshots(&self) -> PathBuf {
         let state = self.dir.join("home/.local/state/brain-guard");
         let mut found =
@@ -177,14 +177,14 @@ impl World {
             .spawn()
             .expect("started");
         let mut pipe = child.stdin.take().expect("stdin");
-        // A verb ends without having read anything.
+        // A verb may end without reading anything.
         let _ = pipe.write_all(payload.to_string().as_bytes());
         drop(pipe);
         child.wait_with_output().expect("ended").stdout
     }
 }
 
-/// The variables that the client gave its hooks, as they were recorded, in a session at a terminal.
+/// The client's recorded hook variables, for a session at a terminal.
 fn environment(home: &Path, project: &Path) -> Vec<(String, String)> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("fixtures/payloads/PreToolUse-Bash-in-subagent.env.json");

@@ -1,36 +1,35 @@
-//! What is asked of the benchmark.
+//! The arguments of the benchmark.
 
 use std::path::PathBuf;
 
-/// What a benchmark measures where it isn't told.
+/// A benchmark's default arguments.
 pub struct Kind {
-    /// As it is called.
     pub command: &'static str,
-    /// MB of session, and with `--quick`.
+    /// MB of session, and the size for `--quick`.
     pub sizes: &'static [u64],
     pub quick: u64,
 }
 
-/// The command line, as `./bench` hands it on.
+/// The command line from `./bench`.
 #[derive(Debug, Default)]
 pub struct Args {
     /// The program to measure, and the target it is built for.
     pub binary: PathBuf,
     pub target: String,
-    /// The passes over a file, and the program whose memory is known.
+    /// The passes over a file, and the program with known memory.
     pub passes: PathBuf,
     pub eater: PathBuf,
     /// Where sessions are kept between runs.
     pub kept: PathBuf,
-    /// A fresh folder on the same disk; whoever made it removes it.
+    /// A fresh folder on the same disk; its creator removes it.
     pub work: PathBuf,
-    /// The command as it was typed, for the page.
+    /// The typed command, for the page.
     pub command: String,
-    /// Rounds; 0: by the size.
+    /// Rounds; 0 chooses by size.
     pub rounds: usize,
     /// MB of session.
     pub sizes: Vec<u64>,
-    /// Only measures whose name begins so; all where there are none.
+    /// Only measures whose name starts with one of these; empty for all.
     pub only: Vec<String>,
     pub json: bool,
     pub quick: bool,
@@ -43,7 +42,7 @@ impl Args {
     /// Parses the words.
     ///
     /// # Errors
-    /// What is wrong with which word.
+    /// The invalid word, and why.
     pub fn parse(mut words: impl Iterator<Item = String>, kind: &Kind) -> Result<Self, String> {
         let mut args = Self::default();
         while let Some(word) = words.next() {
@@ -52,7 +51,7 @@ impl Args {
                 "--json" => args.json = true,
                 "--quick" => args.quick = true,
                 "--write" => args.write = true,
-                // Cargo says so to every benchmark.
+                // Cargo passes this to every benchmark.
                 "--bench" => {}
                 "--command" => args.command = value()?,
                 "--binary" => args.binary = value()?.into(),
@@ -88,7 +87,7 @@ impl Args {
         Ok(args)
     }
 
-    /// How often everything is measured at this size.
+    /// The number of rounds at this size.
     pub fn rounds_at(&self, megabytes: u64) -> usize {
         match (self.rounds, megabytes) {
             (0, 0..100) => 7,
@@ -98,13 +97,13 @@ impl Args {
         }
     }
 
-    /// Whether this measure is asked for.
+    /// Whether this measure is requested.
     pub fn wants(&self, name: &str) -> bool {
         self.only.is_empty() || self.only.iter().any(|only| name.starts_with(only.as_str()))
     }
 }
 
-/// A folder from the root on: a store is not named otherwise.
+/// An absolute folder, because a store needs one.
 fn absolute(folder: &str) -> Result<PathBuf, String> {
     std::path::absolute(folder).map_err(|e| format!("{folder}: {e}"))
 }

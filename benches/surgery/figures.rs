@@ -1,32 +1,31 @@
-//! What was measured, of a program and of a session.
+//! The figures of programs and sessions.
 
 use serde::Serialize;
 
 use crate::session::Session;
 
-/// One line of the table.
 #[derive(Debug, Serialize)]
 pub struct Row {
     pub name: &'static str,
     #[serde(skip)]
     pub about: &'static str,
-    /// MB of session that it was asked for.
+    /// The session's nominal MB.
     pub size: u64,
-    /// Bytes of session that it works on.
+    /// The session's bytes.
     pub bytes: u64,
     pub p50_ms: f64,
     pub least_ms: f64,
     pub most_ms: f64,
-    /// Bytes a second at the median.
+    /// Bytes per second at the median.
     pub speed: f64,
     pub peak_kib: u64,
-    /// KiB that it may have resident, where there is a goal.
+    /// The allowed resident KiB, if there is a goal.
     pub most_kib: Option<u64>,
-    /// Of the program, none of the kernel's, where they were counted.
+    /// The program's instructions without the kernel's, if they were counted.
     pub instructions: Option<u64>,
 }
 
-/// A session that was measured on.
+/// A session used for measuring.
 #[derive(Debug, Serialize)]
 pub struct Size {
     pub megabytes: u64,
@@ -39,7 +38,7 @@ pub struct Size {
 }
 
 impl Size {
-    /// That of a session, each program on it started so many times.
+    /// The size of a session, with each program started this many times on it.
     pub fn of(megabytes: u64, session: &Session, times: usize) -> Self {
         Self {
             megabytes,

@@ -1,26 +1,24 @@
-//! A goal, and what is common to those of several benchmarks.
+//! A goal, and what the goals of several benchmarks share.
 
 use serde::Serialize;
 
 use crate::figures::Row;
 
-/// One line of the list.
 #[derive(Debug, Serialize)]
 pub struct Goal {
     pub what: String,
-    /// What was found.
     pub found: String,
     pub held: bool,
-    /// Whether the run fails where it isn't held.
+    /// Whether the run fails if it does not hold.
     pub asserted: bool,
 }
 
-/// MB of the session that the verbs are timed on, and the milliseconds that a person waits for one.
+/// MB of the session for timing verbs, and the milliseconds a person waits.
 const MEGABYTES: u64 = 50;
 const WAIT: f64 = 1000.0;
 
-/// The named rows, against the time a person waits. Reported and not asserted: a machine that
-/// does something else besides makes it worse.
+/// The named rows against the time a person waits. Only reported, because other work on the machine
+/// makes it worse.
 pub fn waited(rows: &[Row], names: &[&str]) -> impl Iterator<Item = Goal> {
     let timed = |row: &&Row| row.size == MEGABYTES && names.contains(&row.name);
     rows.iter().filter(timed).map(|row| Goal {
@@ -31,8 +29,7 @@ pub fn waited(rows: &[Row], names: &[&str]) -> impl Iterator<Item = Goal> {
     })
 }
 
-/// The row that comes nearest to what it may have resident, or is over it; `what` names the
-/// bound.
+/// The row closest to its memory bound, or above it; `what` names the bound.
 pub fn memory(rows: &[Row], what: &str) -> Option<Goal> {
     let bounded = rows.iter().filter_map(|row| Some((row, row.most_kib?)));
     let parts = bounded.map(|(row, most)| (row, most, row.peak_kib as f64 / most as f64));

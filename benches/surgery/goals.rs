@@ -1,11 +1,11 @@
-//! What the figures are held to. Memory and instructions must hold; times are reported,
-//! since a machine that does something else besides makes them worse.
+//! The goals. Memory and instructions must hold; times are only reported, because other work on the
+//! machine makes them worse.
 
 use crate::figures::Row;
 use crate::goal::{self, Goal};
 use crate::measure::{HALF, IMPORT, MERGE, REWRITE, ROUNDS, SCAN, TYPED};
 
-/// All goals, for these rows; those whose measures are not there are left out.
+/// The goals for these rows, as far as they were measured.
 pub fn all(rows: &[Row]) -> Vec<Goal> {
     let mut goals: Vec<Goal> = goal::waited(rows, &[IMPORT, REWRITE, HALF, MERGE]).collect();
     for scan in rows.iter().filter(|row| row.name == SCAN) {
@@ -19,8 +19,8 @@ pub fn all(rows: &[Row]) -> Vec<Goal> {
     goals
 }
 
-/// What the rounds may take of `serde_json`'s instructions: the texts that the index keeps are
-/// decoded and copied, which it leaves in the line.
+/// The allowed ratio to `serde_json`'s instructions: rounds also decode and copy texts for the
+/// index.
 const ROUNDS_PART: f64 = 1.5;
 
 fn instructions(scan: &Row, rounds: &Row, typed: &Row) -> Option<Goal> {

@@ -1,6 +1,5 @@
-//! What surgery costs on long sessions, beside programs that everybody has, over the same
-//! files in the same run: time, memory, instructions. One thread each. `./bench surgery`
-//! builds what this needs and starts it.
+//! The time, memory and instructions of surgery on long sessions, compared with common programs on
+//! the same files in the same run. One thread each. `./bench surgery` builds and starts it.
 #![allow(
     clippy::disallowed_methods,
     clippy::print_stdout,
@@ -21,7 +20,7 @@ mod run;
 mod session;
 mod world;
 
-/// The parts that it shares with the benchmark of the hook, and with tests.
+/// Modules shared with the hook benchmark and with tests.
 macro_rules! shared {
     ($($name:ident at $path:literal)+) => {
         $(
@@ -48,13 +47,12 @@ use page::Section;
 use run::{Found, Run, measured};
 use world::World;
 
-/// Its part of the page.
 const SECTION: Section = Section {
     mark: "<!-- Written by `./bench surgery --write`; the text is benches/surgery/page.md. -->",
     text: include_str!("page.md"),
 };
 
-/// The goals name 50 MB; 300 MB is a long session, 1 GB one that was never cleared.
+/// The goals use 50 MB; 300 MB is a long session, 1 GB one that was never cleared.
 const KIND: Kind = Kind { command: "./bench surgery", sizes: &[50, 300, 1024], quick: 20 };
 
 fn main() -> ExitCode {
@@ -70,7 +68,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Measures, prints, and says whether all holds that is asserted.
+/// Measures and prints; returns whether all asserted goals hold.
 fn run(args: &Args) -> Result<bool, String> {
     let mut found = Found::default();
     for (n, megabytes) in args.sizes.iter().enumerate() {

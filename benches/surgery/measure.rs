@@ -1,4 +1,4 @@
-//! What is measured: a program with what must be so before it starts.
+//! A measure: a program with its preconditions.
 
 use std::fs::{self, File, FileTimes};
 use std::io::{self, Read as _};
@@ -10,25 +10,24 @@ use crate::case::Case;
 use crate::place;
 use crate::session::{MB, Session};
 
-/// Bytes that a program of ours may have resident beside its largest round or row.
+/// Bytes that our programs may have resident beyond their largest round or row.
 const MEMORY: u64 = 64 * MB;
 
-/// Rounds that the search looks through.
+/// Rounds in the store for searches.
 pub const MANY: u64 = 100_000;
 
-/// What is measured at one size.
 pub struct Measure {
     pub name: &'static str,
     /// What it does, for the page.
     pub about: &'static str,
     pub case: Case,
-    /// Bytes of session that it works on.
+    /// The session's bytes.
     pub bytes: u64,
-    /// Bytes that it may have resident, where there is a goal: its fixed part and the largest round.
+    /// The allowed resident bytes, if there is a goal: a fixed part plus the largest round.
     pub memory: Option<u64>,
-    /// Taken away before each start, outside of the measured time.
+    /// Removed before each start, outside of the measured time.
     pub fresh: Vec<PathBuf>,
-    /// Files that are laid there then, from where: what a start changes is as before it.
+    /// Files copied into place (source, target) before each start, because a run changes them.
     pub laid: Vec<(PathBuf, PathBuf)>,
 }
 
@@ -48,28 +47,28 @@ pub const JQ: &str = "jq -c .";
 pub const PYTHON: &str = "Python json";
 
 impl Measure {
-    /// Of a program on a session.
+    /// A program on a session.
     pub fn of(name: &'static str, about: &'static str, case: Case, session: &Session) -> Self {
         let (bytes, memory) = (session.bytes, None);
         Self { name, about, case, bytes, memory, fresh: Vec::new(), laid: Vec::new() }
     }
 
-    /// Held to our bound of memory, with so many bytes beside it.
+    /// Adds our memory bound, plus this many bytes.
     pub fn bounded(self, largest: u64) -> Self {
         Self { memory: Some(MEMORY + largest), ..self }
     }
 
-    /// Tried once, which brings it into memory, too.
+    /// Runs it once as a check, which also brings it into memory.
     ///
     /// # Errors
-    /// What the program says when it fails.
+    /// The program's error.
     pub fn checked(self) -> Result<Self, String> {
         self.prepare();
         tried(&self.case)?;
         Ok(self)
     }
 
-    /// Takes away what the last run left.
+    /// Removes what the last run left.
     pub fn prepare(&self) {
         for path in &self.fresh {
             let _ = fs::remove_dir_all(path);
@@ -80,7 +79,7 @@ impl Measure {
         }
     }
 
-    /// One run, of what is in memory, while the disk has nothing else to do.
+    /// Times one run with warm caches and an idle disk.
     pub fn time(&self) -> Duration {
         self.prepare();
         rustix::fs::sync();
@@ -88,8 +87,8 @@ impl Measure {
         self.case.time()
     }
 
-    /// Reads what the program reads. A machine may take files out of memory while another program
-    /// runs, and the next one would be measured reading them from the disk.
+    /// Reads the program's input, because the machine may drop cached files while another program
+    /// runs.
     fn warm(&self) -> io::Result<()> {
         let mut room = vec![0; MB as usize];
         let files = self.case.args.iter().map(Path::new).filter(|path| path.is_file());
@@ -113,8 +112,8 @@ fn read(path: &Path, room: &mut [u8]) -> io::Result<()> {
     Ok(())
 }
 
-/// Copies a file, with the time of the other. It is on the disk: what the disk is still at
-/// would be measured along.
+/// Copies a file with its time, and syncs it, because pending disk writes would distort the
+/// measurement.
 fn lay(from: &Path, to: &Path) -> io::Result<()> {
     if let Some(folder) = to.parent() {
         fs::create_dir_all(folder)?;
@@ -128,7 +127,7 @@ fn lay(from: &Path, to: &Path) -> io::Result<()> {
 /// Runs it once.
 ///
 /// # Errors
-/// What it says where it fails.
+/// The program's error.
 pub fn tried(case: &Case) -> Result<(), String> {
     let mut command = Command::new(&case.program);
     command.args(&case.args).env_clear().envs(case.env.iter().map(|(k, v)| (k, v)));

@@ -9,15 +9,15 @@ use crate::args::Args;
 use crate::figures::{Row, Size};
 use crate::run::Run;
 
-/// A benchmark's part of the page: each begins with a comment that says what writes it.
+/// A benchmark's section of the page; a comment at its start says what writes it.
 pub struct Section {
-    /// The comment, [`BEGINS`] first.
+    /// The comment, which starts with [`BEGINS`].
     pub mark: &'static str,
-    /// The text, with marks for the figures.
+    /// The text, with placeholders for the figures.
     pub text: &'static str,
 }
 
-/// How every part of the page begins.
+/// The start of every section.
 const BEGINS: &str = "<!-- Written by `./bench";
 
 const HEADS: [&str; 7] = ["", "p50 ms", "least", "most", "MB/s", "peak MiB", "instructions"];
@@ -40,7 +40,7 @@ fn cells(row: &Row) -> [String; 7] {
     ]
 }
 
-/// For a terminal: the table, then what is held to.
+/// For a terminal: the table, then the goals.
 pub fn terminal(run: &Run) -> String {
     let mut out = String::new();
     for size in &run.sizes {
@@ -109,7 +109,7 @@ fn section(run: &Run, of: &Section) -> String {
     format!("{}\n{out}", of.mark)
 }
 
-/// A session on a line.
+/// A session in one line.
 fn told(size: &Size) -> String {
     format!(
         "{} MB: {} rows, the largest {:.1} MB, in {} rounds, the largest {:.1} MB",
@@ -121,10 +121,10 @@ fn told(size: &Size) -> String {
     )
 }
 
-/// Writes the section where it was, or behind the others.
+/// Replaces the section, or appends it after the others.
 ///
 /// # Errors
-/// What the system says.
+/// The system's.
 pub fn write(run: &Run, own: &Section) -> io::Result<PathBuf> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/benchmarks.md");
     let page = fs::read_to_string(&path)?;
@@ -136,11 +136,10 @@ pub fn write(run: &Run, own: &Section) -> io::Result<PathBuf> {
     Ok(path)
 }
 
-/// Prints, writes the section where that is asked, and says whether all holds that is
-/// asserted.
+/// Prints, writes the section if requested, and returns whether all asserted goals hold.
 ///
 /// # Errors
-/// The section can't be written.
+/// The section cannot be written.
 pub fn tell(run: &Run, args: &Args, section: &Section) -> Result<bool, String> {
     if args.json {
         println!("{}", serde_json::to_string_pretty(run).map_err(|e| e.to_string())?);

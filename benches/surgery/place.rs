@@ -1,4 +1,4 @@
-//! Where the programs of one size run: a home, a store, a folder for what they write.
+//! Where the programs of one size run: a home, a store, an output folder.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,20 +7,20 @@ use crate::args::Args;
 use crate::case::Case;
 use crate::session::{self, MB};
 
-/// The variable that says where the store lies.
+/// The variable with the store's path.
 const STORE: &str = "BRAIN_GUARD_STORE";
 
-/// The folders of one size, and what programs find there.
+/// The folders of one size.
 pub struct Place {
     pub work: PathBuf,
     case: Case,
 }
 
 impl Place {
-    /// Made for sessions of so many MB, with room for them so many times.
+    /// Makes a place for sessions of this many MB, with space for `times` copies.
     ///
     /// # Errors
-    /// Too little room; what can't be made.
+    /// Too little space, or a folder that cannot be made.
     pub fn new(args: &Args, megabytes: u64, times: u64) -> Result<Self, String> {
         let told = |e: std::io::Error| e.to_string();
         session::room(&args.work, megabytes * MB * times).map_err(told)?;
@@ -49,12 +49,12 @@ impl Place {
         Ok(Self { work, case })
     }
 
-    /// Where copies and new sessions go.
+    /// The folder for copies and new sessions.
     pub fn out(&self) -> PathBuf {
         self.work.join("out")
     }
 
-    /// A program with its words.
+    /// A program with its arguments.
     pub fn case(&self, name: &str, program: &Path, words: &[&str]) -> Case {
         Case {
             name: name.into(),
@@ -64,20 +64,20 @@ impl Place {
         }
     }
 
-    /// Takes everything away that was written at this size.
+    /// Removes everything written at this size.
     pub fn remove(&self) {
-        // The caller takes the whole folder away at the end, whatever is left here.
+        // The caller removes the whole folder at the end.
         let _ = fs::remove_dir_all(&self.work);
     }
 }
 
-/// Where a program's store lies, where it has one.
+/// The store of a program, if it has one.
 pub fn store(case: &Case) -> Option<&Path> {
     let named = case.env.iter().find(|(name, _)| name == STORE);
     named.map(|(_, value)| Path::new(value))
 }
 
-/// The same with another store.
+/// The case with another store.
 pub fn with_store(mut case: Case, store: &Path) -> Case {
     case.env.retain(|(name, _)| name != STORE);
     case.env.push((STORE.into(), text(store).into()));

@@ -1,17 +1,16 @@
-//! Texts to cut from, as JSON has them.
+//! Texts to cut from, escaped for JSON.
 
 use std::fmt::Write as _;
 
 use crate::dice::Dice;
 
-/// Lines of a kind, each escaped, one after the other; where each begins.
+/// Escaped lines in one text, and their start positions.
 #[derive(Debug)]
 struct Lines {
     text: String,
     begins: Vec<usize>,
 }
 
-/// Texts to cut from.
 #[derive(Debug)]
 pub struct Pool {
     prose: Lines,
@@ -88,7 +87,7 @@ impl Lines {
         lines
     }
 
-    /// Whole lines, so that no escape is cut.
+    /// Cuts whole lines, so that escapes stay intact.
     fn cut(&self, dice: &mut Dice, least: usize, most: usize) -> String {
         let length = least + dice.below((most - least) as u64 + 1) as usize;
         let mut out = String::with_capacity(length + 256);
@@ -112,7 +111,7 @@ impl Pool {
             for _ in 0..4 + dice.below(20) {
                 let _ = write!(line, "{} ", WORDS[dice.below(WORDS.len() as u64) as usize]);
             }
-            // A word that is rare: one text in a thousand has it.
+            // A rare word: one text in a thousand has it.
             number += 1;
             if number % 64 == 0 {
                 let _ = write!(line, "zephyr{}", number / 64 % 97);

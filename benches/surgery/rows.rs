@@ -1,6 +1,5 @@
-//! The rows of a session as client 2.1.329 writes them: rounds of a prompt, the client's
-//! bookkeeping, responses of thinking, text and calls, results from a line to a few MB with
-//! code and escapes in them.
+//! Session rows in the format of client 2.1.329. A round has a prompt, client bookkeeping,
+//! responses of thinking, text and calls, and results from a line to a few MB of escaped code.
 
 use std::fmt::Write as _;
 
@@ -8,15 +7,15 @@ use crate::dice::Dice;
 use crate::pool::Pool;
 use crate::session::{MB, Rounds};
 
-/// Milliseconds from one row to the next.
+/// Milliseconds between rows.
 const STEP: u64 = 700;
 
-/// What a session is made like.
+/// The composition of a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mix {
-    /// As real ones are.
+    /// Like a real session.
     Work,
-    /// Prompt and answer, nothing else: many rounds in few bytes.
+    /// Only prompts and answers: many rounds in few bytes.
     Talk,
 }
 
@@ -26,19 +25,16 @@ pub struct Writer {
     pool: Pool,
     dice: Dice,
     session: String,
-    /// Rounds so far.
     round: u64,
-    /// Milliseconds since the session began.
+    /// Milliseconds since the session started.
     clock: u64,
     /// The last row's id in the chain, as JSON.
     parent: String,
-    /// Tokens in the context.
     used: u64,
     out: String,
 }
 
 impl Writer {
-    /// At the beginning of a session.
     pub fn new(mix: Mix, session: &str, seed: u64) -> Self {
         Self {
             mix,
@@ -53,7 +49,7 @@ impl Writer {
         }
     }
 
-    /// A row that is in the chain: `rest` is what this one has of its own.
+    /// A row in the chain; `rest` holds its own fields.
     fn chained(&mut self, rest: &str) -> String {
         self.clock += STEP;
         let (id, at) = (self.dice.uuid(), stamp(self.clock));
@@ -98,7 +94,6 @@ impl Writer {
         std::mem::take(&mut self.out)
     }
 
-    /// A round of work.
     fn work(&mut self) -> String {
         self.out.clear();
         self.prompt();
@@ -130,7 +125,7 @@ impl Writer {
         format!("msg_{:016x}", self.dice.next())
     }
 
-    /// What the model said and called, and what the calls gave.
+    /// The model's text and calls, and the results.
     fn response(&mut self) {
         let hash = self.dice.next();
         let text = self.pool.code(&mut self.dice, 300, 2_500);
@@ -207,17 +202,17 @@ impl Rounds for Writer {
     }
 }
 
-/// The time so many milliseconds behind the beginning of every session.
+/// A timestamp this many milliseconds after the start of every session.
 pub fn stamp(milliseconds: u64) -> String {
     let start = chrono::DateTime::from_timestamp(1_773_915_825, 0).expect("a time");
     let at = start + chrono::Duration::milliseconds(milliseconds as i64);
     at.format("%Y-%m-%dT%H:%M:%S%.3fZ").to_string()
 }
 
-/// How long a tool's result is: at least and at most, in bytes.
+/// The minimum and maximum bytes of a tool result.
 pub fn result_size(dice: &mut Dice) -> (usize, usize) {
     match dice.below(4_000) {
-        // A picture, or an output that nobody has shortened.
+        // A picture, or a full-length output.
         0 => (2 * MB as usize, 6 * MB as usize),
         n if n < 40 => (60_000, 200_000),
         n if n < 400 => (8_000, 30_000),

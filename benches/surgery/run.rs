@@ -1,4 +1,4 @@
-//! The figures of one run: what was measured, and on what.
+//! The figures of one run, and what was measured.
 
 use std::time::Duration;
 
@@ -11,7 +11,6 @@ use crate::machine::Machine;
 use crate::measure::Measure;
 use crate::{instructions, memory, timing};
 
-/// All that came of one run.
 #[derive(Debug, Serialize)]
 pub struct Run {
     pub command: String,
@@ -19,12 +18,12 @@ pub struct Run {
     pub sizes: Vec<Size>,
     pub rows: Vec<Row>,
     pub goals: Vec<Goal>,
-    /// What was not measured, and why.
+    /// Skipped measures, and why.
     pub missing: Vec<String>,
 }
 
 impl Run {
-    /// Puts the rows beside what they are held to.
+    /// Compares the rows with their goals.
     pub fn of(args: &Args, found: Found, goals: Vec<Goal>) -> Self {
         let Found { sizes, rows, missing } = found;
         Self {
@@ -38,7 +37,7 @@ impl Run {
     }
 }
 
-/// What came of the sizes so far.
+/// The figures of the sizes so far.
 #[derive(Debug, Default)]
 pub struct Found {
     pub sizes: Vec<Size>,
@@ -46,9 +45,8 @@ pub struct Found {
     pub missing: Vec<String>,
 }
 
-/// Every round starts each program once, in an order that rotates, so that what slows the
-/// machine down for a while slows them all.
-/// Instructions are counted where `counted` says so.
+/// Every round starts each program once, in rotating order, so that a slow phase of the machine
+/// affects all. Instructions are counted where `counted` says so.
 pub fn measured(
     args: &Args,
     size: u64,
@@ -66,7 +64,7 @@ pub fn measured(
     let counted: Vec<Option<u64>> = measures
         .iter()
         .map(|m| {
-            // Under valgrind everything takes fifty times as long.
+            // Valgrind makes everything fifty times slower.
             let counts = args.quick && counted(m.name);
             m.prepare();
             counts.then(|| instructions::count(&m.case, &args.work))

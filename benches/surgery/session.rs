@@ -1,4 +1,4 @@
-//! Sessions of any length, the same bytes every time, kept between runs.
+//! Sessions of any length, always with the same bytes, kept between runs.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write as _};
@@ -9,22 +9,22 @@ use serde::{Deserialize, Serialize};
 
 pub const MB: u64 = 1024 * 1024;
 
-/// Goes up with what is written here: files of another version are made anew.
+/// Increase it when the content changes: files of another version are made again.
 const VERSION: u32 = 2;
 
-/// When sessions were written last, since 1970.
+/// The file time of sessions, since 1970.
 const WRITTEN: Duration = Duration::from_secs(1_774_000_000);
 
-/// Writes a session, round after round.
+/// Writes a session round by round.
 pub trait Rounds {
     /// The next round, a row on each line.
     fn round(&mut self) -> String;
 
-    /// The time of the row to come.
+    /// The time of the next row.
     fn time(&self) -> String;
 }
 
-/// A session on disk, and what is known of it.
+/// A session on disk, with its properties.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Session {
     pub path: PathBuf,
@@ -34,16 +34,16 @@ pub struct Session {
     /// Bytes of the largest round, and of the largest row.
     pub largest: u64,
     pub largest_row: u64,
-    /// A time right behind the first round, and one in the middle.
+    /// A time just after the first round, and one in the middle.
     pub early: String,
     pub middle: String,
 }
 
-/// The session of that number, at least so many bytes or rounds long, made if it isn't there:
-/// `begin` is given its id and the number.
+/// The session of that number with at least this many bytes or rounds, made if missing. `begin`
+/// gets its id and number.
 ///
 /// # Errors
-/// Too little room, what the system says.
+/// Too little space, or the system's error.
 pub fn session(
     folder: &Path,
     number: u16,
@@ -53,7 +53,7 @@ pub fn session(
 ) -> io::Result<Session> {
     let folder = folder.join(format!("sessions-{VERSION}"));
     fs::create_dir_all(&folder)?;
-    // Its name is its id: the file's length and the number, so that no two are the same.
+    // The id comes from the file's length and the number, so it is unique.
     let id = format!("{:08x}-{number:04x}-4000-8000-{rounds:012x}", bytes / MB);
     let (path, told) = (folder.join(format!("{id}.jsonl")), folder.join(format!("{id}.json")));
     let known = fs::read(&told).ok().and_then(|b| serde_json::from_slice::<Session>(&b).ok());
@@ -94,9 +94,9 @@ pub fn session(
         }
     }
     out.flush()?;
-    // What the disk is still at would be measured along.
+    // Pending disk writes would distort the measurement.
     out.get_ref().sync_all()?;
-    // Nobody wrote it lately.
+    // An old time, so that the session counts as idle.
     out.get_ref().set_modified(SystemTime::UNIX_EPOCH + WRITTEN)?;
     fs::rename(&aside, &path)?;
     fs::write(&told, serde_json::to_vec(&made)?)?;
@@ -104,7 +104,7 @@ pub fn session(
 }
 
 /// # Errors
-/// The disk has less than `bytes` and some more.
+/// The disk has less free space than `bytes` plus a reserve.
 pub fn room(folder: &Path, bytes: u64) -> io::Result<()> {
     let disk = rustix::fs::statvfs(folder)?;
     let (free, needed) = (disk.f_bavail * disk.f_frsize, bytes + 64 * MB);

@@ -1,4 +1,4 @@
-//! The sessions and stores of one size, and everything that is measured on them.
+//! The sessions and stores of one size, and all measures on them.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use crate::place::{Place, text, with_store};
 use crate::rows::{Mix, Writer};
 use crate::session::{self, MB, Rounds, Session};
 
-/// The folders of one size, and the programs' surroundings.
+/// The folders of one size, and the environment of the programs.
 pub struct World {
     session: Session,
     other: Session,
@@ -21,14 +21,14 @@ pub struct World {
     passes: PathBuf,
 }
 
-/// Takes a measure by its name, where it was asked for.
+/// Adds a measure by name, if it was requested.
 type Add<'a> = dyn FnMut(&'static str, &dyn Fn() -> Result<Measure, String>) + 'a;
 
 impl World {
-    /// Makes the sessions, where they are not there, and inscribes them.
+    /// Makes and imports missing sessions.
     ///
     /// # Errors
-    /// What can't be made.
+    /// A file that cannot be made.
     pub fn new(args: &Args, megabytes: u64) -> Result<Self, String> {
         let told = |e: std::io::Error| e.to_string();
         fs::create_dir_all(&args.kept).map_err(told)?;
@@ -37,22 +37,21 @@ impl World {
             |id: &str, seed: u64| -> Box<dyn Rounds> { Box::new(Writer::new(Mix::Work, id, seed)) };
         let session = session::session(&args.kept, 1, bytes, 0, &work).map_err(told)?;
         let other = session::session(&args.kept, 2, bytes / 4, 0, &work).map_err(told)?;
-        // Two stores, a session that is written anew, copies.
+        // Space for two stores, a rewritten session, and copies.
         let place = Place::new(args, megabytes, 5)?;
         let (binary, passes) = (args.binary.clone(), args.passes.clone());
         Ok(Self { session, other, place, binary, passes })
     }
 
-    /// Bytes of the largest round, and what else is known of the session.
     pub fn session(&self) -> &Session {
         &self.session
     }
 
-    /// Inscribes what the operations read; the error is what the program says.
+    /// Imports the sessions that the operations read.
     ///
     /// # Errors
-    /// The verb doesn't work.
-    pub fn inscribe(&self, sessions: &[&Session]) -> Result<(), String> {
+    /// The program's error.
+    pub fn import(&self, sessions: &[&Session]) -> Result<(), String> {
         for session in sessions {
             let words = ["import", text(&session.path)];
             tried(&self.place.case("import", &self.binary, &words))?;
@@ -60,7 +59,7 @@ impl World {
         Ok(())
     }
 
-    /// All measures that were asked for, and which can't be taken here, with the reason.
+    /// All requested measures, and why others cannot be taken here.
     pub fn measures(&self, args: &Args) -> (Vec<Measure>, Vec<String>) {
         let (mut found, mut missing) = (Vec::new(), Vec::new());
         let mut add = |name, measure: &dyn Fn() -> Result<Measure, String>| {
@@ -109,10 +108,9 @@ impl World {
             measure.fresh = vec![fresh.clone()];
             Ok(self.bounded(measure))
         });
-        // What comes now reads what is inscribed here.
-        let inscribed = std::cell::OnceCell::new();
-        let ready =
-            || inscribed.get_or_init(|| self.inscribe(&[&self.session, &self.other])).clone();
+        // The measures below read what is imported here.
+        let imported = std::cell::OnceCell::new();
+        let ready = || imported.get_or_init(|| self.import(&[&self.session, &self.other])).clone();
         add(AGAIN, &|| {
             ready()?;
             let about = "the same session again: nothing is new";
@@ -147,15 +145,15 @@ impl World {
         });
     }
 
-    /// The searches, each through a store of so many rounds.
+    /// The searches, each through a store of this many rounds.
     ///
     /// # Errors
-    /// The session can't be made or inscribed.
+    /// The session cannot be made or imported.
     pub fn searches(&self, args: &Args, rounds: u64) -> Result<Vec<Measure>, String> {
         let talk =
             |id: &str, seed: u64| -> Box<dyn Rounds> { Box::new(Writer::new(Mix::Talk, id, seed)) };
         let talk = session::session(&args.kept, 3, 0, rounds, &talk).map_err(|e| e.to_string())?;
-        self.inscribe(&[&talk])?;
+        self.import(&[&talk])?;
         let queries: [(&'static str, &[&str]); 3] = [
             (SEARCH[0], &["zephyr13"]),
             (SEARCH[1], &["parser"]),
@@ -178,7 +176,7 @@ impl World {
     }
 
     /// # Errors
-    /// What the program says when it fails.
+    /// The program's error.
     fn measure(
         &self,
         name: &'static str,
@@ -192,7 +190,7 @@ impl World {
         Measure { fresh, ..Measure::of(name, about, case, &self.session) }.checked()
     }
 
-    /// Takes everything away that was written at this size.
+    /// Removes everything written at this size.
     pub fn remove(&self) {
         self.place.remove();
     }

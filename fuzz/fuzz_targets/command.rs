@@ -1,5 +1,5 @@
-//! A command of the agent's shell against the carve-out: whatever is let through runs our
-//! own verbs by our own path, and nothing else.
+//! Shell commands of the agent against the carve-out: what passes runs only our own verbs by our
+//! own path.
 #![no_main]
 
 use guard::policy::carve_outs::{Caller, own_command};
@@ -32,8 +32,8 @@ fuzz_target!(|script: &str| {
     assert_eq!(verbs, own.verbs);
 });
 
-/// Whether nothing that means something to a shell stands outside its quotes, but `&&`,
-/// `;`, `2>&1` and heredocs whose end is quoted. Another reading than the matcher's own.
+/// Whether the only shell syntax outside quotes is `&&`, `;`, `2>&1` and heredocs with a quoted
+/// end. Independent of the matcher's own parser.
 fn plain(script: &str) -> bool {
     let mut rest = script;
     let mut ends: Vec<(String, bool)> = Vec::new();
@@ -73,13 +73,13 @@ fn plain(script: &str) -> bool {
                     return false;
                 };
                 let Some(end) = word[1..].find(quote) else { return false };
-                // What goes on behind the quotes belongs to the word; that is not looked into here.
+                // Text right after the quotes belongs to the word; it is not checked here.
                 let behind = &word[end + 2..];
                 if !behind.is_empty() && !behind.starts_with([' ', '\t', '\n', '\r', ';', '&', '2'])
                 {
                     return true;
                 }
-                // A carriage return is a letter to the shell.
+                // A carriage return is an ordinary character to the shell.
                 let letter = if behind.starts_with("\r\n") { "\r" } else { "" };
                 ends.push(([&word[1..=end], letter].concat(), tabs));
                 rest.len() - behind.len()
@@ -95,7 +95,7 @@ fn plain(script: &str) -> bool {
     true
 }
 
-/// Bytes up to the closing quote.
+/// The bytes up to the closing quote.
 fn double_quoted(text: &str) -> Option<usize> {
     let mut escaped = false;
     for (at, c) in text.char_indices() {

@@ -1,5 +1,5 @@
-//! A compaction file as an agent may leave it: it reads back to itself, and the seal loses
-//! nothing and is done after once.
+//! A compaction file from an agent: parsing round-trips, the seal loses nothing, and a second seal
+//! changes nothing.
 #![no_main]
 
 use std::collections::{BTreeSet, HashMap};
@@ -28,7 +28,7 @@ fuzz_target!(|data: &str| {
         assert!(!matches!(closed, Err(EditError::EmptyEntry)));
     }
 
-    // Small files are sealed as if little fitted, so that the steps have something to do.
+    // Small files get a low limit, so that the steps have work to do.
     let theta = if data.len() % 2 == 0 { 60 } else { 2_000 };
     let Some(sealed) = sealed(data, &shape, theta, 1_000_000_000) else { return };
     assert_eq!(render(&parse(&sealed.text, &shape)), sealed.text);
@@ -56,13 +56,13 @@ fn sealed(source: &str, shape: &Shape, theta_words: usize, now: i64) -> Option<S
     .ok()
 }
 
-/// Words by how often they are there. What marks an entry (`closed:`, a kind) may be
-/// written otherwise after a seal, so words that end in a colon don't count.
+/// Word counts. Markers of an entry (`closed:`, a kind) may change in a seal, so words that end in
+/// a colon do not count.
 fn words<'a>(texts: impl Iterator<Item = &'a str>) -> HashMap<String, usize> {
     let mut words = HashMap::new();
     for run in texts.flat_map(str::split_whitespace).filter(|run| !run.ends_with(':')) {
         let word: String = run.chars().filter(|letter| letter.is_alphanumeric()).collect();
-        // `[x]` marks an entry as well.
+        // `[x]` is a marker, too.
         if !word.is_empty() && !run.contains(['[', ']', ':', '~', '!']) {
             *words.entry(word).or_default() += 1;
         }

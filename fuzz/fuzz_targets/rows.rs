@@ -1,5 +1,5 @@
-//! A transcript, read from its end: the lines are those that are there, and whatever they
-//! hold leads to a figure or to none.
+//! A transcript read from its end: the reader returns the real lines, and any content gives a
+//! figure or none.
 #![no_main]
 
 use std::ops::ControlFlow;
@@ -15,7 +15,7 @@ static FILE: LazyLock<PathBuf> = LazyLock::new(|| {
 });
 
 fuzz_target!(|data: &[u8]| {
-    // A long line in between takes the reader past its first block.
+    // A long line moves the reader past its first block.
     let Some((first, rows)) = data.split_first() else { return };
     let filler = vec![b'x'; usize::from(first % 4) * 20_000];
     let text = [rows, b"\n", &filler, b"\n", rows].concat();

@@ -1,5 +1,5 @@
-//! A user's settings and a project's, with a NUL between them: whatever they say, the
-//! project's never loosen what the user's ask for.
+//! A user's and a project's settings, with a NUL between them: the project's never loosen the
+//! user's.
 #![no_main]
 
 use base::env::Env;
@@ -19,7 +19,7 @@ fuzz_target!(|data: &str| {
     assert_eq!((&traced.settings, &traced.diagnostics), (&held, &diagnostics));
     for window in [200_000, 1_000_000] {
         let model = Model { name: Some("claude-opus-5-5"), window };
-        never_looser(&asked.held_for(&model), &held.held_for(&model), window);
+        never_looser(&asked.for_model(&model), &held.for_model(&model), window);
     }
 });
 

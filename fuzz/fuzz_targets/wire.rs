@@ -1,5 +1,5 @@
-//! A hook's payload through the whole of the hook, in a session that stands at the last
-//! tier: an answer that the client understands, and a denial only where it asked.
+//! A payload through the whole hook, in a session in the last tier. The answer is valid for the
+//! client, and denies only when asked.
 #![no_main]
 
 use std::fs;
@@ -52,9 +52,9 @@ static WORLD: LazyLock<World> = LazyLock::new(|| {
 });
 
 fuzz_target!(|data: &[u8]| {
-    // The hook passes over bytes that are no text where it looks for none.
+    // The hook skips bytes that are no text in fields it does not read.
     let asked: Value = serde_json::from_str(&String::from_utf8_lossy(data)).unwrap_or_default();
-    // A turn's end may start a process: this one, with the arguments of another program.
+    // A turn's end may start a process: this program, with unsuitable arguments.
     if asked["hook_event_name"].as_str().is_some_and(|name| name.starts_with("Stop")) {
         return;
     }

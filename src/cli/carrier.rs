@@ -1,10 +1,10 @@
-//! What can be asked of the carriers.
+//! The verbs of `carrier`.
 
 use clap::{Args, Subcommand};
 
 use super::SessionSelector;
 
-/// What can be asked of the carriers.
+/// The verbs of `carrier`.
 #[derive(Debug, Subcommand)]
 pub enum CarrierVerb {
     /// Say which carrier would be used here, and why not the others
@@ -17,7 +17,7 @@ pub enum CarrierVerb {
     Test(CarrierArgs),
 }
 
-/// Whose surroundings are looked at.
+/// Which session's surroundings to check.
 #[derive(Debug, Clone, Args)]
 pub struct CarrierArgs {
     /// Which session

@@ -5,29 +5,29 @@ use std::path::PathBuf;
 use clap::builder::RangedU64ValueParser;
 use clap::{Args, Subcommand};
 
-/// A session, and what to do otherwise than the settings say.
+/// A session, and options that override the settings.
 #[derive(Debug, Clone, Default, Args)]
 pub struct ExtractArgs {
     /// Session: an id, the beginning of one, a file, `this`, or `FILE:ID` of an `OpenClaw` database [default: the one this runs in, else the latest of the project]
     pub session: Option<String>,
-    /// Messages that stay, counted from the end
+    /// Keep the last N messages as they are
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub keep_recent: Option<u32>,
-    /// Characters from which on a value is extracted
+    /// Extract values of at least N characters
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub min_length: Option<u32>,
-    /// What is extracted: `thinking`, `tool_result`, `tool_call`, `user`, `assistant`
+    /// Types of content to extract: `thinking`, `tool_result`, `tool_call`, `user`, `assistant`
     #[arg(long = "type", value_name = "TYPE", value_delimiter = ',')]
     pub types: Vec<String>,
-    /// For programs
+    /// As JSON
     #[arg(long)]
     pub json: bool,
 }
 
-/// What to extract or restore.
+/// The verbs of `extract`.
 #[derive(Debug, Subcommand)]
 pub enum ExtractVerb {
-    /// Shows what would be extracted, what stays and why, and when it pays
+    /// Show what would be extracted, what stays and why, and when it breaks even
     #[command(
         after_help = "Examples:\n  brain-guard extract plan 3f0a9d1e\n  brain-guard extract plan ~/.openclaw/agents/main/sessions/3f0a9d1e.jsonl --keep-recent 10"
     )]
@@ -36,7 +36,7 @@ pub enum ExtractVerb {
         #[command(flatten)]
         args: ExtractArgs,
     },
-    /// Extracts: pi and `OpenClaw` sessions in place, Claude Code's into a new session
+    /// Extract: pi and `OpenClaw` sessions in place, Claude Code's into a new session
     #[command(
         after_help = "Examples:\n  brain-guard extract run ~/.pi/agent/sessions/--home-dev--/2026-02-20_3f0a9d1e.jsonl\n  brain-guard extract run 3f0a9d1e --out /tmp/lean.jsonl"
     )]
@@ -47,14 +47,14 @@ pub enum ExtractVerb {
         /// Show what would be done, and do nothing
         #[arg(long)]
         dry_run: bool,
-        /// Nothing runs that has the database open: write it (`OpenClaw` 2026.7.2 and later)
+        /// Write to the database; only while no program has it open (`OpenClaw` 2026.7.2 and later)
         #[arg(long)]
         offline: bool,
         /// Where the new session goes (Claude Code)
         #[arg(long, value_name = "FILE|DIR")]
         out: Option<PathBuf>,
     },
-    /// Extracts again and again, as the settings say
+    /// Extract repeatedly, as the settings say
     #[command(
         after_help = "Examples:\n  brain-guard extract watch ~/.openclaw/agents/main/sessions\n  brain-guard extract watch FILE --once"
     )]
@@ -62,26 +62,26 @@ pub enum ExtractVerb {
         /// Session files, or folders of them
         #[arg(required = true)]
         paths: Vec<PathBuf>,
-        /// One look, then end
+        /// Check once, then exit
         #[arg(long)]
         once: bool,
-        /// For programs: a line of JSON for each look
+        /// As JSON: one line for each check
         #[arg(long)]
         json: bool,
     },
-    /// Brings back what was extracted
+    /// Print extracted values, or put them back
     #[command(
         after_help = "Examples:\n  brain-guard extract restore 3f0a9d1e a1b2c3d4\n  brain-guard extract restore FILE a1b2c3d4 --key content --in-place\n\nExit codes: 0 all of it came back, 1 nothing, or not all of `all` (said why), 2 wrong usage."
     )]
     Restore {
         /// The session
         session: String,
-        /// The entry: its id, or how that begins; `all` for every one
+        /// The entry: its id, the beginning of one, or `all`
         entry: String,
         /// Only these keys, or parts of them between dots
         #[arg(long = "key", value_name = "KEY", value_delimiter = ',')]
         keys: Vec<String>,
-        /// Where it can't be told which of several contents a placeholder is of: this one
+        /// If a placeholder fits several contents: the number of the one to use
         #[arg(
             long,
             value_name = "N",
@@ -89,23 +89,23 @@ pub enum ExtractVerb {
             value_parser = RangedU64ValueParser::<usize>::new().range(1..)
         )]
         from: Option<usize>,
-        /// Print it, and leave the session as it is: what is done without `--in-place`
+        /// Print it and leave the session as it is (the default)
         #[arg(long, conflicts_with = "in_place")]
         as_output: bool,
-        /// Put it back into the session's file; else it is printed
+        /// Put it back into the session's file instead of printing it
         #[arg(long)]
         in_place: bool,
-        /// Put it back without a mark: the file is as it was before the extraction
+        /// Put it back without a mark, so that the file is as it was before the extraction
         #[arg(long, requires = "in_place")]
         unmarked: bool,
-        /// Nothing runs that has the database open: write it (`OpenClaw` 2026.7.2 and later)
+        /// Write to the database; only while no program has it open (`OpenClaw` 2026.7.2 and later)
         #[arg(long, requires = "in_place")]
         offline: bool,
-        /// For programs
+        /// As JSON
         #[arg(long)]
         json: bool,
     },
-    /// Says of an entry whether it may be extracted: true, false, a number of messages, or none
+    /// Set whether an entry may be extracted: true, false, a number of messages, or none
     #[command(after_help = "Example:\n  brain-guard extract set-extractable FILE a1b2c3d4 false")]
     SetExtractable {
         /// The session
@@ -115,30 +115,30 @@ pub enum ExtractVerb {
         /// true, false, a number of messages, or none
         #[arg(allow_negative_numbers = true)]
         value: String,
-        /// Nothing runs that has the database open: write it (`OpenClaw` 2026.7.2 and later)
+        /// Write to the database; only while no program has it open (`OpenClaw` 2026.7.2 and later)
         #[arg(long)]
         offline: bool,
-        /// For programs
+        /// As JSON
         #[arg(long)]
         json: bool,
     },
-    /// Shows what of a session is extracted, by entry
+    /// Show the extracted values of a session, by entry
     #[command(after_help = "Example:\n  brain-guard extract context 3f0a9d1e --json")]
     Context {
         /// The session, named as for `plan`
         session: Option<String>,
-        /// For programs
+        /// As JSON
         #[arg(long)]
         json: bool,
     },
-    /// Shows what is in the store, and what ran when
+    /// Show what is in the store, and when extraction ran
     #[command(after_help = "Example:\n  brain-guard extract status")]
     Status {
-        /// For programs
+        /// As JSON
         #[arg(long)]
         json: bool,
     },
-    /// Shows what content no session needs; with --forget, removes it
+    /// List content that no session needs; with --forget, remove it
     #[command(
         after_help = "Examples:\n  brain-guard extract gc\n  brain-guard extract gc --forget\n\nNothing else removes content but `purge`. --forget lists the sessions first, and asks; a session whose file is not found may have moved. With `extract.retention`, content that was used within that time stays. --forget is for the user, not for an agent.\n\nExit codes: 0 done, 1 refused (nothing was removed), 2 wrong usage."
     )]
@@ -149,10 +149,10 @@ pub enum ExtractVerb {
         /// Do not ask
         #[arg(long, requires = "forget")]
         yes: bool,
-        /// Show what would go
+        /// Show what would be removed
         #[arg(long)]
         dry_run: bool,
-        /// For programs
+        /// As JSON
         #[arg(long)]
         json: bool,
     },

@@ -17,13 +17,13 @@ pub struct ImportArgs {
     /// All sessions of Claude Code, `OpenClaw` and pi on this machine
     #[arg(long, conflicts_with_all = ["paths", "project"])]
     pub all: bool,
-    /// Go on with what is appended, until interrupted; alone, of all sessions
+    /// Keep importing what is appended, until interrupted; alone, for all sessions
     #[arg(long)]
     pub watch: bool,
     /// The sessions of this project
     #[arg(long, value_name = "DIR", conflicts_with = "paths")]
     pub project: Option<PathBuf>,
-    /// Who ran them [default: `claude`, or as the files' place says]
+    /// The agent that ran them [default: `claude`, or the one that the files' folder belongs to]
     #[arg(long, value_name = "NAME")]
     pub agent: Option<String>,
     /// As JSON
@@ -34,7 +34,7 @@ pub struct ImportArgs {
     pub behind: bool,
 }
 
-/// What is done with the store.
+/// The verbs of `store`.
 #[derive(Debug, Clone, Subcommand)]
 pub enum StoreVerb {
     /// Check every stored row, the index, and both against the session files
@@ -56,7 +56,7 @@ pub enum StoreVerb {
     Export {
         /// Session: an id, the beginning of one, a file, or `this`; `AGENT/ID` where several have it
         session: String,
-        /// To a file that is not there yet and ends in .jsonl, or into a folder [default: stdout]
+        /// A new file that ends in .jsonl, or a folder [default: stdout]
         #[arg(long, value_name = "FILE")]
         out: Option<PathBuf>,
         /// Number of an earlier edition, stored before the session's file was rewritten

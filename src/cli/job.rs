@@ -1,10 +1,10 @@
-//! What can be asked of the jobs.
+//! The verbs of `job`.
 
 use clap::{Args, Subcommand};
 
 use super::SessionSelector;
 
-/// Which session's job, and what is done with it.
+/// Which session's job, and what to do with it.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  brain-guard job focus parser-rewrite\n  brain-guard job pause\n  brain-guard job resume\n  brain-guard seal --no-clear --summary 'what the next work must know' && brain-guard job complete\n  brain-guard job list\n\nExit codes: 0 done, 1 refused (with the way out), 2 wrong usage."
@@ -18,28 +18,28 @@ pub struct JobArgs {
     pub what: JobVerb,
 }
 
-/// What can be done with jobs.
+/// The verbs of `job`.
 #[derive(Debug, Subcommand)]
 pub enum JobVerb {
-    /// Work on this job from now on; one that is not there yet is begun
+    /// Work on this job from now on; a new name begins a new job
     ///
-    /// A job that is there is taken up in a fresh session that gets its file; so is a new
-    /// one, unless the user's prompt began this turn and the session had no named job:
-    /// then the notes made so far are the new job's, and nothing is cleared.
+    /// An existing job continues in a fresh session that gets its file. So does a new job, unless
+    /// the user's prompt began this turn and the session had no named job: then the notes so far
+    /// become the new job's, and nothing is cleared.
     #[command(
         after_help = "Examples:\n  brain-guard job focus parser-rewrite\n  brain-guard job focus parser-rewrite --no-clear"
     )]
     Focus {
         /// The job's name: letters, digits, `-`, `_`, `.`
         name: String,
-        /// Go on in this session
+        /// Stay in this session
         #[arg(long)]
         no_clear: bool,
     },
-    /// Put this session's job aside; its file stays as it is
+    /// Pause this session's job; its file stays as it is
     #[command(after_help = "Example:\n  brain-guard job pause")]
     Pause,
-    /// Take up a paused job
+    /// Resume a paused job
     #[command(
         after_help = "Examples:\n  brain-guard job resume\n  brain-guard job resume parser-rewrite"
     )]
@@ -47,12 +47,12 @@ pub enum JobVerb {
         /// The job [default: the one this session paused, or the only paused one]
         name: Option<String>,
     },
-    /// Close this session's job; it must be sealed, with a summary of this session's
+    /// Complete this session's job; it must be sealed, with a summary from this session
     #[command(
         after_help = "Example:\n  brain-guard seal --no-clear --summary 'what the next work must know' && brain-guard job complete\n\nA fresh session follows that starts from the Prior Summary alone."
     )]
     Complete,
-    /// List the project's jobs, the one written last first
+    /// List the project's jobs, last written first
     #[command(
         after_help = "Examples:\n  brain-guard job list\n  brain-guard job list --json | jq -r '.[].name'"
     )]
@@ -75,7 +75,7 @@ pub enum JobVerb {
         #[arg(long, value_name = "N", conflicts_with = "json")]
         version: Option<u64>,
     },
-    /// Accept a job that came with the repository; only you can, not the agent
+    /// Accept a job that came with the repository (for you, not for the agent)
     ///
     /// Until then the job has no effect. Afterwards it can be worked on; its notes are handed
     /// to the agent as text of the repository, never as your words.
@@ -84,7 +84,7 @@ pub enum JobVerb {
         /// The job
         name: String,
     },
-    /// Make a sealed version the job's file again; the file of now is kept beside it
+    /// Restore a sealed version as the job's file; the current file is kept beside it
     #[command(after_help = "Example:\n  brain-guard job restore parser-rewrite --version 3")]
     Restore {
         /// The job [default: this session's]

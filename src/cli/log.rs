@@ -1,10 +1,10 @@
-//! Which lines of the log.
+//! The options of `log`.
 
 use clap::Args;
 
 use super::SessionSelector;
 
-/// Which lines of the log.
+/// Which lines of the log to print.
 #[derive(Debug, Clone, Args)]
 #[command(
     after_help = "Examples:\n  brain-guard log\n  brain-guard log --kind deny --kind fault --since 2h\n  brain-guard log --follow\n  brain-guard log --json --last 100 | jq -c 'select(.kind == \"fault\")'"
@@ -25,10 +25,10 @@ pub struct LogArgs {
     /// Of all projects
     #[arg(long, conflicts_with = "session")]
     pub all: bool,
-    /// Go on with what is appended, until interrupted
+    /// Keep printing new lines, until interrupted
     #[arg(long, short)]
     pub follow: bool,
-    /// The lines as they are, JSON
+    /// Print the lines as they are stored, in JSON
     #[arg(long)]
     pub json: bool,
 }

@@ -6,7 +6,7 @@ use clap::Args;
 
 use super::{PhaseVerb, SessionSelector};
 
-/// What is added.
+/// What to add.
 #[derive(Debug, Clone, Args)]
 #[command(
     after_help = "Examples:\n  brain-guard append --kind risk 'the cache is never invalidated'\n  brain-guard append --kind steering --about design 'its coaching led me into a rewrite'\n  brain-guard append --kind thread <<'EOF'\n  - the parser still fails on CRLF\n  - ask about the schema\n  EOF\n\nA list makes one entry an item. Without --kind, Markdown under section headings goes to these sections."
@@ -18,14 +18,14 @@ pub struct AppendArgs {
     /// Kind of note; decides the section (next, scope, directive, thread, gotcha, deviation, uncovered, risk, assumption, missed, why, lesson, loop, steering, summary) [default: thread]
     #[arg(long)]
     pub kind: Option<String>,
-    /// With --kind steering: the phase or template it speaks of
+    /// With --kind steering: the phase or template it is about
     #[arg(long, value_name = "NAME")]
     pub about: Option<String>,
     /// The entry; read from stdin if absent or `-`
     pub text: Vec<String>,
 }
 
-/// Which phases, and what to do with them.
+/// Which session's phases, and what to do with them.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  brain-guard phase enter design\n  brain-guard phase list\n  brain-guard phase exit --help"
@@ -39,7 +39,7 @@ pub struct PhaseArgs {
     pub what: PhaseVerb,
 }
 
-/// Which steering notes are shown.
+/// Which steering notes to show.
 #[derive(Debug, Clone, Args)]
 #[command(
     after_help = "Example:\n  brain-guard steering\n  brain-guard steering --json | jq '.[].about'"
@@ -53,7 +53,7 @@ pub struct SteeringArgs {
     pub json: bool,
 }
 
-/// Which entry is closed.
+/// Which entry to close.
 #[derive(Debug, Clone, Args)]
 #[command(after_help = "Examples:\n  brain-guard close\n  brain-guard close 3fa9c1")]
 pub struct CloseArgs {
@@ -64,7 +64,7 @@ pub struct CloseArgs {
     pub id: Option<String>,
 }
 
-/// What is sealed, and what follows.
+/// What to seal, and what follows.
 #[derive(Debug, Clone, Default, Args)]
 #[command(
     after_help = "Examples:\n  brain-guard seal\n  brain-guard seal --summary 'the parser is done' --clear\n  brain-guard seal --dry-run --json\n\nBefore it drops open entries, or where no next step is noted, it asks once; a second seal goes through.\n\nExit codes: 0 sealed, 1 refused or asked (what is printed says how to go on), 2 wrong usage."
@@ -76,10 +76,10 @@ pub struct SealArgs {
     /// Text for Prior Summary; `-` reads it from stdin
     #[arg(long, value_name = "TEXT")]
     pub summary: Option<String>,
-    /// Ask for the boundary even below the first tier
+    /// Clear the session and continue from the notes, even below the first tier
     #[arg(long, conflicts_with = "no_clear")]
     pub clear: bool,
-    /// Seal without a boundary
+    /// Seal without clearing the session
     #[arg(long)]
     pub no_clear: bool,
     /// Report only, change nothing
@@ -94,7 +94,7 @@ pub struct SealArgs {
 }
 
 impl SealArgs {
-    /// Whether a boundary is wanted or not; `None` leaves it to the tiers.
+    /// Whether a boundary is wanted; `None` leaves it to the tiers.
     pub fn boundary(&self) -> Option<bool> {
         self.clear.then_some(true).or(self.no_clear.then_some(false))
     }

@@ -1,4 +1,4 @@
-//! What only the operator may do: take the guard off, start or put off a boundary.
+//! The verbs for the operator only: lift the guard, start or delay a boundary.
 
 use clap::Args;
 
@@ -36,7 +36,7 @@ pub struct OverrideArgs {
     pub span: OverrideSpan,
 }
 
-/// Which session's boundary starts.
+/// Which session's boundary to start.
 #[derive(Debug, Clone, Args)]
 #[command(after_help = "Example:\n  brain-guard now\nAt the client's prompt: /brain-guard:now")]
 pub struct NowArgs {
@@ -45,7 +45,7 @@ pub struct NowArgs {
     pub selector: SessionSelector,
 }
 
-/// Which session is kept, and for how long.
+/// Which session to keep, and for how long.
 #[derive(Debug, Clone, Args)]
 #[command(
     after_help = "Example:\n  brain-guard later 1h\nAt the client's prompt: /brain-guard:later 1h"

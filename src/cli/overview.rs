@@ -1,4 +1,4 @@
-//! The overview of the commands, in groups: clap lists them in one.
+//! The overview of the commands, in groups. clap itself can only list them in one.
 
 use std::fmt::Write as _;
 
@@ -36,7 +36,7 @@ const GROUPS: [(&str, &[&str]); 4] = [
     ("Setup commands", &["install", "uninstall", "demo", "carrier"]),
 ];
 
-/// The command line, whose `--help` shows the groups.
+/// The command line, with the groups in its `--help`.
 pub fn command() -> Command {
     let command = Cli::command();
     let mut groups = String::new();
@@ -61,6 +61,48 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
+
+    /// The reference of all commands, as `docs/commands.md` holds it.
+    fn reference() -> String {
+        fn add(all: &mut String, name: &str, command: &Command, level: usize) {
+            let about = command.get_about().map(ToString::to_string).unwrap_or_default();
+            let _ = writeln!(all, "\n{} {name}\n\n{about}.\n", "#".repeat(level));
+            let mut alone = command.clone().disable_help_flag(true).disable_help_subcommand(true);
+            let below: Vec<Command> =
+                command.get_subcommands().filter(|c| !c.is_hide_set()).cloned().collect();
+            if below.is_empty() {
+                alone = alone.bin_name(name).about(None::<&str>).term_width(100);
+                for line in alone.render_help().to_string().trim().lines() {
+                    let _ = writeln!(all, "{}", format!("    {line}").trim_end());
+                }
+            }
+            for command in &below {
+                add(all, &format!("{name} {}", command.get_name()), command, level + 1);
+            }
+        }
+        let command = Cli::command();
+        let mut all = "# Commands\n\n*For users who look an option up. This page is the output of \
+                       `brain-guard help COMMAND`, for all commands.*\n"
+            .to_owned();
+        for (title, names) in GROUPS {
+            let _ = writeln!(all, "\n## {title}");
+            for command in names.iter().filter_map(|name| command.find_subcommand(name)) {
+                add(&mut all, &format!("brain-guard {}", command.get_name()), command, 3);
+            }
+        }
+        all
+    }
+
+    #[test]
+    fn the_reference_of_commands_is_as_checked_in() {
+        let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/commands.md");
+        let wrong = base::checked_in::difference(
+            &path,
+            &reference(),
+            "UPDATE_GOLDEN=1 cargo test -p brain-guard --lib reference",
+        );
+        assert_eq!(wrong, None, "{}", wrong.as_deref().unwrap_or_default());
+    }
 
     #[test]
     fn every_command_for_people_is_in_one_group() {

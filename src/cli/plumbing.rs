@@ -1,4 +1,4 @@
-//! What the plugin and the program itself run, not people.
+//! Verbs that the plugin and the program itself run, not people.
 
 use std::path::PathBuf;
 
@@ -11,7 +11,7 @@ pub struct ModArgs {
     pub ask: String,
 }
 
-/// Where a pretended client writes the keys it gets.
+/// Where the stand-in for a client writes the keys it gets.
 #[derive(Debug, Clone, Args)]
 pub struct CarrierScratchArgs {
     /// Where the keys it gets are written
@@ -35,7 +35,7 @@ pub enum ClipboardVerb {
     Hold {
         /// `primary` or `clipboard`
         which: String,
-        /// Until the deadline
+        /// Seconds until the deadline
         #[arg(long, value_name = "N")]
         seconds: u64,
     },

@@ -1,21 +1,21 @@
-//! What is purged.
+//! The options of `purge`.
 
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 
-/// What is kept, by what it holds.
+/// Kinds of data that brain-guard keeps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, ValueEnum, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PurgeKind {
     /// The user's prompts
     Prompts,
-    /// Long outputs that were cut and saved whole
+    /// Full copies of long outputs that were cut
     Outputs,
     /// Copies of sealed versions
     Sealed,
-    /// Notes of jobs whose project can't be written
+    /// Notes of jobs whose project can't be written to
     Notes,
     /// The project's log
     Log,
@@ -27,17 +27,17 @@ pub enum PurgeKind {
     Boundaries,
     /// The commits of each job
     Commits,
-    /// Which jobs are this machine's; without it, the user is asked again
+    /// Which jobs belong to this machine; without it, the user is asked again
     Jobs,
-    /// Files that are made anew when needed
+    /// Files that are recreated when needed
     Temporary,
-    /// Imported sessions (`inscribe`), with their tags and search
+    /// Imported sessions (`import`), with their tags and search index
     Store,
     /// Extracted content; needs --forget
     Extracted,
 }
 
-/// What is purged, and how.
+/// What to purge, and how.
 #[derive(Debug, Clone, Default, Args)]
 #[command(
     after_help = "Examples:\n  brain-guard purge --dry-run\n  brain-guard purge --only prompts,outputs --older-than 30d\n  brain-guard purge --job parser-rewrite --yes\n  brain-guard purge --all-projects --only store,extracted --forget --dry-run\n\nWithout --dry-run the same list is shown first, and nothing is removed without --yes or a `y` at the terminal. Sessions that are open and boundaries that are under way stay. Folders in a project (.brain-guard) are listed with the command that removes them.\n\n--forget removes what a placeholder or an index table may still name: it can't be restored then.\n\nExit codes: 0 done, 1 not all could be removed or nothing was agreed to, 2 wrong usage."
@@ -55,13 +55,13 @@ pub struct PurgeArgs {
     /// Of all projects
     #[arg(long)]
     pub all_projects: bool,
-    /// Only what was last written before: 30d, 12h, or a date
+    /// Only data last written before this: 30d, 12h, or a date
     #[arg(long, value_name = "AGE")]
     pub older_than: Option<String>,
     /// Only these kinds
     #[arg(long, value_name = "KIND", value_delimiter = ',')]
     pub only: Vec<PurgeKind>,
-    /// Also remove what a placeholder may still name
+    /// Also remove content that a placeholder may still name
     #[arg(long)]
     pub forget: bool,
     /// Do not ask

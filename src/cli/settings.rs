@@ -6,17 +6,17 @@ use clap::{Args, Subcommand};
 
 use super::SessionSelector;
 
-/// What can be asked of the settings.
+/// The verbs of `settings`.
 #[derive(Debug, Subcommand)]
 pub enum SettingsVerb {
-    /// Print what holds here as JSON, all layers merged
+    /// Print the settings in force as JSON, all layers merged
     #[command(after_help = "Example:\n  brain-guard settings show")]
     Show(ShowArgs),
     /// Say what is wrong in the settings, what is in force, and where it was set
     Check(CheckArgs),
 }
 
-/// Which project's settings are shown.
+/// Which project's settings to show.
 #[derive(Debug, Clone, Args)]
 pub struct ShowArgs {
     /// Which project
@@ -24,13 +24,13 @@ pub struct ShowArgs {
     pub selector: SessionSelector,
 }
 
-/// Which settings are checked, and for which model.
+/// Which settings to check, and for which model.
 #[derive(Debug, Clone, Args)]
 #[command(
     after_help = "Examples:\n  brain-guard settings check\n  brain-guard settings check --window 200000 --model claude-haiku-4-5\n  brain-guard settings check new.json --json\n\nExit codes: 0 nothing is wrong, 1 something is, 2 wrong usage."
 )]
 pub struct CheckArgs {
-    /// Whose settings, and whose model
+    /// Which project's settings, and which session's model
     #[command(flatten)]
     pub selector: SessionSelector,
     /// Resolve the tiers for a window of N tokens
@@ -42,6 +42,6 @@ pub struct CheckArgs {
     /// As JSON
     #[arg(long)]
     pub json: bool,
-    /// This file alone, as if it were your settings
+    /// Check only this file, as if it were your settings
     pub file: Option<PathBuf>,
 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-/// How `install` goes about it.
+/// The options of `install`.
 #[derive(Debug, Clone, Args)]
 #[command(
     after_help = "Example:\n  brain-guard install\n  brain-guard install --no-demo\n  brain-guard install --no-keybindings"
@@ -13,12 +13,12 @@ pub struct InstallArgs {
     /// Skip the demo at the end
     #[arg(long)]
     pub no_demo: bool,
-    /// Bind no chords in the client's keybindings.json; takes out those of an earlier install
+    /// Add no key bindings to the client's keybindings.json, and remove those of an earlier install
     #[arg(long)]
     pub no_keybindings: bool,
 }
 
-/// Which plugin the demo plays.
+/// Which plugin the demo uses.
 #[derive(Debug, Clone, Args)]
 #[command(
     after_help = "Example:\n  brain-guard demo\n  brain-guard demo --plugin ./some/plugin/folder"

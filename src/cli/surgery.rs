@@ -1,4 +1,4 @@
-//! What can be done with a session's history.
+//! The options of `surgery`, and of the verbs that read or check a session's history.
 
 use std::path::PathBuf;
 
@@ -7,7 +7,7 @@ use clap::{Args, Subcommand, ValueEnum as _};
 
 use surgery::fidelity::{Fidelity, Level};
 
-/// How much of each whole round is kept. The user's and the agent's words always are.
+/// How much of each full round is kept. The user's and the agent's words are always kept.
 #[derive(Debug, Clone, Copy, Default, Args)]
 pub struct FidelityArgs {
     /// Thinking blocks: full, ref (a line that says how to get them), omit
@@ -20,7 +20,7 @@ pub struct FidelityArgs {
         hide_default_value = true
     )]
     pub thinking: Level,
-    /// Tool calls: full, summary (name and what for), omit
+    /// Tool calls: full, summary (name and purpose), omit
     #[arg(
         long,
         value_name = "full|summary|omit",
@@ -29,7 +29,7 @@ pub struct FidelityArgs {
         hide_default_value = true
     )]
     pub tool_use: Level,
-    /// What tools gave: full, summary (size and first line), omit
+    /// Tool results: full, summary (size and first line), omit
     #[arg(
         long,
         value_name = "full|summary|omit",
@@ -40,7 +40,7 @@ pub struct FidelityArgs {
     pub tool_result: Level,
 }
 
-/// The values of `--thinking`: what is a summary of the others is a reference to it.
+/// The values of `--thinking`. It has `ref` where the others have `summary`.
 fn thinking() -> impl TypedValueParser<Value = Level> {
     let values = ["full", "omit"].map(PossibleValue::new);
     let summary = PossibleValue::new("ref").alias("summary");
@@ -55,13 +55,13 @@ impl From<FidelityArgs> for Fidelity {
     }
 }
 
-/// Where the new session goes, and how it is told.
+/// Where to write the new session, what it keeps, and how to print the result.
 #[derive(Debug, Clone, Default, Args)]
 pub struct OutputArgs {
     /// How much of each round
     #[command(flatten)]
     pub fidelity: FidelityArgs,
-    /// A file that is not there yet, or a folder [default: the client's folder of the project]
+    /// A new file, or a folder [default: the client's folder of the project]
     #[arg(long, value_name = "PATH")]
     pub out: Option<PathBuf>,
     /// Show what would be made, write nothing
@@ -72,7 +72,7 @@ pub struct OutputArgs {
     pub json: bool,
 }
 
-/// What can be done with a session's history. The session itself is never touched.
+/// The verbs of `surgery`. None of them changes the original session.
 #[derive(Debug, Subcommand)]
 pub enum SurgeryVerb {
     /// Make a session in which the rounds before a time are an index table
@@ -104,7 +104,7 @@ pub enum SurgeryVerb {
         #[command(flatten)]
         output: OutputArgs,
     },
-    /// Make a session of nothing but the rounds of an engagement
+    /// Make a session with only the rounds of an engagement
     #[command(
         allow_missing_positional = true,
         after_help = "Example:\n  brain-guard surgery extract-engagement 3f0a9d1e console-work --out ./console.jsonl\n\nExit codes: 0 made, 1 refused (nothing was written), 2 wrong usage."
@@ -118,7 +118,7 @@ pub enum SurgeryVerb {
         #[command(flatten)]
         output: OutputArgs,
     },
-    /// Make one session of two, their rounds by time
+    /// Merge two sessions into a new one, with the rounds ordered by time
     #[command(
         after_help = "Example:\n  brain-guard surgery merge 3f0a9d1e 7c41b2aa\n\nExit codes: 0 made, 1 refused (nothing was written), 2 wrong usage."
     )]
@@ -127,7 +127,7 @@ pub enum SurgeryVerb {
         a: String,
         /// The other one
         b: String,
-        /// Leave out the message that says which rounds are of which session
+        /// Leave out the message that says which round is from which session
         #[arg(long)]
         no_table: bool,
         /// The output
@@ -145,14 +145,14 @@ pub enum SurgeryVerb {
         /// The map; `-` reads it from stdin
         #[arg(value_name = "MAP.json")]
         map: PathBuf,
-        /// Open each child in a tmux window of its own
+        /// Open each new session in its own tmux window
         #[arg(long, conflicts_with = "dry_run")]
         run: bool,
         /// The output
         #[command(flatten)]
         output: OutputArgs,
     },
-    /// Print a round in full, as an index table names it; alters nothing
+    /// Print a round in full, by its number in an index table; changes nothing
     #[command(
         after_help = "Examples:\n  brain-guard surgery inject 47\n  brain-guard surgery inject 3f0a9d1e:47 --thinking ref"
     )]
@@ -162,7 +162,7 @@ pub enum SurgeryVerb {
         after_help = "Examples:\n  brain-guard surgery log\n  brain-guard surgery log 3f0a9d1e --json"
     )]
     Log {
-        /// Only what was made from this session, or is it: an id, the beginning of one, a file, or `this`
+        /// Only this session and its successors: an id, the beginning of one, a file, or `this`
         session: Option<String>,
         /// As JSON
         #[arg(long)]
@@ -173,7 +173,7 @@ pub enum SurgeryVerb {
         after_help = "Examples:\n  brain-guard surgery undo\n  brain-guard surgery undo 9b1c04d2\n\nWithout an id, the last thing that was made.\n\nExit codes: 0 removed, 1 refused (what has changed is printed, nothing was removed), 2 wrong usage."
     )]
     Undo {
-        /// What was made: an id, the beginning of one, or a file [default: what was made last]
+        /// The successor: an id, the beginning of one, or a file [default: the newest]
         id: Option<String>,
         /// As JSON
         #[arg(long)]
@@ -181,7 +181,7 @@ pub enum SurgeryVerb {
     },
 }
 
-/// Which round is printed, and how much of it.
+/// Which round to print, and how much of it.
 #[derive(Debug, Clone, Args)]
 #[command(
     after_help = "Examples:\n  brain-guard inject 047\n  brain-guard inject 3f0a9d1e:47 --thinking ref\n  brain-guard inject 47 --session 3f0a9d1e\n\nA number alone is one of the index tables that the session this runs in was made with, else a round of that session itself.\n\nExit codes: 0 printed, 1 no such round, 2 wrong usage."
@@ -190,10 +190,10 @@ pub struct InjectArgs {
     /// The round: its number, or SESSION:NUMBER
     #[arg(value_name = "REF")]
     pub round: String,
-    /// What to read of it alone
+    /// Print only this part
     #[arg(value_name = "PART", value_parser = ["thinking", "tool_use", "tool_result"])]
     pub part: Option<String>,
-    /// The session whose tables or rounds the number is of [default: the one this runs in]
+    /// The session that the number belongs to [default: the one this runs in]
     #[arg(long, value_name = "ID")]
     pub session: Option<String>,
     /// How much of it
@@ -204,7 +204,7 @@ pub struct InjectArgs {
     pub json: bool,
 }
 
-/// Another spelling of `surgery`: its operations as flags of one verb.
+/// Another spelling of `surgery`, with its operations as flags of one verb.
 #[derive(Debug, Clone, Args)]
 #[command(
     after_help = "Examples:\n  brain-guard export-claude 3f0a9d1e --full-after 2026-03-19T10:23Z\n  brain-guard export-claude 3f0a9d1e --engagement console-work\n  brain-guard export-claude --merge 3f0a9d1e 7c41b2aa\n\nEach is an operation of `brain-guard surgery`.\n\nExit codes: 0 made, 1 refused (nothing was written), 2 wrong usage."
@@ -216,7 +216,7 @@ pub struct ExportArgs {
     /// Which operation
     #[command(flatten)]
     pub what: ExportWhat,
-    /// In a merge: leave out the message that says which rounds are of which session
+    /// In a merge: leave out the message that says which round is from which session
     #[arg(long, requires = "merge")]
     pub no_table: bool,
     /// The output
@@ -245,7 +245,7 @@ pub struct ExportWhat {
     pub split: Option<PathBuf>,
 }
 
-/// A successor of a session.
+/// The options of `revive`.
 #[derive(Debug, Clone, Args)]
 #[command(
     after_help = "Examples:\n  brain-guard revive 3f0a9d1e\n  brain-guard revive 3f0a9d1e --before round:40 --run\n\nWithout --before: from the last change of phase on in full, else the last third by tokens.\n\nExit codes: 0 made (and with --run, started), 1 refused, 2 wrong usage."
@@ -264,7 +264,7 @@ pub struct ReviveArgs {
     pub output: OutputArgs,
 }
 
-/// Which session is looked at.
+/// Which session to analyze.
 #[derive(Debug, Clone, Args)]
 #[command(after_help = "Examples:\n  brain-guard advise 3f0a9d1e\n  brain-guard advise --json")]
 pub struct AdviseArgs {
@@ -275,7 +275,7 @@ pub struct AdviseArgs {
     pub json: bool,
 }
 
-/// Which session's file is checked, and how strictly.
+/// Which session file to check, and how strictly.
 #[derive(Debug, Clone, Args)]
 #[command(
     after_help = "Ends with 1 where a client may refuse the file or lose a part of it.\n\nExamples:\n  brain-guard validate 3f0a9d1e\n  brain-guard validate ~/.claude/projects/-home-me-project/3f0a9d1e-….jsonl\n  brain-guard validate --strict --json new.jsonl"
@@ -283,7 +283,7 @@ pub struct AdviseArgs {
 pub struct ValidateArgs {
     /// Session: an id, the beginning of one, a file, or `this`
     pub session: String,
-    /// By what surgery's own outputs must pass: every finding is an error
+    /// Treat every finding as an error, as for surgery's own outputs
     #[arg(long)]
     pub strict: bool,
     /// As JSON

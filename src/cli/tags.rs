@@ -1,11 +1,11 @@
-//! Tags on rounds, and what is found by words and tags.
+//! Tags on rounds, and searches by words and tags.
 
 use std::path::PathBuf;
 
 use clap::Args;
 use clap::builder::RangedU64ValueParser;
 
-/// What is tagged, and how.
+/// What to tag, and how.
 #[derive(Debug, Clone, Args)]
 #[command(
     override_usage = "brain-guard tag [SESSION] ROUNDS ENGAGEMENT\n       brain-guard tag --search QUERY ENGAGEMENT\n       brain-guard tag --from engagement.md",
@@ -15,16 +15,16 @@ pub struct TagArgs {
     /// Session, rounds and engagement
     #[arg(value_names = ["SESSION", "ROUNDS", "ENGAGEMENT"], num_args = 0..=3)]
     pub words: Vec<String>,
-    /// Candidates are the rounds whose words hold this
+    /// Candidates are the rounds that contain these words
     #[arg(long, value_name = "QUERY", conflicts_with = "from")]
     pub search: Option<String>,
-    /// The phases of this engagement.md say which rounds
+    /// Take the rounds from the phases of this engagement.md
     #[arg(long, value_name = "FILE")]
     pub from: Option<PathBuf>,
-    /// Which rounds are looked through
+    /// Which rounds to search
     #[command(flatten)]
     pub narrow: NarrowArgs,
-    /// Most candidates of a search
+    /// Maximum number of candidates
     #[arg(
         long,
         value_name = "N",
@@ -36,7 +36,7 @@ pub struct TagArgs {
     /// Tag what was found without asking
     #[arg(long, short)]
     pub yes: bool,
-    /// Rounds that have another tag get this one in its place; without it they keep theirs
+    /// Replace other tags of these rounds; without it, tagged rounds keep theirs
     #[arg(long)]
     pub retag: bool,
     /// As JSON
@@ -44,7 +44,7 @@ pub struct TagArgs {
     pub json: bool,
 }
 
-/// Whose tags are taken away.
+/// Which tags to remove.
 #[derive(Debug, Clone, Args)]
 #[command(
     override_usage = "brain-guard untag [SESSION] ROUNDS",
@@ -59,7 +59,7 @@ pub struct UntagArgs {
     pub json: bool,
 }
 
-/// Which rounds are searched: all imported ones by default.
+/// Which rounds to search; by default all that are imported.
 #[derive(Debug, Clone, Default, Args)]
 pub struct NarrowArgs {
     /// Of this session: an id, the beginning of one, a file, or `this`
@@ -68,12 +68,12 @@ pub struct NarrowArgs {
     /// Of this agent: `claude`, or a subagent's type
     #[arg(long, value_name = "NAME")]
     pub agent: Option<String>,
-    /// Not begun before: a time with its zone (without one: UTC), or an age: 90m, 2h, 3d
+    /// Begun no earlier than: a time with its zone (without one: UTC), or an age: 90m, 2h, 3d
     #[arg(long, value_name = "TIME")]
     pub since: Option<String>,
 }
 
-/// What is looked for.
+/// What to search for.
 #[derive(Debug, Clone, Args)]
 #[command(
     after_help = "Examples:\n  brain-guard search 'console design'\n  brain-guard search '\"the block store\"' --since 3d\n  brain-guard search 'import*' --engagement import-work --json\n\nRounds whose user's and agent's words hold all words of the query, best first, each with its date; a phrase stands in quotes, a word's beginning ends in *. Thinking and tools are not looked through: `brain-guard inject` reads a round in full. Only imported sessions are searched (`brain-guard import`)."
@@ -82,13 +82,13 @@ pub struct SearchArgs {
     /// Words, "phrases", beginnings*
     #[arg(required = true, num_args = 1..)]
     pub query: Vec<String>,
-    /// Which rounds are looked through
+    /// Which rounds to search
     #[command(flatten)]
     pub narrow: NarrowArgs,
-    /// Tagged with this
+    /// Only rounds tagged with this engagement
     #[arg(long, value_name = "ID")]
     pub engagement: Option<String>,
-    /// Most rounds that are shown
+    /// Maximum number of rounds to show
     #[arg(
         long,
         value_name = "N",
@@ -102,7 +102,7 @@ pub struct SearchArgs {
     pub json: bool,
 }
 
-/// How the table of engagements and agents is shown.
+/// How to show the table of engagements and agents.
 #[derive(Debug, Clone, Args)]
 #[command(
     after_help = "Examples:\n  brain-guard matrix\n  brain-guard matrix console-work --csv > console.csv\n\nA line for each phase of an engagement, a column for each agent; in them, the rounds that the agent did in that phase. Phases are those that `brain-guard tag --from engagement.md` read."

@@ -1,4 +1,4 @@
-//! How a session stands, and what the guard did in it.
+//! The options of `status`, `doctor`, `explain` and `report`.
 
 use std::path::PathBuf;
 
@@ -6,9 +6,9 @@ use clap::Args;
 
 use super::SessionSelector;
 
-/// How a session stands.
+/// The options of `status`.
 #[derive(Debug, Clone, Args)]
-#[command(after_help = "Example:\n  brain-guard status\n  brain-guard status --json | jq .stance")]
+#[command(after_help = "Example:\n  brain-guard status\n  brain-guard status --json | jq .context")]
 pub struct StatusArgs {
     /// Which session
     #[command(flatten)]
@@ -18,13 +18,13 @@ pub struct StatusArgs {
     pub json: bool,
 }
 
-/// What is checked, and mended.
+/// The options of `doctor`.
 #[derive(Debug, Clone, Args)]
 #[command(
     after_help = "Examples:\n  brain-guard doctor\n  brain-guard doctor --fix\n\nExit codes: 0 no problem, 1 a problem is left (notes are none), 2 wrong usage."
 )]
 pub struct DoctorArgs {
-    /// Mend what can be mended safely, then look again; never deletes jobs or sealed files
+    /// Repair what can be repaired safely, then check again; never deletes jobs or sealed files
     #[arg(long)]
     pub fix: bool,
     /// As JSON
@@ -32,7 +32,7 @@ pub struct DoctorArgs {
     pub json: bool,
 }
 
-/// What is explained.
+/// The options of `explain`.
 #[derive(Debug, Clone, Args)]
 #[command(
     after_help = "Examples:\n  brain-guard explain\n  brain-guard explain --last 5\n  brain-guard explain --call toolu_01AbCdEf\n\n--call ID asks about one tool call, by the client's id of it (tool_use_id in the transcript).\n\nExit codes: 0 explained, 1 no such call or session, 2 wrong usage."
@@ -41,7 +41,7 @@ pub struct ExplainArgs {
     /// Which session
     #[command(flatten)]
     pub selector: SessionSelector,
-    /// The last N things that were decided, said or done, each with its account
+    /// The last N decisions, messages and actions, each explained
     #[arg(long, value_name = "N")]
     pub last: Option<usize>,
     /// As JSON
@@ -49,7 +49,7 @@ pub struct ExplainArgs {
     pub json: bool,
 }
 
-/// What is reported, and how.
+/// The options of `report`.
 #[derive(Debug, Clone, Args)]
 #[command(
     after_help = "Examples:\n  brain-guard report\n  brain-guard report --job parser-rewrite --html report.html\n  brain-guard report --session 3f0a9d1e-… --json | jq .totals"
@@ -58,7 +58,7 @@ pub struct ReportArgs {
     /// Which session
     #[command(flatten)]
     pub selector: SessionSelector,
-    /// All sessions of a job, in order; without a name, of the session's
+    /// All sessions of a job, in order; without a name, of the session's job
     #[arg(long, value_name = "NAME", conflicts_with = "session")]
     pub job: Option<Option<String>>,
     /// Write a page with plots that needs no network; `-` prints it

@@ -1,4 +1,4 @@
-//! `advise`: which surgery would be worth it in a session.
+//! `advise`: recommends surgery for a session, with the command for each.
 
 use base::shown;
 use std::collections::BTreeSet;
@@ -11,7 +11,7 @@ use super::surgery::source::Store;
 use super::{Context, Exit, Run, err, show};
 use crate::cli::AdviseArgs;
 use base::atomic;
-use base::shown::grouped;
+use base::shown::group_thousands;
 use sessions::round::Session;
 use store::engagement::{self, Phase};
 use store::index::Export;
@@ -38,11 +38,10 @@ impl Run for AdviseArgs {
     }
 }
 
-/// Which surgery would be worth it.
 #[derive(Debug, Serialize)]
 struct Report {
     session: String,
-    /// Rounds in its context.
+    /// Rounds that are still in the context.
     rounds: usize,
     tokens: u64,
     advice: Vec<Advice>,
@@ -57,7 +56,7 @@ impl fmt::Display for Report {
             f,
             "{}: {} {} in its context, {} tokens",
             short(&self.session),
-            grouped(self.rounds as u64),
+            group_thousands(self.rounds as u64),
             if self.rounds == 1 { "round" } else { "rounds" },
             shown::tokens(self.tokens),
         )?;
@@ -68,8 +67,8 @@ impl fmt::Display for Report {
     }
 }
 
-/// The phases of the work in the session's project, where an `engagement.md` tells them. One
-/// that can't be read is told; the rounds alone say something, too.
+/// The phases from the project's `engagement.md`. If it cannot be parsed, a message says so: advice
+/// can be based on the rounds alone.
 pub fn phases(session: &Session) -> Vec<Phase> {
     let Some(cwd) = &session.cwd else { return Vec::new() };
     let file = Path::new(cwd).join("engagement.md");
@@ -83,15 +82,15 @@ pub fn phases(session: &Session) -> Vec<Phase> {
     }
 }
 
-/// Sessions of the same project that ran while this one did, with their rounds. What surgery
-/// made of this one, or this one of, has its times and is no other work.
+/// Sessions of the same project that ran at the same time, with their rounds. Without those that
+/// surgery made from this session or this session from: they repeat its work.
 fn beside(store: &Store, session: &Session) -> anyhow::Result<Beside> {
     let mut all = store.index.sessions()?;
     let exports = store.index.exports()?;
-    let own = made_of(&exports, &session.id);
+    let own = sources_of(&exports, &session.id);
     all.retain(|other| {
         if own.contains(other.id.as_str())
-            || made_of(&exports, &other.id).contains(session.id.as_str())
+            || sources_of(&exports, &other.id).contains(session.id.as_str())
         {
             return false;
         }
@@ -107,8 +106,8 @@ fn beside(store: &Store, session: &Session) -> anyhow::Result<Beside> {
     Ok(Beside { made: made(&session.id), others })
 }
 
-/// The sessions that surgery made a session of, and those that it had made these of.
-fn made_of<'e>(exports: &'e [Export], id: &'e str) -> BTreeSet<&'e str> {
+/// The sessions that surgery made this session from, directly or indirectly.
+fn sources_of<'e>(exports: &'e [Export], id: &'e str) -> BTreeSet<&'e str> {
     let (mut all, mut due) = (BTreeSet::new(), vec![id]);
     while let Some(id) = due.pop() {
         let made = exports.iter().filter(|export| export.id == id);

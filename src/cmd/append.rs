@@ -1,5 +1,5 @@
-//! `append`: adds entries to the compaction file, routed by kind, or by the section
-//! headings they stand under.
+//! `append`: adds entries to the compaction file, in the section of their kind or of the heading
+//! above them.
 
 use anyhow::Context as _;
 
@@ -12,7 +12,7 @@ use guard::job::kinds;
 use guard::job::slice::{self, Note};
 
 impl Run for AppendArgs {
-    /// Writes only in the job's folder: in the client's sandbox nothing else can be written.
+    /// Writes only in the job's folder, because the client's sandbox allows nothing else.
     fn run(&self, Context { env, now }: Context) -> anyhow::Result<Exit> {
         let found = selector::find(env, &self.selector)?;
         let facts = selector::facts(env, now, &found)?;
@@ -22,7 +22,7 @@ impl Run for AppendArgs {
             let what = "--about belongs to --kind steering";
             return Err(Failure::usage(what).hint("leave it out or give both").into());
         }
-        // A kind that leads nowhere is told before stdin is waited for.
+        // Report an unknown kind before waiting for stdin.
         if let Some(kind) = &self.kind {
             slice::of_kind(shape, kind, None, "").map_err(Failure::usage)?;
         }
@@ -48,7 +48,7 @@ impl Run for AppendArgs {
     }
 }
 
-/// The notes: of one kind, or, without one, by the headings that stand in the text.
+/// The notes: all of one kind, or, without a kind, by the headings in the text.
 fn notes(shape: &Shape, args: &AppendArgs, text: &str) -> Result<Vec<Note>, Failure> {
     match (args.kind.as_deref(), slice::first_heading(text, shape)) {
         (None, Some(_)) => slice::read(text, shape).map_err(Failure::usage),
@@ -62,10 +62,10 @@ fn notes(shape: &Shape, args: &AppendArgs, text: &str) -> Result<Vec<Note>, Fail
     }
 }
 
-/// Writes notes into the file that is open, at once, and hands back its new text.
+/// Writes notes into the open file in one step, and returns its new text.
 ///
 /// # Errors
-/// Something in the file is left open, named by its line; what the system says.
+/// A construct in the file that is not closed, named by its line; an I/O error.
 pub(in crate::cmd) fn write(facts: &Facts, open: &Open, notes: &[Note]) -> anyhow::Result<String> {
     let shape = &facts.settings.file.shape;
     let path = facts.places.compaction(&open.job);
@@ -78,12 +78,12 @@ pub(in crate::cmd) fn write(facts: &Facts, open: &Open, notes: &[Note]) -> anyho
         .with_context(|| format!("could not write {}", path.display()))?;
     if notes.iter().any(|note| shape.role(note.section) == Role::Summary) {
         let next = jobs::last_version(&facts.places, &open.job) + 1;
-        jobs::summed(&facts.places, &open.job, facts.id, next)?;
+        jobs::record_summary(&facts.places, &open.job, facts.id, next)?;
     }
     Ok(after)
 }
 
-/// The file with these notes: next steps at the top of their section, the others at its end.
+/// The text with these notes. Next steps go to the top of their section, other notes to its end.
 fn add(before: &str, shape: &Shape, notes: &[Note]) -> Result<String, EditError> {
     let mut text = before.to_owned();
     for section in 0..shape.sections.len() {
@@ -100,7 +100,7 @@ fn add(before: &str, shape: &Shape, notes: &[Note]) -> Result<String, EditError>
     Ok(text)
 }
 
-/// The names of the sections that notes go to, in the shape's order.
+/// Names of the sections that the notes go to, in the shape's order.
 pub(in crate::cmd) fn sections(shape: &Shape, notes: &[Note]) -> Vec<String> {
     let holds = |index: usize| notes.iter().filter(|note| note.section == index).count();
     let indices = (0..shape.sections.len()).filter(|index| holds(*index) > 0);

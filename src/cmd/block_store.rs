@@ -1,5 +1,5 @@
-//! `brain-guard store`: whether what is kept of sessions is whole, what of it nothing refers
-//! to any more, how much there is, and a session's transcript as it was.
+//! `brain-guard store`: checks the stored sessions, cleans them up, counts them, and exports
+//! transcripts.
 
 mod check;
 mod drop_old;
@@ -13,7 +13,7 @@ use crate::cmd::{Context, Exit, Run, show};
 
 impl Run for StoreVerb {
     fn run(&self, Context { env, .. }: Context) -> anyhow::Result<Exit> {
-        let root = super::inscribe::root(env)?;
+        let root = super::import::root(env)?;
         match self {
             Self::Check { repair, json } => {
                 let report = check::Report::of(&root, *repair)?;
@@ -28,7 +28,7 @@ impl Run for StoreVerb {
                 Ok(Exit::Done)
             }
             Self::DropOld { dry_run, json } => {
-                let dropped = drop_old::Dropped::from(&root, *dry_run)?;
+                let dropped = drop_old::Dropped::drop_packs(&root, *dry_run)?;
                 show(&dropped, *json)?;
                 Ok(if dropped.is_all() { Exit::Done } else { Exit::Refused })
             }

@@ -1,4 +1,4 @@
-//! `carrier …`: which carrier would be used here and why, and a harmless try.
+//! `carrier …`: which carrier would be used here and why, and a harmless test of them.
 
 pub mod scratch;
 pub mod trial;
@@ -52,7 +52,7 @@ struct Look {
 }
 
 impl Probe {
-    /// Of the session; where none lives in the project, of the terminal this is typed in.
+    /// Probes the session. If none is live in the project, probes the terminal this runs in.
     fn of(Context { env, now }: Context, selector: &SessionSelector) -> anyhow::Result<Self> {
         let found = selector::find_any(env, selector)?;
         let selection = match &found {
@@ -89,21 +89,22 @@ impl fmt::Display for Probe {
 
 fn of_session(env: &Env, now: Time, found: &selector::Found) -> anyhow::Result<Selection> {
     let mut facts = selector::facts(env, now, found)?;
-    // Only the client's own processes have its environment; others believe its hooks.
+    // Only the client's own processes have its environment. For others, use what its hooks
+    // recorded.
     if let Some(client) = env.client_pid().and_then(state::client) {
         facts.session.reach = Some(reach::look(env, client));
     }
     Ok(facts.carrier())
 }
 
-/// What a client started here would find, by the settings that would hold: this
-/// shell stands for it.
+/// What a client started here would find, with the settings in force here. This shell stands in for
+/// that client.
 fn of_terminal(env: &Env, selector: &SessionSelector) -> anyhow::Result<Selection> {
-    let places = Places::of(env, &selector::project(env, selector)?);
+    let places = Places::for_project(env, &selector::project(env, selector)?);
     let boundary = places.map(|p| read_settings(&p, env).0.boundary).unwrap_or_default();
     let shell = rustix::process::getppid().map(|pid| pid.as_raw_nonzero().get() as u32);
     let reach = shell.and_then(state::client).map(|shell| reach::look(env, shell));
-    let seen = select::Seen {
+    let seen = select::CarrierConditions {
         mod_alive: false,
         interactive: true,
         attended: true,

@@ -34,7 +34,7 @@ impl Run for CloseArgs {
     }
 }
 
-/// One line an entry: its id, whether it is closed, its section, its first words.
+/// One line per entry: its id, whether it is closed, its section, its first words.
 fn list(text: &str, shape: &Shape) {
     let document = compaction::parse(text, shape);
     for entry in document.entries().filter(|e| !e.none) {

@@ -1,6 +1,6 @@
-//! `demo`: a whole session through the plugin's installed hooks, with a scripted
-//! agent, no model and no network. It plays the client and the plugin's module;
-//! every stage is checked on what the hooks answered and what lies on disk.
+//! `demo`: plays a whole session through the plugin's installed hooks, with a scripted agent, no
+//! model and no network. It acts as the client and as the plugin's module. Every stage checks the
+//! hooks' answers and the files on disk.
 
 mod child;
 mod clearing;
@@ -31,10 +31,9 @@ use self::world::World;
 use super::Exit;
 use base::env::Env;
 
-/// The longest a play may take.
+/// Time limit for the demo.
 const PATIENCE: Duration = Duration::from_secs(24);
 
-/// One stage of the play.
 enum Act {
     /// In the first session.
     Squeeze(fn(&mut Client, &mut Screen) -> Result<(), Stop>),
@@ -82,14 +81,14 @@ fn play(
     colour: bool,
     paced: bool,
 ) -> anyhow::Result<Exit> {
-    // Hooks run in the project, so a relative path would lead them astray.
+    // Hooks run in the project, where a relative path would be wrong.
     let root =
         std::path::absolute(plugin).with_context(|| format!("no folder {}", plugin.display()))?;
     let plugin = Plugin::read(&root)?;
     let world = World::new(env)?;
     let mut screen = Screen::new(out, colour, paced);
     screen.line(&format!("a session through the hooks in {}", root.display()));
-    screen.line("context fill, 0 to 36 %; ¦ are the tiers at 20, 25 and 30 %\n");
+    screen.line("context usage, 0 to 36 %; ¦ marks the tiers at 20, 25 and 30 %\n");
     screen.stand_in(&world.project);
     let mut client = Client::new(&plugin, &world, Instant::now() + PATIENCE);
     let mut carried = Carried::default();

@@ -1,6 +1,6 @@
-//! `doctor`: what is installed and around, one line a check, each fault with its way
-//! out. It looks and changes nothing, but for `--fix`, which does what is safe: never a
-//! file of the client's beyond what `install` writes, never a memory.
+//! `doctor`: checks the installation and its surroundings, one line per check, each fault with its
+//! fix. It only reads, except with `--fix`. That does what is safe: it never deletes jobs or sealed
+//! files, and of the client's files it changes only what `install` writes.
 
 mod client;
 mod disk;
@@ -34,16 +34,16 @@ use guard::session::Session;
 use guard::settings::Settings;
 use guard::settings::layers::Diagnostic;
 
-/// What mends a finding that `--fix` can mend.
+/// The fix for findings that `--fix` can repair.
 const FIX: &str = "run `brain-guard doctor --fix`";
 
-/// How a check came out.
+/// The result of a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Level {
     /// As it should be.
     Ok,
-    /// Worth knowing; nothing fails for it.
+    /// Worth knowing, but nothing fails because of it.
     Note,
     /// Something does not work.
     Problem,
@@ -62,15 +62,15 @@ impl fmt::Display for Level {
 /// What a check found.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Finding {
-    /// What was looked at.
+    /// The name of the check.
     pub check: &'static str,
-    /// How it is.
+    /// Its result.
     pub level: Level,
-    /// What was seen.
+    /// What the check saw.
     pub seen: String,
     /// What to do about it.
     pub way_out: Option<String>,
-    /// What `--fix` does about it.
+    /// How `--fix` repairs it.
     #[serde(skip)]
     mend: Option<Mend>,
 }
@@ -100,12 +100,12 @@ impl fmt::Display for Finding {
     }
 }
 
-/// What the checks look at.
+/// The data that the checks use.
 struct World<'a> {
     env: &'a Env,
     now: Time,
     places: Places,
-    /// Where an installation lies.
+    /// Where an installation is.
     plan: UninstallPlan,
     /// The client's config folder.
     config: PathBuf,
@@ -115,7 +115,7 @@ struct World<'a> {
     session: Option<Session>,
     /// Its id; empty without one.
     session_id: String,
-    /// The project's last session, by its first sight, and its id.
+    /// The project's most recently started session, and its id.
     last: Option<(String, Session)>,
 }
 
@@ -154,10 +154,9 @@ impl<'a> World<'a> {
     }
 }
 
-/// A check; what it finds is printed in its order.
 type Check = fn(&World) -> Vec<Finding>;
 
-/// All of them, as they are printed.
+/// All checks, in the order they are printed.
 const CHECKS: [Check; 10] = [
     installed::look,
     tools::look,
@@ -182,10 +181,10 @@ pub fn at_the_prompt(env: &Env, now: Time) -> String {
     }
 }
 
-/// What was mended, and what was found then.
+/// What was repaired, and what was found after that.
 #[derive(Debug)]
 struct Report {
-    /// `None` where nothing was to be mended.
+    /// `None` without `--fix`.
     done: Option<Vec<Done>>,
     found: Vec<Finding>,
 }
@@ -214,7 +213,7 @@ impl Run for DoctorArgs {
         let mut report = Report { done: None, found: world.look() };
         if self.fix {
             report.done = Some(mend::all(&world, &report.found));
-            // What stays is what a second look finds.
+            // What remains is what a second check finds.
             report.found = World::of(env, now)?.look();
         }
         show(&report, self.json)?;

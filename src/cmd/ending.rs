@@ -1,4 +1,4 @@
-//! A run without an end: whether it was asked to end, and waiting that ends with that.
+//! Lets a command that runs until a signal end cleanly, and wait until then.
 
 use std::io;
 use std::os::unix::net::UnixStream;
@@ -9,19 +9,19 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use signal_hook::consts::{SIGINT, SIGTERM};
 
-/// Asked for by SIGINT and SIGTERM.
+/// A request to end, made by SIGINT or SIGTERM.
 #[derive(Debug)]
 pub struct Ending {
     asked: Arc<AtomicBool>,
-    /// Wakes who waits: the handlers write into its other end.
+    /// Wakes the waiting thread: the signal handlers write to the other end.
     woken: UnixStream,
 }
 
 impl Ending {
-    /// From now on these signals only ask: what is being done is brought to its end.
+    /// From now on, these signals only request the end, so that running work is finished.
     ///
     /// # Errors
-    /// What the system says.
+    /// An I/O error.
     pub fn by_signals() -> io::Result<Self> {
         let asked = Arc::new(AtomicBool::new(false));
         let (woken, wakes) = UnixStream::pair()?;
@@ -37,7 +37,7 @@ impl Ending {
         self.asked.load(Ordering::Relaxed)
     }
 
-    /// Waits so long, or until it is time to end; whether it is.
+    /// Waits for `time`, or until the end is requested. Returns whether it is.
     pub fn wait(&self, time: Duration) -> bool {
         let began = Instant::now();
         while !self.asked() {
@@ -49,7 +49,7 @@ impl Ending {
                 tv_sec: left.as_secs().try_into().unwrap_or(i64::MAX),
                 tv_nsec: left.subsec_nanos().into(),
             };
-            // A signal ends it with an error; then one looks again.
+            // A signal interrupts `poll` with an error; then the loop checks again.
             let _ = poll(&mut [PollFd::new(&self.woken, PollFlags::IN)], Some(&left));
         }
         true

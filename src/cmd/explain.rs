@@ -39,11 +39,11 @@ impl Run for ExplainArgs {
     }
 }
 
-/// The session that is asked about; a call that is named says it itself.
+/// The session to explain. The id of a call is enough to find it.
 fn find(env: &Env, selector: &SessionSelector) -> anyhow::Result<Found> {
     if let (None, Some(call)) = (&selector.session, &selector.call) {
         let project = selector::project(env, selector)?;
-        if let Some(places) = Places::of(env, &project) {
+        if let Some(places) = Places::for_project(env, &project) {
             let all = state::all(&places)?;
             let wrote = |id: &String| journal::call(&places, id, call).is_some();
             if let Some(session) = all.into_iter().find(wrote) {
@@ -54,26 +54,26 @@ fn find(env: &Env, selector: &SessionSelector) -> anyhow::Result<Found> {
     selector::find_or_last(env, selector)
 }
 
-/// The call that is asked about. The hook names every call that runs a verb to the verb:
-/// that is the call `explain` runs in, and nobody asks about it.
+/// The call to explain. The hook passes each verb the id of the call that runs it, so for `explain`
+/// that id means itself and is ignored.
 fn asked_call<'a>(selector: &'a SessionSelector, lines: &[Line]) -> Option<&'a str> {
     let id = selector.call.as_deref()?;
     let filled_in = selector.session.is_some() && selector.project.is_some();
-    let own = about(lines, id)
+    let own = find_call_line(lines, id)
         .is_none_or(|l| matches!(&l.what, What::Call(call) if call.verdict == Verdict::Allow));
     (!(filled_in && own)).then_some(id)
 }
 
-fn about<'a>(lines: &'a [Line], id: &str) -> Option<&'a Line> {
+fn find_call_line<'a>(lines: &'a [Line], id: &str) -> Option<&'a Line> {
     lines.iter().rfind(|line| match &line.what {
         What::Call(call) => call.id == id,
         _ => false,
     })
 }
 
-/// A call by its id: from the journal, else what the transcript tells of it.
+/// A call by its id, from the journal or else from the transcript.
 fn one_call(facts: &Facts, lines: &[Line], id: &str) -> anyhow::Result<Explained> {
-    if let Some(line) = about(lines, id) {
+    if let Some(line) = find_call_line(lines, id) {
         return Ok(Explained::of(facts, std::slice::from_ref(line)));
     }
     let transcript = unwritten::look_up(facts, id).ok_or_else(|| {
@@ -84,12 +84,12 @@ fn one_call(facts: &Facts, lines: &[Line], id: &str) -> anyhow::Result<Explained
     Ok(Explained { transcript: Some(transcript), ..Explained::of(facts, &[]) })
 }
 
-/// Explained of what was decided, said or done.
+/// Explanations of journal lines.
 #[derive(Debug, Serialize)]
 struct Explained {
     session_id: String,
     accounts: Vec<Account>,
-    /// A call that the journal has no line of.
+    /// A call without a line in the journal.
     #[serde(skip_serializing_if = "Option::is_none")]
     transcript: Option<Seen>,
 }
@@ -116,7 +116,7 @@ impl fmt::Display for Explained {
     }
 }
 
-/// How the session stands, its last denial, and the ways out.
+/// The session's status, its last denial, and the ways out.
 #[derive(Debug, Serialize)]
 struct Standing {
     #[serde(flatten)]
@@ -127,7 +127,7 @@ struct Standing {
     carriers: String,
     #[serde(skip)]
     no_carrier: bool,
-    /// What the boundary of this session waits for.
+    /// What the session's boundary waits for.
     #[serde(skip)]
     waits: Option<String>,
     #[serde(skip)]
@@ -137,7 +137,7 @@ struct Standing {
 impl Standing {
     fn of(facts: &Facts, lines: &[Line]) -> Self {
         let view = facts.view();
-        let token = facts.token().filter(|token| token.holds(facts.id));
+        let token = facts.token().filter(|token| token.awaits_carrier(facts.id));
         let waits = token.and_then(|token| {
             let waits = token.waits.as_ref()?;
             Some(format!("{}; the clear waits: {waits}", token.what()))

@@ -1,21 +1,21 @@
-//! Why a verb did not do what it was asked to.
+//! Why a verb failed.
 
 use std::fmt;
 
 use super::Exit;
 
-/// What kind of failure it is.
+/// The kind of a failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// The command line says nothing that can be done.
+    /// Wrong usage of the command line.
     Usage,
-    /// A session, job, round or file that is not there.
+    /// A session, job, round or file does not exist.
     NotFound,
-    /// It may not be done now, or not by this caller.
+    /// Not allowed now, or not for this caller.
     Refused,
 }
 
-/// What is wrong, and what to do about it. Anything else that fails is an error of the system.
+/// What is wrong, and what to do about it. All other errors come from the system.
 #[derive(Debug)]
 pub struct Failure {
     /// Decides the exit code.
@@ -29,22 +29,22 @@ impl Failure {
         Self { kind, what: what.to_string(), hint: None }
     }
 
-    /// The command line can't be followed.
+    /// Wrong usage of the command line.
     pub fn usage(what: impl fmt::Display) -> Self {
         Self::new(Kind::Usage, what)
     }
 
-    /// Something that was named is not there.
+    /// Something that the caller named does not exist.
     pub fn not_found(what: impl fmt::Display) -> Self {
         Self::new(Kind::NotFound, what)
     }
 
-    /// It may not be done.
+    /// Not allowed now, or not for this caller.
     pub fn refused(what: impl fmt::Display) -> Self {
         Self::new(Kind::Refused, what)
     }
 
-    /// With what to do about it.
+    /// Adds what to do about it.
     pub fn hint(self, hint: impl fmt::Display) -> Self {
         Self { hint: Some(hint.to_string()), ..self }
     }

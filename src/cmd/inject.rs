@@ -1,4 +1,4 @@
-//! `inject`: a round out of the store, as an index table names it. A read: nothing is altered.
+//! `inject`: prints a round from the store, by its number in an index table. It changes nothing.
 
 mod edition;
 mod number;
@@ -9,7 +9,7 @@ use anyhow::{Context as _, bail};
 use serde::Serialize;
 
 use self::edition::Which;
-use self::number::Meant;
+use self::number::RoundTarget;
 use super::surgery::source::Store;
 use super::{Context, Exit, Run, err, selector, show};
 use crate::cli::InjectArgs;
@@ -22,12 +22,12 @@ use surgery::fidelity::{Fidelity, Level};
 use surgery::inject;
 use surgery::table::short;
 
-/// A round, as it is told.
+/// A round, with its text.
 #[derive(Debug, Clone, Serialize)]
 pub struct Injected {
     /// Its session.
     pub session: String,
-    /// What is known of it.
+    /// Its data.
     pub round: Round,
     /// The page, as Markdown.
     pub text: String,
@@ -41,16 +41,16 @@ impl fmt::Display for Injected {
 
 impl Run for InjectArgs {
     fn run(&self, Context { env, .. }: Context) -> anyhow::Result<Exit> {
-        show(&of(env, self)?, self.json)?;
+        show(&find_round(env, self)?, self.json)?;
         Ok(Exit::Done)
     }
 }
 
-/// The round that was asked for.
+/// The round that the arguments name.
 ///
 /// # Errors
-/// No such session or round; blocks that can't be read.
-pub fn of(env: &Env, args: &InjectArgs) -> anyhow::Result<Injected> {
+/// No such session or round; blocks that cannot be read.
+pub fn find_round(env: &Env, args: &InjectArgs) -> anyhow::Result<Injected> {
     let Some(wanted) = inject::parse(&args.round) else {
         bail!(
             "`{}` is not a round: give its number, or SESSION:NUMBER, as in 3f0a9d1e:47",
@@ -67,12 +67,12 @@ pub fn of(env: &Env, args: &InjectArgs) -> anyhow::Result<Injected> {
             let (folder, session) = load(env, &store, id, seq)?;
             (folder, session, None)
         }
-        None => numbered(env, &store, args, seq)?,
+        None => resolve_number(env, &store, args, seq)?,
     };
     let dialect = dialect::named(&session.dialect)
         .with_context(|| format!("sessions of {} can't be read", session.dialect))?;
     let which = match &numbers {
-        Some(numbers) => edition::which(&folder, numbers.blocks)?,
+        Some(numbers) => edition::find_edition(&folder, numbers.blocks)?,
         None => Which::Present,
     };
     let failed = || format!("could not read round {seq} of {}", session.id);
@@ -81,12 +81,12 @@ pub fn of(env: &Env, args: &InjectArgs) -> anyhow::Result<Injected> {
         Which::Aside(aside) => {
             let round = edition::round(aside, dialect, seq, &mut rows).with_context(failed)?;
             let note = format!(
-                "The file of {id} was written anew since the table was made; this is the round {seq} that the table names."
+                "The file of {id} was rewritten after the table was made; this is the round {seq} that the table names."
             );
             (round, Some(note))
         }
         Which::Present | Which::Unknown => {
-            let note = (which == Which::Unknown).then(|| format!("The file of {id} was written anew, and what the table was made of is not known: this is what its round {seq} is now."));
+            let note = (which == Which::Unknown).then(|| format!("The file of {id} was rewritten, and the rounds that the table was made from are unknown: this is its round {seq} now."));
             let Some(round) = session.round(seq) else {
                 let there = match (session.rounds.first(), session.rounds.last()) {
                     (Some(first), Some(last)) => {
@@ -108,33 +108,34 @@ pub fn of(env: &Env, args: &InjectArgs) -> anyhow::Result<Injected> {
     Ok(Injected { round, text, session: session.id })
 }
 
-/// The session that a number alone is of, and where a table names it, which rounds that has.
-fn numbered(
+/// The session that a bare number belongs to. If an index table names the number, also that table's
+/// rounds.
+fn resolve_number(
     env: &Env,
     store: &Store,
     args: &InjectArgs,
     seq: u32,
 ) -> anyhow::Result<(Folder, Session, Option<Numbers>)> {
-    // No other session is guessed: its round of the same number would be taken for this one's.
+    // Do not guess another session: its round of the same number would be mistaken for this one.
     let id = match args.session.as_deref() {
         Some(name) => selector::named(env, Some(name))?,
         None => selector::this(env).with_context(|| {
-            format!("a number alone is of the session this runs in; elsewhere write SESSION:{seq}")
+            format!("a number alone means a round of the current session; for another session write SESSION:{seq}")
         })?,
     };
     Ok(match number::of(store, &id, seq)? {
-        Meant::Named(numbers) => {
+        RoundTarget::Named(numbers) => {
             let (folder, session) = load(env, store, &numbers.session, seq)?;
             (folder, session, Some(numbers))
         }
-        Meant::Own(name) => {
+        RoundTarget::Own(name) => {
             let (folder, session) = load(env, store, &name, seq)?;
             (folder, session, None)
         }
     })
 }
 
-/// How much of it. One part alone leaves the others out.
+/// How much of the round to print. A single part leaves the others out.
 fn fidelity(args: &InjectArgs) -> Fidelity {
     let only =
         |part: &str| if args.part.as_deref() == Some(part) { Level::Full } else { Level::Omit };
@@ -148,21 +149,21 @@ fn fidelity(args: &InjectArgs) -> Fidelity {
     }
 }
 
-/// A session out of the store, brought up to date where the round may have grown. What can't
-/// be brought up to date (in a sandbox that may not write) is read as it is.
+/// A session from the store, updated in case the round has grown. If it cannot be updated, as in a
+/// read-only sandbox, it is read as it is.
 fn load(env: &Env, store: &Store, id: &str, seq: u32) -> anyhow::Result<(Folder, Session)> {
     let known = match store.root.find(id)?.as_slice() {
         [folder] => store.index.session(folder).ok().map(|session| (folder.clone(), session)),
         _ => None,
     };
     let known = match known {
-        // Rounds before the last one don't grow.
+        // Only the last round grows.
         Some(known) if known.1.rounds.last().is_some_and(|last| last.seq > seq) => {
             return Ok(known);
         }
         known => known,
     };
-    match (store.inscribed(env, id), known) {
+    match (store.imported(env, id), known) {
         (Ok(folder), _) => {
             let session = store.index.session(&folder)?;
             Ok((folder, session))

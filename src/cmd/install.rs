@@ -1,11 +1,10 @@
-//! `brain-guard install`: puts the plugin's folder where the client can run it
-//! from, links the command, tells the client, and binds the chords.
+//! `brain-guard install`: puts the plugin's folder in place, links the command, registers the
+//! plugin with the client, and binds the chords.
 //!
-//! Every release lies in a folder of its own, `<data>/<version>-<hash>`, and the
-//! client knows only `<data>/current`, a link that is swapped by rename. So the
-//! registered folder is whole at every instant, a run that is cut short changes
-//! nothing, and sessions that are under way go on with the new binary.
-//! What is there already is left as it is; a second run says so.
+//! Every release has its own folder, `<data>/<version>-<hash>`. The client knows only
+//! `<data>/current`, a link that is replaced by rename. So the registered folder is complete at any
+//! time, an interrupted run changes nothing, and running sessions continue with the new binary. A
+//! second run changes nothing and says so.
 
 pub mod assets;
 pub mod build;
@@ -32,7 +31,7 @@ use self::{
 /// The name under which the command is linked.
 pub const COMMAND: &str = "brain-guard";
 
-/// Where everything goes, and from what; the caller reads the environment.
+/// The paths and choices of an installation; the caller reads the environment.
 #[derive(Debug, Clone)]
 pub struct InstallPlan {
     /// The program that runs, as the system names it (`current_exe`).
@@ -47,9 +46,9 @@ pub struct InstallPlan {
     pub client: Option<PathBuf>,
     /// The client's config folder (`$CLAUDE_CONFIG_DIR`, else `~/.claude`).
     pub config: PathBuf,
-    /// The source this was started from by `cargo run`, if it was.
+    /// The source checkout, if `cargo run` started this program.
     pub checkout: Option<Checkout>,
-    /// Whether the chords are bound.
+    /// Whether to bind the chords.
     pub keys: keys::Wish,
     /// Whether the client is offered the tool server (`extract.mcp`).
     pub tools: bool,
@@ -58,17 +57,17 @@ pub struct InstallPlan {
 }
 
 impl InstallPlan {
-    /// The folder that the client is told of.
+    /// The folder that is registered with the client.
     pub fn current(&self) -> PathBuf {
         self.data.join(place::CURRENT)
     }
 }
 
-/// Installs, or completes an installation; what is already so stays untouched.
+/// Installs, or completes an installation. What is already right stays untouched.
 ///
 /// # Errors
-/// A folder that can't be written, or a client that refuses. Everything before
-/// the failed step is in place and valid; the same command goes on from there.
+/// A folder that cannot be written, or a client that refuses. All steps before the failed one stay
+/// valid, and the same command continues from there.
 pub fn install(plan: &InstallPlan, out: &mut dyn Write) -> Result<()> {
     let program = build::program(&plan.binary, plan.checkout.as_ref(), out)?;
     let binary = fs::read(&program)
@@ -99,7 +98,7 @@ pub fn install(plan: &InstallPlan, out: &mut dyn Write) -> Result<()> {
     Ok(())
 }
 
-/// What the binary's form means for a hook that runs at every tool call.
+/// What the binary's linkage costs a hook, which runs at every tool call.
 fn cost(linkage: Linkage) -> &'static str {
     match linkage {
         Linkage::Static => "static, at a fixed address: the fastest start",
@@ -114,7 +113,7 @@ fn cost(linkage: Linkage) -> &'static str {
     }
 }
 
-/// Links the command, unless something that is not ours is in its place.
+/// Links the command, unless something else is in its place.
 fn link(plan: &InstallPlan, out: &mut dyn Write) -> Result<()> {
     let link = plan.links.join(COMMAND);
     let target = plan.current().join(place::BINARY);
@@ -141,7 +140,7 @@ fn link(plan: &InstallPlan, out: &mut dyn Write) -> Result<()> {
     Ok(())
 }
 
-/// Tells the client of the folder; without a client, what is to be done later.
+/// Registers the folder with the client. Without a client, prints what to do later.
 fn register(plan: &InstallPlan, out: &mut dyn Write) -> Result<()> {
     let current = plan.current();
     let Some(program) = &plan.client else {
@@ -152,11 +151,11 @@ fn register(plan: &InstallPlan, out: &mut dyn Write) -> Result<()> {
         return Ok(());
     };
     let registration = Client::new(program).register(&current)?;
-    writeln!(out, "client   {}", told(&registration, program, &current))?;
+    writeln!(out, "client   {}", describe_registration(&registration, program, &current))?;
     Ok(())
 }
 
-fn told(registration: &Registration, program: &Path, current: &Path) -> String {
+fn describe_registration(registration: &Registration, program: &Path, current: &Path) -> String {
     let (program, current) = (program.display(), current.display());
     match registration {
         Registration::Unchanged { enabled: true } => {

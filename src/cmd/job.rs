@@ -1,4 +1,4 @@
-//! `job`: which job a session works on, and what became of each.
+//! `job`: which job a session works on, and the state of each.
 
 mod view;
 
@@ -9,7 +9,7 @@ use anyhow::Context as _;
 use super::{Context, Exit, Failure, Run, operator, out, selector, show};
 use crate::cli::{JobArgs, JobVerb, SessionSelector};
 use base::clock::Time;
-use base::paths::{Places, safe_name};
+use base::paths::{Places, is_safe_name};
 use guard::boundary::Delivery;
 use guard::files::jobs;
 use guard::files::origin::{self, Origin};
@@ -22,14 +22,14 @@ use guard::settings::{Settings, trust};
 
 impl Run for JobArgs {
     fn run(&self, context: Context) -> anyhow::Result<Exit> {
-        if let Some(wrong) = named(&self.what).filter(|name| !usable(name)) {
+        if let Some(wrong) = given_name(&self.what).filter(|name| !usable(name)) {
             return Err(Failure::usage(format_args!(
-                "{wrong:?} can't be a job's name: it is a folder's as well, so letters, digits, `-`, `_` and `.`, at most 100 of them, the first and the last a letter or digit"
+                "{wrong:?} can't be a job's name: use 1 to 100 letters, digits, `-`, `_` and `.`; the first and the last must be a letter or digit"
             ))
             .into());
         }
         let change = |verb, name| change(context, &self.selector, verb, name);
-        let around = || Around::of(context, &self.selector);
+        let around = || JobContext::of(context, &self.selector);
         match &self.what {
             JobVerb::Focus { name, no_clear } => {
                 change(Verb::Focus { no_clear: *no_clear }, Some(name))?;
@@ -46,7 +46,7 @@ impl Run for JobArgs {
             }
             JobVerb::Accept { name } => {
                 operator::refuse_agent(context.env, "job accept")?;
-                out(accepted(&around()?.places, name)?);
+                out(accept_job(&around()?.places, name)?);
             }
             JobVerb::Restore { name, version } => {
                 out(restore(&around()?, name.as_deref(), *version)?);
@@ -56,7 +56,7 @@ impl Run for JobArgs {
     }
 }
 
-fn named(what: &JobVerb) -> Option<&str> {
+fn given_name(what: &JobVerb) -> Option<&str> {
     match what {
         JobVerb::Focus { name, .. } | JobVerb::Accept { name } => Some(name),
         JobVerb::Resume { name } | JobVerb::Show { name, .. } | JobVerb::Restore { name, .. } => {
@@ -66,14 +66,14 @@ fn named(what: &JobVerb) -> Option<&str> {
     }
 }
 
-/// Whether a name may become a folder's, on any disk, and can be typed.
+/// Whether a name can be a folder's on any disk, and can be typed.
 fn usable(name: &str) -> bool {
     let edge = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_alphanumeric);
     let bytes = name.as_bytes();
-    safe_name(name) && name.len() <= 100 && edge(bytes.first()) && edge(bytes.last())
+    is_safe_name(name) && name.len() <= 100 && edge(bytes.first()) && edge(bytes.last())
 }
 
-/// A verb that moves the session's job.
+/// Runs a verb that changes the session's job.
 fn change(
     Context { env, now }: Context,
     selector: &SessionSelector,
@@ -85,12 +85,12 @@ fn change(
     let moved = jobs::run(&facts.asker(), verb, name).with_context(|| {
         format!("could not change the jobs in {}", facts.places.project.display())
     })?;
-    out(told(&facts, verb, &moved.map_err(Failure::refused)?));
+    out(describe_transition(&facts, verb, &moved.map_err(Failure::refused)?));
     Ok(())
 }
 
 /// What was done, and what comes next.
-fn told(facts: &Facts, verb: Verb, moved: &Transition) -> String {
+fn describe_transition(facts: &Facts, verb: Verb, moved: &Transition) -> String {
     let file = |job: &str| facts.places.compaction(job).display().to_string();
     let done = match &moved.done {
         Done::Stays(job) => {
@@ -117,11 +117,11 @@ fn told(facts: &Facts, verb: Verb, moved: &Transition) -> String {
             format!("completed {job}; its last sealed version is {version}")
         }
     };
-    format!("{done}; {}", next(facts, verb, moved))
+    format!("{done}; {}", next_step(facts, verb, moved))
 }
 
-/// What the agent does now.
-fn next(facts: &Facts, verb: Verb, moved: &Transition) -> String {
+/// What the agent does next.
+fn next_step(facts: &Facts, verb: Verb, moved: &Transition) -> String {
     let Some(delivery) = moved.crosses else {
         let read =
             verb == Verb::Focus { no_clear: true } && matches!(moved.done, Done::Taken { .. });
@@ -134,8 +134,7 @@ fn next(facts: &Facts, verb: Verb, moved: &Transition) -> String {
     };
     match (boundary_flow::why_no_boundary(facts, job, Some(true), true), delivery) {
         (None, Delivery::Transition) => {
-            "end your turn now; a fresh session begins, and its Prior Summary is all that crosses"
-                .into()
+            "end your turn now; a fresh session starts with only its Prior Summary".into()
         }
         (None, _) => "end your turn now; a fresh session starts from its file".into(),
         (Some(refusal), Delivery::Transition) => format!(
@@ -152,20 +151,20 @@ fn next(facts: &Facts, verb: Verb, moved: &Transition) -> String {
     }
 }
 
-/// A project's jobs, and the session that asks where there is one.
-struct Around {
+/// A project's jobs, and the session that asks, if there is one.
+struct JobContext {
     now: Time,
     places: Places,
     settings: Settings,
     /// The job of the session that asks.
     own: Option<String>,
-    /// That session, as jobs know who works on them.
+    /// That session, in the form that jobs store.
     me: Option<Holder>,
 }
 
-impl Around {
+impl JobContext {
     fn of(Context { env, now }: Context, selector: &SessionSelector) -> anyhow::Result<Self> {
-        // With several live sessions none is meant, and none is needed.
+        // Several live sessions are no error: no command here needs one.
         let found = if selector.session.is_some() {
             selector::find_any(env, selector)?
         } else {
@@ -191,31 +190,31 @@ impl Around {
         }
     }
 
-    /// The job that is named, by the name it goes by now, or the session's.
+    /// The current name of the named job, or else the session's job.
     ///
     /// # Errors
-    /// There is none; the message says which there are.
+    /// There is no such job; the message lists the jobs.
     fn job(&self, name: Option<&str>) -> Result<String, Failure> {
-        let named = name.map(|name| jobs::name_now(&self.places, name));
+        let named = name.map(|name| jobs::current_name(&self.places, name));
         let Some(job) = named.or_else(|| self.own.clone()) else {
-            return Err(Failure::usage(format_args!("which job? {}", self.known())));
+            return Err(Failure::usage(format_args!("which job? {}", self.list_jobs())));
         };
-        if safe_name(&job) && jobs::exists(&self.places, &job) {
+        if is_safe_name(&job) && jobs::exists(&self.places, &job) {
             Ok(job)
         } else {
-            Err(Failure::not_found(format_args!("there is no job {job}")).hint(self.known()))
+            Err(Failure::not_found(format_args!("there is no job {job}")).hint(self.list_jobs()))
         }
     }
 
-    /// The jobs that wait for the user to accept them.
-    fn brought(&self) -> String {
+    /// Names the jobs that wait for the user to accept them.
+    fn unaccepted_jobs(&self) -> String {
         match origin::found(&self.places).join(", ") {
             none if none.is_empty() => "the repository brought none".into(),
             found => format!("the repository brought: {found}"),
         }
     }
 
-    fn known(&self) -> String {
+    fn list_jobs(&self) -> String {
         match jobs::all(&self.places).join(", ") {
             none if none.is_empty() => "there is none yet; the first note makes one".into(),
             known => format!("there are: {known}"),
@@ -223,34 +222,34 @@ impl Around {
     }
 }
 
-/// `list`, `show [NAME]` and `accept NAME` as the answer to the slash command.
+/// Answers the slash command: `list`, `show [NAME]` and `accept NAME`.
 pub fn at_the_prompt(facts: &Facts, args: &str) -> String {
-    let around = Around::of_session(facts);
+    let around = JobContext::of_session(facts);
     let mut words = args.split_whitespace();
     let shown = match (words.next(), words.next()) {
         (Some("accept"), Some(name)) => {
             operator::refuse_prompt_of_agent(&facts.places, "job accept")
-                .and_then(|()| accepted(&facts.places, name))
+                .and_then(|()| accept_job(&facts.places, name))
                 .unwrap_or_else(|why| why.to_string())
         }
         (Some("accept"), None) => {
-            format!("name the job: /brain-guard:job accept NAME; {}", around.brought())
+            format!("name the job: /brain-guard:job accept NAME; {}", around.unaccepted_jobs())
         }
         (Some("show"), name) => match view::Job::of(&around, name) {
             Ok(job) => job.to_string(),
-            Err(_) => format!("there is no such job; {}", around.known()),
+            Err(_) => format!("there is no such job; {}", around.list_jobs()),
         },
         _ => view::Jobs::of(&around).to_string(),
     };
     format!("brain-guard\n{}", shown.trim_end())
 }
 
-/// Accepts a job as its files stand, and says what follows.
+/// Accepts a job with its present files, and says what follows.
 ///
 /// # Errors
-/// There is no such job, or nothing to accept.
-fn accepted(places: &Places, name: &str) -> Result<String, Failure> {
-    let job = jobs::name_now(places, name);
+/// No such job, or nothing to accept.
+fn accept_job(places: &Places, name: &str) -> Result<String, Failure> {
+    let job = jobs::current_name(places, name);
     if !usable(&job) || !jobs::exists(places, &job) {
         let name = base::plain::line(name, 100);
         let place = places.project.display();
@@ -273,14 +272,14 @@ fn accepted(places: &Places, name: &str) -> Result<String, Failure> {
     })
 }
 
-/// Makes a sealed version the job's file again, and says what was there.
-fn restore(around: &Around, name: Option<&str>, number: u64) -> anyhow::Result<String> {
+/// Makes a sealed version the job's file again, and says where the replaced file is kept.
+fn restore(around: &JobContext, name: Option<&str>, number: u64) -> anyhow::Result<String> {
     let job = around.job(name)?;
-    let Around { places, settings, .. } = around;
+    let JobContext { places, settings, .. } = around;
     if let Some(by) = jobs::holder(places, &job)
-        && around.me.as_ref().is_none_or(|me| !by.is(me))
+        && around.me.as_ref().is_none_or(|me| !by.is_same_worker(me))
     {
-        let by = guard::job::refusal::named(&by);
+        let by = guard::job::refusal::describe_holder(&by);
         return Err(Failure::refused(format_args!("{by} works on the job {job}"))
             .hint("restore there, or `brain-guard job pause` there first")
             .into());

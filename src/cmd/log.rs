@@ -1,4 +1,4 @@
-//! `log`: the project's log, readable: decisions, boundaries and faults of all its sessions.
+//! `log`: prints the project's log for people: decisions, boundaries and faults of all sessions.
 
 mod entry;
 mod follow;
@@ -17,10 +17,10 @@ use base::clock::Time;
 use base::paths::Places;
 use guard::files::boundary;
 
-/// Lines that are shown where nothing else is asked for.
+/// Number of lines to show by default.
 const LAST: usize = 20;
 
-/// Which lines are asked for.
+/// Which lines to show.
 struct Filter<'a> {
     places: &'a Places,
     session: Option<&'a str>,
@@ -35,7 +35,7 @@ impl Filter<'_> {
         kind && recent && self.session.is_none_or(|session| self.of(entry, session))
     }
 
-    /// A boundary's lines name its token only: it is of both its sessions.
+    /// A boundary's line names only its token, and belongs to both of its sessions.
     fn of(&self, entry: &Entry, session: &str) -> bool {
         if entry.names(session) {
             return true;
@@ -45,7 +45,7 @@ impl Filter<'_> {
     }
 }
 
-/// How a line is shown.
+/// How to show a line.
 #[derive(Debug, Clone, Copy)]
 struct Look {
     json: bool,
@@ -72,7 +72,7 @@ fn print(args: &LogArgs, Context { env, now }: Context) -> anyhow::Result<Exit> 
     let look =
         Look { json: args.json, colour: !plain && io::stdout().is_terminal(), project: args.all };
     let logs = if args.all { all_logs(&places) } else { vec![places.log()] };
-    // What is appended while the logs are read is followed, and not shown twice.
+    // Where each log ended: `--follow` continues there, so that no line is shown twice.
     let mut ends = Vec::new();
     let wanted = args.last.unwrap_or(if args.since.is_some() { usize::MAX } else { LAST });
     let mut shown: Vec<(String, Entry)> = Vec::new();
@@ -119,8 +119,8 @@ fn all_logs(places: &Places) -> Vec<PathBuf> {
     logs
 }
 
-/// The last entries of a log and its rotated part that the filter takes, and where the
-/// log ended then.
+/// The last entries that the filter takes, from a log and its rotated part, and where the log
+/// ended.
 fn entries(
     log: &std::path::Path,
     filter: &Filter,

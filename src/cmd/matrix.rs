@@ -1,4 +1,4 @@
-//! `matrix`: engagements and their phases by agents.
+//! `matrix`: engagements and their phases, by agent.
 
 use super::surgery::source::Store;
 use super::{Context, Exit, Run, out, out_json};

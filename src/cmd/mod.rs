@@ -1,5 +1,5 @@
-//! The verbs, one a file: each implements [`Run`] for its arguments, which `cli` declares.
-//! What they print goes through `output`; what a caller can mend is a [`Failure`].
+//! The verbs, one per file. Each implements [`Run`] for its arguments, which `cli` declares. They
+//! print through `output`; an error that the caller can fix is a [`Failure`].
 #![allow(clippy::disallowed_methods, reason = "commands are an edge")]
 
 pub mod advise;
@@ -13,8 +13,8 @@ mod ending;
 pub mod explain;
 pub mod extract;
 mod failure;
+pub mod import;
 pub mod inject;
-pub mod inscribe;
 pub mod install;
 pub mod job;
 pub mod log;
@@ -67,7 +67,7 @@ pub use failure::Failure;
 pub enum Exit {
     /// Done.
     Done,
-    /// Refused, or not all of it was done; what was printed names the way out.
+    /// Refused, or not completely done; the output names the way out.
     Refused,
     /// Wrong usage.
     Usage,
@@ -83,25 +83,25 @@ impl From<Exit> for ExitCode {
     }
 }
 
-/// What every verb is given beside its arguments.
+/// What every verb gets besides its arguments.
 #[derive(Debug, Clone, Copy)]
 pub struct Context<'e> {
     /// The environment.
     pub env: &'e Env,
-    /// When the program was started.
+    /// When the program started.
     pub now: Time,
 }
 
 /// A verb, with its arguments.
 pub trait Run {
-    /// Does it.
+    /// Runs it.
     ///
     /// # Errors
-    /// A [`Failure`] where the caller can do something about it, else what the system says.
+    /// A [`Failure`] if the caller can do something about it, else a system error.
     fn run(&self, context: Context) -> anyhow::Result<Exit>;
 }
 
-/// What the hook asks of the rest of the program.
+/// The parts of this program that the hook calls.
 pub const OUTSIDE: Outside = Outside { look: ::carrier::reach::look, answer: typed::answer };
 
 /// Parses the command line and runs it; usage errors end with code 2.
@@ -110,15 +110,15 @@ pub fn main(env: &Env) -> ExitCode {
     match matches.and_then(|matches| Cli::from_arg_matches(&matches)) {
         Ok(cli) => run(&cli.verb, env),
         Err(e) => {
-            // Nothing better can be done about a closed terminal.
+            // A closed terminal leaves nothing else to do.
             let _ = e.print();
             ExitCode::from(if e.use_stderr() { 2 } else { 0 })
         }
     }
 }
 
-/// The command line. A list item may be a value: `append '- one thread'`; a line break
-/// ahead of it keeps it from being taken for an option, and means nothing in Markdown.
+/// The arguments. A value may be a list item: `append '- one thread'`. A line break before it keeps
+/// clap from parsing an option, and means nothing in Markdown.
 fn arguments() -> impl Iterator<Item = OsString> {
     std::env::args_os().map(|argument| {
         let item = argument.as_encoded_bytes().starts_with(b"- ");
@@ -126,20 +126,20 @@ fn arguments() -> impl Iterator<Item = OsString> {
     })
 }
 
-/// Keeps the bytes of a compaction file that is no text, before a verb writes it anew, and
-/// says so. The caller holds the job's lock.
+/// Before a verb rewrites a compaction file that is not text, keeps a copy of its bytes and says
+/// so. The caller holds the job's lock.
 ///
 /// # Errors
-/// What the system says; the file must not be written then.
+/// An I/O error; then the file must not be written.
 fn keep_bytes(places: &Places, job: &str) -> anyhow::Result<()> {
-    if let Some(kept) = guard::files::archives::keep_bytes(places, job)? {
+    if let Some(kept) = guard::files::archives::save_invalid_utf8(places, job)? {
         out(kept);
     }
     Ok(())
 }
 
-/// From now on a file that would get longer than the user's limit (`ulimit -f`) is an error of
-/// whoever writes it; else the system would end the program.
+/// Makes a write beyond the user's file size limit (`ulimit -f`) an error. By default the system
+/// would end the program.
 fn outlive_limit_on_files() -> io::Result<()> {
     let told = Arc::new(AtomicBool::new(false));
     signal_hook::flag::register(SIGXFSZ, told).map(drop)

@@ -1,5 +1,5 @@
-//! `mod …`: what the plugin's module asks. It reports and does what it is told;
-//! the decisions are here and in `boundary::plan`.
+//! `mod …`: answers the plugin's module. The module reports and obeys; the decisions are made here
+//! and in `boundary::plan`.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use crate::cli::ModArgs;
 use base::clock::Time;
 use base::env::{self, Env};
 use base::log;
-use base::paths::{Places, project_root, safe_name};
+use base::paths::{Places, is_safe_name, project_root};
 use base::switch::Switch;
 use carrier::waiter;
 use guard::boundary::plan::{self, Action, Report, Situation, Text as PlanText};
@@ -35,17 +35,17 @@ struct Ask {
     event: Option<String>,
 }
 
-/// How long the report of a clear waits for the hook of the session it began;
-/// the module gives up on us after 5 s.
+/// How long the report of a clear waits for the new session's hook. The module gives up on us after
+/// 5 s.
 const SESSION_PATIENCE: Duration = Duration::from_secs(4);
 
 impl Run for ModArgs {
-    /// Answers one question. Whatever is not understood is answered with nothing to do: a module
-    /// that waits for us must not hold a run.
+    /// Answers one question. Anything unknown is answered with "none": the module waits for us and
+    /// must not block a run.
     fn run(&self, Context { env, now }: Context) -> anyhow::Result<Exit> {
         let text = stdin_text()?;
         let asked: Ask = serde_json::from_str(&text).unwrap_or_default();
-        let session = asked.session_id.as_deref().filter(|id| safe_name(id));
+        let session = asked.session_id.as_deref().filter(|id| is_safe_name(id));
         let answer = match (self.ask.as_str(), session) {
             ("start", _) => start(env, asked.version.as_deref()),
             ("poll", Some(id)) => facts(env, now, id).map(|f| json!({"sealed": sealed(&f)})),
@@ -70,17 +70,17 @@ fn facts<'a>(env: &'a Env, now: Time, id: &'a str) -> Option<Facts<'a>> {
     Facts::for_session(env, now, &root, id).filter(|f| f.on() && !f.unseen)
 }
 
-/// The client's clear returns while the `SessionStart` hooks may still run: what
-/// they know of the new session is waited for, else its delivery would be missed.
+/// The client's clear may return while the `SessionStart` hooks still run. Without their state of
+/// the new session, its delivery would be missed.
 fn wait_for_session(env: &Env, id: &str) {
     let root = env.path(env::PROJECT_DIR).or_else(|| Some(project_root(env, &env.cwd()?)));
-    if let Some(places) = root.and_then(|root| Places::of(env, &root)) {
+    if let Some(places) = root.and_then(|root| Places::for_project(env, &root)) {
         let path = places.session(id, "json");
         boundary_flow::wait_for(SESSION_PATIENCE, || path.exists());
     }
 }
 
-/// The exchange of versions: a module of another version stays out of the way.
+/// Compares versions: a module of another version does nothing.
 fn start(env: &Env, version: Option<&str>) -> Option<Value> {
     let own = env!("CARGO_PKG_VERSION");
     if version != Some(own) {
@@ -91,11 +91,11 @@ fn start(env: &Env, version: Option<&str>) -> Option<Value> {
         return Some(json!({"ok": false, "why": why}));
     }
     let root = env.path(env::PROJECT_DIR).or_else(|| Some(project_root(env, &env.cwd()?)))?;
-    let places = Places::of(env, &root)?;
+    let places = Places::for_project(env, &root)?;
     if let Err(e) = places.ensure_state() {
         return Some(json!({"ok": false, "why": format!("no place for state: {e}")}));
     }
-    // The client's own variable, or our parent: the client starts us itself.
+    // The client's own variable, or our parent: the client starts us directly.
     let pid = env
         .client_pid()
         .or_else(|| rustix::process::getppid().map(|p| p.as_raw_nonzero().get() as u32));
@@ -103,10 +103,10 @@ fn start(env: &Env, version: Option<&str>) -> Option<Value> {
 }
 
 fn sealed(facts: &Facts) -> bool {
-    facts.token().is_some_and(|t| t.holds(facts.id) && t.carrier == Carrier::Mod)
+    facts.token().is_some_and(|t| t.awaits_carrier(facts.id) && t.carrier == Carrier::Mod)
 }
 
-/// The figures that the strip above the prompt box shows; nothing where the user wants none.
+/// The figures for the status strip; empty if the user has turned it off.
 fn strip(facts: &Facts) -> Value {
     if facts.settings.strip == Switch::Off {
         return json!({});
@@ -125,10 +125,10 @@ fn strip(facts: &Facts) -> Value {
     })
 }
 
-/// How long a question's dialog is left open, and with which text it is closed where nobody is
-/// there any more.
+/// How long to leave a question's dialog open. If nobody is there any more, the text to close it
+/// with.
 fn question(facts: &Facts) -> Value {
-    match question::look(facts) {
+    match question::check_question(facts) {
         Question::Open => json!({"action": "wait", "ms": 5_000}),
         Question::Unanswerable(text) => json!({"action": "deny", "text": text}),
         Question::Unrestricted => json!({"action": "none"}),
@@ -146,9 +146,9 @@ fn gate(facts: &mut Facts, asked: &Ask) -> Value {
         facts.fault("token not moved", &e);
         return json!({"action": "none"});
     }
-    // No Stop comes for a turn that is cut.
+    // The client sends no Stop for a turn that is aborted.
     facts.update(|s| s.turn = None);
-    let text = format!("{}: this turn ends here", token.in_short());
+    let text = format!("{}: this turn ends here", token.short_end_reason());
     json!({"action": "abort", "text": text, "sealed": true})
 }
 
@@ -162,17 +162,17 @@ fn step(facts: &mut Facts, text: &str) -> Value {
         facts.update(|s| s.turn = None);
     }
     if matches!(report, Report::TurnComplete { .. }) {
-        // Stop does not fire for every turn's end (an interrupt), and may run after us.
+        // Stop does not fire at every turn's end (not for an interrupt), and may run after us.
         boundary_flow::take_requests(facts);
     }
     let Some(token) = facts.token().filter(|t| t.carrier == Carrier::Mod) else {
         return json!({"action": "none", "sealed": false});
     };
-    let held = facts.held_by_operator();
+    let held = facts.override_reason();
     let version = sealing::fresh_version(&facts.places, &token.job, &facts.settings);
     let (gone_at, agents, id, now) = (facts.gone_at(), facts.session.agents, facts.id, facts.now);
     let failed = matches!(report, Report::Failed { .. });
-    let next = failed.then(|| waiter::next_after(facts, &token)).flatten();
+    let next = failed.then(|| waiter::next_carrier(facts, &token)).flatten();
     let moved = boundary::update(&facts.places, &token.id, |t| {
         let before = t.step;
         let situation = Situation {
@@ -202,7 +202,7 @@ fn step(facts: &mut Facts, text: &str) -> Value {
     if before == Step::Pending && token.cancelled && report.is_escape() {
         boundary_flow::lift(facts, "you pressed Escape");
     }
-    // No Stop comes where the turn was cut, so that the watch begins here.
+    // An aborted turn has no Stop, so the watch is started here.
     if token.live()
         && let Err(e) = watch::start(facts.env, &facts.places, &token.id)
     {
@@ -219,7 +219,9 @@ fn render(facts: &Facts, token: &Token, action: Action) -> Value {
         Action::Submit { token: id, what, .. } => {
             let text = match what {
                 PlanText::Delivery => deliver::text(facts, token),
-                PlanText::Continue => Some(deliver::about(facts, token, Text::Continue, &[])),
+                PlanText::Continue => {
+                    Some(deliver::boundary_text(facts, token, Text::Continue, &[]))
+                }
             };
             match text {
                 Some(text) => Action::Submit { token: id, what, text },

@@ -1,5 +1,5 @@
-//! `now` and `later`: the operator starts a boundary that waits, or keeps the session. From a
-//! terminal, or typed at the client's prompt; the agent can't.
+//! `now` and `later`: the operator starts a waiting boundary, or keeps the session. From a
+//! terminal, or typed at the client's prompt; the agent cannot run them.
 
 use chrono::Duration;
 
@@ -12,15 +12,14 @@ use guard::hook::facts::Facts;
 use guard::hook::watch;
 use guard::session::Override;
 
-/// How long `later` keeps a session where no time is given.
+/// How long `later` keeps a session by default.
 const KEPT: Duration = Duration::minutes(30);
 
-/// What the operator wants.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Wish {
-    /// The boundary begins at once.
+    /// Start the boundary at once.
     Now,
-    /// The session is kept for so long.
+    /// Keep the session for this time.
     Later(Option<String>),
 }
 
@@ -57,7 +56,7 @@ fn from_terminal(
     Ok(Exit::Done)
 }
 
-/// Runs the command as typed at the client's prompt; says what came of it.
+/// Runs the command as typed at the client's prompt, and returns the answer.
 pub fn at_the_prompt(facts: &Facts, command: &str, args: &str) -> String {
     let time = args.split_whitespace().next().map(str::to_owned);
     let wish = if command == "now" { Wish::Now } else { Wish::Later(time) };
@@ -84,8 +83,9 @@ fn later(facts: &Facts, time: Option<&str>) -> anyhow::Result<String> {
 }
 
 fn now(facts: &Facts) -> anyhow::Result<String> {
-    let waits =
-        |t: &guard::boundary::Token| t.step == Step::Unsealed || t.holds_or_cancelled(facts.id);
+    let waits = |t: &guard::boundary::Token| {
+        t.step == Step::Unsealed || t.awaits_carrier_or_cancelled(facts.id)
+    };
     let Some(token) = facts.token().filter(waits) else {
         return Ok(
             "brain-guard: no notes are sealed, so there is nothing to start. /brain-guard:seal asks the agent to seal"
@@ -94,7 +94,7 @@ fn now(facts: &Facts) -> anyhow::Result<String> {
     };
     state::update(&facts.places, facts.id, |s| s.override_ = None)?;
     if token.step == Step::Unsealed {
-        // Whoever says so does not want to be waited for.
+        // Who runs this does not want the boundary to wait for them.
         state::update(&facts.places, facts.id, |s| s.last_human = None)?;
         return Ok("brain-guard: the notes are sealed as they are, and a fresh session continues from them".to_owned());
     }

@@ -11,14 +11,14 @@ use guard::files::ancestry::below_a_client;
 /// The operator's verbs that can also be typed at the client's prompt.
 const AT_THE_PROMPT: [&str; 4] = ["override", "now", "later", "job accept"];
 
-/// Whether an agent runs this. Every process the client starts carries a mark; the agent
-/// can take that off, but not its client from above itself.
+/// Whether an agent runs this. The client marks every process it starts. The agent can remove the
+/// mark, but it cannot hide the client among its parent processes.
 fn in_an_agents_shell(env: &Env) -> bool {
-    let places = || Places::of(env, Path::new("/"));
+    let places = || Places::for_project(env, Path::new("/"));
     env.get(env::CLAUDECODE).is_some() || places().is_some_and(|p| below_a_client(&p, 0))
 }
 
-/// Refuses a verb of the operator's where an agent runs it.
+/// Refuses an operator's verb that an agent runs.
 ///
 /// # Errors
 /// An agent runs it.
@@ -32,20 +32,20 @@ pub fn refuse_agent(env: &Env, verb: &str) -> Result<(), Failure> {
         String::new()
     };
     Err(Failure::refused(format_args!(
-        "`brain-guard {verb}` is the user's to run, not the agent's: run it in a terminal of your own{typed}"
+        "only the user may run `brain-guard {verb}`: run it in a terminal of your own{typed}"
     )))
 }
 
-/// Refuses a verb of the operator's that an agent typed at a prompt: the client starts the hook
-/// itself, so one that runs further down was fed a prompt by the agent's shell or in a client of
-/// its own.
+/// Refuses an operator's verb that an agent typed at a prompt. The client starts the hook directly.
+/// A hook further below a client got its prompt from the agent's shell, or from a client that the
+/// agent started.
 ///
 /// # Errors
 /// An agent typed it.
 pub fn refuse_prompt_of_agent(places: &Places, verb: &str) -> Result<(), Failure> {
     if below_a_client(places, 1) {
         return Err(Failure::refused(format_args!(
-            "/brain-guard:{verb} is the user's: type it in a session that no agent started"
+            "only the user may run /brain-guard:{verb}: type it in a session that no agent started"
         )));
     }
     Ok(())

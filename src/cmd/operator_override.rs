@@ -1,5 +1,5 @@
-//! `override`: the operator takes the guard off for a while. From a terminal, or
-//! typed at the client's prompt; the agent can't take it.
+//! `override`: the operator lifts the guard for a while. From a terminal, or typed at the client's
+//! prompt; the agent cannot run it.
 
 use anyhow::bail;
 use chrono::Duration;
@@ -32,7 +32,7 @@ struct Typed {
     span: OverrideSpan,
 }
 
-/// Runs the command as typed at the client's prompt; says what came of it.
+/// Runs the command as typed at the client's prompt, and returns the answer.
 pub fn at_the_prompt(facts: &Facts, args: &str) -> String {
     typed(facts, args).unwrap_or_else(|e| format!("brain-guard: {e:#}"))
 }
@@ -81,10 +81,10 @@ fn apply(facts: &Facts, how: &OverrideSpan) -> anyhow::Result<String> {
     Ok(format!("brain-guard: {said}{end}"))
 }
 
-/// Sets or ends the override; `said` is what the journal keeps of it.
+/// Sets or ends the override; `said` is its text for the journal.
 ///
 /// # Errors
-/// State that can't be written.
+/// State that cannot be written.
 pub(super) fn set(facts: &Facts, value: Option<Override>, said: &str) -> anyhow::Result<()> {
     state::update(&facts.places, facts.id, |s| s.override_ = value)?;
     let details = json!({"session": facts.id, "override": value});

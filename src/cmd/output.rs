@@ -1,4 +1,4 @@
-//! Everything that the verbs print.
+//! All output of the verbs.
 
 use std::fmt::Display;
 use std::io::{self, IsTerminal as _, Read, Write};
@@ -9,7 +9,7 @@ use serde::Serialize;
 /// The first error of a write to stdout.
 static UNWRITTEN: Mutex<Option<io::Error>> = Mutex::new(None);
 
-/// Keeps the error of a write to stdout; a closed pipe is nobody's fault.
+/// Keeps the error of a write to stdout. A closed pipe is no error.
 fn keep_error(written: io::Result<()>) {
     if let Err(e) = written
         && e.kind() != io::ErrorKind::BrokenPipe
@@ -18,7 +18,7 @@ fn keep_error(written: io::Result<()>) {
     }
 }
 
-/// Flushes stdout, and hands back the first error of a write to it.
+/// Flushes stdout, and returns the first error of a write to it.
 pub(super) fn finish() -> Option<io::Error> {
     keep_error(io::stdout().flush());
     UNWRITTEN.lock().unwrap_or_else(PoisonError::into_inner).take()
@@ -29,31 +29,31 @@ pub fn out(text: impl Display) {
     keep_error(writeln!(io::stdout().lock(), "{text}"));
 }
 
-/// Prints a line about what went wrong.
+/// Prints a line to stderr.
 pub fn err(text: impl Display) {
     let _ = writeln!(io::stderr().lock(), "brain-guard: {text}");
 }
 
-/// Prints a report: as JSON for programs, else for people.
+/// Prints a report, as JSON or for people.
 ///
 /// # Errors
-/// A report that can't be JSON.
+/// A report that cannot be serialized.
 pub fn show(report: &(impl Serialize + Display), json: bool) -> anyhow::Result<()> {
     if json {
         return out_json(report);
     }
     let text = report.to_string();
-    // A report with nothing to say to people is silent.
+    // A report without text for people prints nothing.
     if !text.is_empty() {
         out(text.trim_end());
     }
     Ok(())
 }
 
-/// Prints a value as JSON, piece by piece: a report may be larger than memory allows twice.
+/// Prints a value as JSON, streamed: a large report may not fit in memory twice.
 ///
 /// # Errors
-/// A value that can't be JSON; a part of it may be printed then.
+/// A value that cannot be serialized; a part of it may be printed then.
 pub fn out_json(value: &impl Serialize) -> anyhow::Result<()> {
     let mut stdout = io::BufWriter::new(io::stdout().lock());
     match serde_json::to_writer_pretty(&mut stdout, value) {
@@ -69,11 +69,11 @@ const STDIN_BYTES: u64 = 16 * 1024 * 1024;
 /// Reads all of stdin as text; invalid bytes become U+FFFD.
 ///
 /// # Errors
-/// More than 16 MB; what the system says.
+/// More than 16 MB; an I/O error.
 pub fn stdin_text() -> anyhow::Result<String> {
     let mut bytes = Vec::new();
     io::stdin().lock().take(STDIN_BYTES + 1).read_to_end(&mut bytes)?;
-    // Half a text would be taken for the whole.
+    // A truncated text would be mistaken for the whole.
     anyhow::ensure!(
         bytes.len() as u64 <= STDIN_BYTES,
         "stdin holds more than 16 MB; put it into a file and name that in a note"
@@ -81,11 +81,11 @@ pub fn stdin_text() -> anyhow::Result<String> {
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// Asks whether to go on: only `y` or `yes` at a terminal does. Elsewhere nobody can answer, and
-/// a line says what would have been asked, with the option that answers it.
+/// Asks whether to continue; only `y` or `yes` at a terminal does. Without a terminal, prints the
+/// question and the option that answers it.
 ///
 /// # Errors
-/// What the system says of the terminal.
+/// An I/O error of the terminal.
 pub(super) fn confirmed(what: &str, option: &str) -> io::Result<bool> {
     if !io::stdin().is_terminal() {
         err(format_args!("{what}. Nothing was removed: there is no terminal to ask on; {option}"));

@@ -51,7 +51,7 @@ fn enter(facts: &Facts, name: &str, coach: Option<&str>) -> anyhow::Result<()> {
             .hint("leave it first with `brain-guard phase exit`")
             .into());
     }
-    // What others wrote into the record is nobody's word here.
+    // If something else wrote the record, its coaching must not be used.
     let own = origin::origin(&facts.places, job).is_own();
     let kept = || phase::coaching(&record, &name).filter(|_| own).map(str::to_owned);
     let coach = coach.or_else(kept).or_else(|| facts.settings.phases.coach(&name));
@@ -70,12 +70,12 @@ fn enter(facts: &Facts, name: &str, coach: Option<&str>) -> anyhow::Result<()> {
     if !phase.coach.is_empty() {
         out(format_args!("\n{}\n", phase.coach));
     }
-    out(asked(facts, &phase));
+    out(exit_requirements(facts, &phase));
     Ok(())
 }
 
-/// What the exit will ask for.
-fn asked(facts: &Facts, phase: &Phase) -> String {
+/// What the exit will require.
+fn exit_requirements(facts: &Facts, phase: &Phase) -> String {
     let shape = &facts.settings.file.shape;
     let steps = facts.settings.phases.steps(&phase.name);
     let missing = phase::missing(shape, phase, steps, &parse("", shape), &[]);
@@ -99,7 +99,7 @@ fn since(entered: Option<Time>) -> String {
     })
 }
 
-/// The phases of a job: the one it is in, and those it was in.
+/// The phases of a job: the present one and past ones.
 #[derive(Debug, Serialize)]
 struct Phases {
     job: String,
@@ -107,7 +107,7 @@ struct Phases {
     left: Vec<PastPhase>,
 }
 
-/// A phase that is not left yet.
+/// A phase that has not been left.
 #[derive(Debug, Serialize)]
 struct Open {
     name: String,
@@ -128,7 +128,7 @@ impl Phases {
             let steps = facts.settings.phases.steps(&open.name);
             let missing = phase::missing(shape, &open, steps, &document, &[]);
             Open {
-                missing: missing.iter().map(|one| one.named(shape).to_string()).collect(),
+                missing: missing.iter().map(|one| one.describe(shape).to_string()).collect(),
                 name: open.name,
                 entered: open.entered,
                 session: open.session,

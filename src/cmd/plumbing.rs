@@ -1,4 +1,5 @@
-//! What the plugin and the carriers start: the X11 selection, and the watch over a boundary.
+//! Processes that the plugin and the carriers start: one serves the X11 selection, one watches a
+//! boundary.
 
 use std::io::{self, Write as _};
 use std::time::Duration;
@@ -16,7 +17,7 @@ impl Run for ClipboardVerb {
     fn run(&self, _: Context) -> anyhow::Result<Exit> {
         match self {
             Self::Hold { which, seconds } => {
-                // The user's text is to outlive the terminal's hangup.
+                // A session of its own, so that the user's text outlives the terminal's hangup.
                 let _ = rustix::process::setsid();
                 x11::hold(selection(which)?, stdin_text()?, Duration::from_secs(*seconds))?;
             }

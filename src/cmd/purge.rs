@@ -1,4 +1,4 @@
-//! `brain-guard purge`: lists what is kept, and removes what the user chose of it.
+//! `brain-guard purge`: lists the stored data, and removes what the user chooses.
 
 mod kept;
 mod project;
@@ -8,7 +8,7 @@ mod state;
 mod stores;
 
 use base::shown::size;
-use base::shown::{age, quoted};
+use base::shown::{age, shell_quote};
 use std::fs;
 use std::path::Path;
 
@@ -20,24 +20,24 @@ use self::project::is_link;
 use self::project::{Project, project_of};
 use self::remove::Failure;
 use self::stores::Owners;
-use super::inscribe::{self, count};
+use super::import::{self, count};
 use super::selector::Name;
 use super::{Context, Exit, Run, confirmed, err, operator, out, out_json, selector};
 use crate::cli::{PurgeArgs, PurgeKind, SessionSelector};
 use base::clock::Time;
 use base::env::Env;
-use base::paths::{Places, states};
+use base::paths::{Places, state_root};
 use base::when::{self, When};
 use guard::report::clean;
 use store::blocks::Root;
 
 const NO_HOME: &str = "HOME is not set, so there is no place for state; set it to your home folder";
 
-/// What a program is told.
+/// The report for programs.
 #[derive(Serialize)]
 struct Told<'a> {
     kept: &'a [Kept],
-    /// Of what goes, or would.
+    /// What is or would be removed.
     total: Total,
     removed: bool,
     failed: &'a [Failure],
@@ -54,11 +54,11 @@ impl Run for PurgeArgs {
     fn run(&self, Context { env, now }: Context) -> anyhow::Result<Exit> {
         operator::refuse_agent(env, "purge")?;
         let choice = choice(env, self, now)?;
-        let all = states(env).context(NO_HOME)?;
+        let all = state_root(env).context(NO_HOME)?;
         let projects = projects(env, &all, self)?;
         let mut found: Vec<Kept> = projects.iter().flat_map(|project| project.kept(now)).collect();
         if self.all_projects {
-            found.extend(across(&all));
+            found.extend(shared_data(&all));
         }
         let store = store(env);
         if let Some(root) = &store {
@@ -74,7 +74,7 @@ impl Run for PurgeArgs {
             list(&chosen, now);
         }
         let total = total(&chosen);
-        let agreed = !self.dry_run && total.things > 0 && agreed(self, total)?;
+        let agreed = !self.dry_run && total.things > 0 && ask_user(self, total)?;
         let failed =
             if agreed { remove::remove(&all, store.as_ref(), &chosen) } else { Vec::new() };
         if self.json {
@@ -116,7 +116,7 @@ fn projects(env: &Env, all: &Path, args: &PurgeArgs) -> anyhow::Result<Vec<Proje
         let state = entry.path();
         let is_folder = is_link(&state) || state.is_dir();
         if is_folder && !state.ends_with(COMMITS) {
-            // Without a project's folder its state is listed all the same.
+            // A project whose folder is unknown is listed by its state.
             let project = project_of(env, &state).unwrap_or_else(|| state.clone());
             found.push(Project::of(Places { project, state, ..here.clone() }));
         }
@@ -124,24 +124,24 @@ fn projects(env: &Env, all: &Path, args: &PurgeArgs) -> anyhow::Result<Vec<Proje
     Ok(found)
 }
 
-/// The folder, beside those of projects, that says which session made which commit.
+/// The folder that records which session made which commit. It is next to the projects' folders.
 const COMMITS: &str = "commits";
 
-/// What is kept for all projects together.
-fn across(all: &Path) -> Option<Kept> {
+/// Data that all projects share.
+fn shared_data(all: &Path) -> Option<Kept> {
     let path = all.join(COMMITS);
     let paths = vec![path.clone()];
-    let (count, bytes, written) = size::of(&paths);
+    let (count, bytes, written) = size::measure(&paths);
     let (kind, session, job, needed, stays) = (PurgeKind::Commits, None, None, false, None);
     let kept = Kept { kind, path, paths, session, job, count, bytes, written, needed, stays };
     (count > 0).then_some(kept)
 }
 
 fn store(env: &Env) -> Option<Root> {
-    inscribe::root(env).inspect_err(|e| err(format_args!("the store is left out: {e:#}"))).ok()
+    import::root(env).inspect_err(|e| err(format_args!("the store is left out: {e:#}"))).ok()
 }
 
-/// A path on one line, without what steers a terminal.
+/// A path on one line, without terminal codes.
 fn shown(path: &Path) -> String {
     clean(&path.display().to_string()).replace(['\n', '\t'], "\u{fffd}")
 }
@@ -175,10 +175,10 @@ fn list(chosen: &[Kept], now: Time) {
     }
     for kept in chosen.iter().filter(|kept| kept.stays == Some(Stays::InProject)) {
         let path = kept.path.display().to_string();
-        // A name that steers the terminal is no command to copy.
+        // Do not offer a command for a name with terminal codes.
         if shown(&kept.path) == path {
             let recursive = if kept.kind == PurgeKind::Prompts { "" } else { " -r" };
-            out(format_args!("to remove it yourself: rm{recursive} -- {}", quoted(&path)));
+            out(format_args!("to remove it yourself: rm{recursive} -- {}", shell_quote(&path)));
         }
     }
 }
@@ -200,7 +200,7 @@ fn words(total: Total) -> String {
     )
 }
 
-fn agreed(args: &PurgeArgs, total: Total) -> anyhow::Result<bool> {
+fn ask_user(args: &PurgeArgs, total: Total) -> anyhow::Result<bool> {
     if args.yes {
         return Ok(true);
     }

@@ -54,7 +54,7 @@ fn subject(
         return Ok(Subject::Job(name.clone()));
     }
     let found = selector::find_or_last(env, &args.selector).map_err(|e| {
-        let known = gather::known(places);
+        let known = gather::list_subjects(places);
         if known.is_empty() {
             e
         } else {
@@ -79,7 +79,7 @@ fn subject(
     })
 }
 
-/// Replaces the file, as `>` would, but whole or not at all, and private where it is new.
+/// Writes the file atomically. A new file is private to the user.
 fn write(report: &Report, zone: FixedOffset, file: &Path) -> anyhow::Result<()> {
     let page = report::page(report, zone)?;
     if file == Path::new("-") {

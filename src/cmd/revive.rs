@@ -1,5 +1,5 @@
-//! `revive`: the successor of a session. Its early work becomes an index table, the rest stays
-//! whole, and the client can go on there.
+//! `revive`: makes a successor of a session. Early rounds become an index table, the rest stays in
+//! full, and the client can continue there.
 
 use anyhow::bail;
 
@@ -25,25 +25,25 @@ impl Run for ReviveArgs {
             None => When::Round(cut(&session)?),
         };
         let plan = plan::compress_before(session, before, self.output.fidelity.into())?;
-        let made = make::one(env, now, &store, plan, &self.output)?;
+        let made = make::make_session(env, now, &store, plan, &self.output)?;
         show(&made, self.output.json)?;
         if self.run { start(env, &made) } else { Ok(Exit::Done) }
     }
 }
 
-/// Starts the client: in a window of its own in tmux, else in this program's place.
+/// Starts the client: in a new tmux window, else in place of this program.
 fn start(env: &Env, made: &Made) -> anyhow::Result<Exit> {
     if let Ok(windows) = Windows::find(env) {
         let window = windows.open(env, made, "revived")?;
         out(format_args!("opened in the tmux window {window}"));
     } else {
-        start::here(env, made)?;
+        start::replace_process(env, made)?;
     }
     Ok(Exit::Done)
 }
 
-/// The round from which on the successor has everything: where the last phase of the work
-/// began, as `advise` finds it, else where the last third of the tokens does.
+/// The first round that stays in full: where the last phase of the work began, as `advise` finds
+/// it. Without phases, where the last third of the tokens begins.
 fn cut(session: &Session) -> anyhow::Result<u32> {
     let Some(turn) = advise::cut(session, &super::advise::phases(session)) else {
         bail!(

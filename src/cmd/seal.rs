@@ -1,4 +1,4 @@
-//! `seal`: the finalization pass, and the request for the boundary.
+//! `seal`: seals the compaction file, and requests the boundary.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -25,18 +25,17 @@ impl Run for SealArgs {
             Some("-") => Some(stdin_text()?),
             other => other.map(str::to_owned),
         };
-        // One that says nothing would count as this session's word on the job.
+        // An empty summary would count as this session's summary of the job.
         let says = |text: &String| text.lines().any(|line| !compaction::says_nothing(line));
         let summary = summary.filter(says);
         match &self.file {
-            Some(path) => loose(context, self, path, summary.as_deref()),
-            None => of_job(context, self, summary.as_deref()),
+            Some(path) => seal_file(context, self, path, summary.as_deref()),
+            None => seal_job(context, self, summary.as_deref()),
         }
     }
 }
 
-/// Seals the file of the session's job.
-fn of_job(
+fn seal_job(
     Context { env, now }: Context,
     ask: &SealArgs,
     summary: Option<&str>,
@@ -45,7 +44,7 @@ fn of_job(
     let facts = selector::facts(env, now, &found)?;
     let mut job = selector::job(&facts);
     if !ask.dry_run {
-        // A denied agent's first reflex is to seal: it gets the file it is to write.
+        // A denied agent often seals first: this creates the file that it has to fill.
         job = selector::open(&facts)?.job;
     }
     if !ask.dry_run && !ask.json {
@@ -65,21 +64,22 @@ fn of_job(
     };
     let remember = |question: &Question| {
         let asked = sealing::asked(&job, question, asked);
-        requests::leave(&facts.places, facts.id, &Request::SealAsked(asked))
+        requests::add(&facts.places, facts.id, &Request::SealAsked(asked))
     };
     let mut outcome = seal(!ask.dry_run)?;
     if let Outcome::Asked(question) = &outcome {
         if let Some(text) = summary {
             keep_summary(&facts, text)?;
         }
-        // After all else, or a call that is killed and made again would count as the answer.
-        // What can't be remembered would be asked again and again.
+        // Remember the question last: if the call is killed earlier and made again, that must not
+        // count as the answer. If it cannot be remembered, seal without a question, which would
+        // else come back every time.
         if remember(question).is_err() {
             outcome = seal(false)?;
         }
     }
     match outcome {
-        Outcome::Asked(question) => put(&facts, ask, &question, summary.is_some()),
+        Outcome::Asked(question) => ask_agent(&facts, ask, &question, summary.is_some()),
         Outcome::NoFile => {
             let hint = "write one first:\n  brain-guard append --kind next 'the next step'";
             let what = format!("the job {job} has no compaction file yet");
@@ -90,7 +90,7 @@ fn of_job(
             if !ask.dry_run {
                 if summary.is_some() {
                     let _held = jobs::lock(&facts.places, &job)?;
-                    jobs::summed(&facts.places, &job, facts.id, sealed.report.version)?;
+                    jobs::record_summary(&facts.places, &job, facts.id, sealed.report.version)?;
                 }
                 let request = Request::Seal {
                     job: job.clone(),
@@ -101,7 +101,7 @@ fn of_job(
                     words: Some(sealed.report.words()),
                     at: now,
                 };
-                requests::leave(&facts.places, facts.id, &request)?;
+                requests::add(&facts.places, facts.id, &request)?;
             }
             let (boundary, next) = next(&facts, ask, &authored);
             let report = SealReport {
@@ -119,8 +119,8 @@ fn of_job(
     }
 }
 
-/// Puts a summary into the file that came with a seal which asks something first: the agent does
-/// not have to write it again.
+/// Adds the summary of a seal that asks a question first to the file, so that the agent does not
+/// have to write it again.
 fn keep_summary(facts: &Facts, text: &str) -> anyhow::Result<()> {
     let open = selector::open(facts)?;
     let shape = &facts.settings.file.shape;
@@ -135,7 +135,7 @@ fn keep_summary(facts: &Facts, text: &str) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// A question that is put before anything is sealed.
+/// A question that the agent has to answer before the seal.
 #[derive(Serialize)]
 struct Asked<'a> {
     #[serde(flatten)]
@@ -145,8 +145,13 @@ struct Asked<'a> {
     summary_kept: bool,
 }
 
-/// Puts a question to the agent; `kept` where the summary that came with the seal is in the file.
-fn put(facts: &Facts, ask: &SealArgs, question: &Question, kept: bool) -> anyhow::Result<Exit> {
+/// Asks the agent; `kept` means that the seal's summary is in the file.
+fn ask_agent(
+    facts: &Facts,
+    ask: &SealArgs,
+    question: &Question,
+    kept: bool,
+) -> anyhow::Result<Exit> {
     if ask.json {
         out_json(&Asked { question, verdict: "asked", boundary: false, summary_kept: kept })?;
     } else {
@@ -164,7 +169,7 @@ fn put(facts: &Facts, ask: &SealArgs, question: &Question, kept: bool) -> anyhow
     Ok(Exit::Refused)
 }
 
-/// What happens next, as the agent needs to know it.
+/// Whether a boundary follows, and what the agent does next.
 fn next(facts: &Facts, ask: &SealArgs, authored: &Authored) -> (bool, String) {
     if ask.dry_run {
         return (false, "dry run: nothing was changed".into());
@@ -184,7 +189,7 @@ fn next(facts: &Facts, ask: &SealArgs, authored: &Authored) -> (bool, String) {
     }
     let refusal =
         boundary_flow::why_no_boundary(facts, &selector::job(facts), ask.boundary(), true);
-    // A second seal in one turn changes nothing of what the first one asked for.
+    // A second seal in one turn does not change the request of the first.
     let waits = ask.boundary() != Some(false) && boundary_flow::waits_sealed(facts);
     match refusal.filter(|_| !waits) {
         None => (true, "end your turn now: this session is then cleared, and a fresh one continues from these notes".into()),
@@ -197,7 +202,7 @@ fn next(facts: &Facts, ask: &SealArgs, authored: &Authored) -> (bool, String) {
 struct SealReport<'a> {
     #[serde(flatten)]
     report: &'a seal::Report,
-    /// The sealed version; none in a dry run.
+    /// The sealed version's file; `None` in a dry run.
     path: Option<PathBuf>,
     boundary: bool,
     next: String,
@@ -216,7 +221,7 @@ impl fmt::Display for SealReport<'_> {
     }
 }
 
-/// A seal that can't be, and what weighs.
+/// A refused seal, with the heaviest entries.
 #[derive(Serialize)]
 struct RefusedReport<'a> {
     #[serde(flatten)]
@@ -243,7 +248,7 @@ fn refuse(refused: &Refused, json: bool) -> anyhow::Result<Exit> {
     Ok(Exit::Refused)
 }
 
-/// A file of no job, sealed.
+/// A sealed file that belongs to no job.
 #[derive(Serialize)]
 struct LooseReport<'a> {
     #[serde(flatten)]
@@ -259,8 +264,8 @@ impl fmt::Display for LooseReport<'_> {
     }
 }
 
-/// Seals a file that belongs to no job: the result to stdout, the file untouched.
-fn loose(
+/// Seals a file that belongs to no job. The result goes to stdout; the file does not change.
+fn seal_file(
     Context { env, now }: Context,
     ask: &SealArgs,
     path: &Path,

@@ -1,4 +1,4 @@
-//! `search`: rounds by what was said in them.
+//! `search`: finds rounds by their words.
 
 use std::fmt;
 use std::io::{self, IsTerminal as _};
@@ -15,14 +15,14 @@ use base::when::When;
 use store::index::{Filter, Hit, Tagged};
 use surgery::table;
 
-/// How what was found is marked.
+/// How matches are marked.
 #[derive(Debug, Clone, Copy)]
 pub struct Look {
     colour: bool,
 }
 
 impl Look {
-    /// In brackets.
+    /// Marks in brackets.
     pub const PLAIN: Self = Self { colour: false };
 
     /// In bold on a terminal, in brackets elsewhere.
@@ -31,14 +31,14 @@ impl Look {
     }
 }
 
-/// What was found.
+/// The result of a search.
 #[derive(Debug, Clone)]
 pub struct Found {
-    /// What was looked for.
+    /// The words that were searched.
     pub query: String,
     /// The rounds, best first.
     pub hits: Vec<Hit>,
-    /// So many were ranked, where there were more.
+    /// How many rounds were ranked, if more matched.
     pub ranked: Option<usize>,
 }
 
@@ -55,11 +55,11 @@ impl Run for SearchArgs {
     }
 }
 
-/// What was found, as it is printed.
+/// A search result in its printed form.
 struct Listed<'a> {
     found: &'a Found,
     look: Look,
-    /// There may be more.
+    /// There may be more hits.
     is_cut: bool,
 }
 
@@ -91,10 +91,10 @@ impl fmt::Display for Listed<'_> {
     }
 }
 
-/// The rounds that were asked for.
+/// The rounds that match the arguments.
 ///
 /// # Errors
-/// A query without a word; a session that is none.
+/// A query without a word; an unknown session.
 pub fn of(env: &Env, now: Time, args: &SearchArgs) -> anyhow::Result<Found> {
     let store = Store::open(env)?;
     store.tell_unknown()?;
@@ -102,7 +102,7 @@ pub fn of(env: &Env, now: Time, args: &SearchArgs) -> anyhow::Result<Found> {
     let narrowed = filter(&store, env, now, &args.narrow)?;
     let tagged = args.engagement.clone().map_or(Tagged::Any, Tagged::As);
     if let Tagged::As(id) = &tagged {
-        // One that nobody has is told with those that there are.
+        // An unknown engagement is an error that lists the known ones.
         store.index.engagement(id)?;
     }
     let filter = Filter { tagged, ..narrowed };
@@ -111,7 +111,7 @@ pub fn of(env: &Env, now: Time, args: &SearchArgs) -> anyhow::Result<Found> {
 }
 
 impl Found {
-    /// That not all were ranked, and how to have them all.
+    /// A message that not all rounds were ranked, and how to search them all.
     pub fn left_out(&self) -> Option<String> {
         let (ranked, query) = (self.ranked?, &self.query);
         Some(format!(
@@ -119,34 +119,34 @@ impl Found {
         ))
     }
 
-    /// That there is none.
+    /// The message for no hits.
     pub fn nothing(&self) -> String {
         format!("no round holds {:?} (only imported sessions are searched)", self.query)
     }
 }
 
-/// A round that was found, on two lines.
+/// A hit, on two lines.
 pub fn line(hit: &Hit, look: Look) -> String {
     let tag = hit.engagement.as_ref().map(|id| format!("  #{id}")).unwrap_or_default();
     let (begin, end) = if look.colour { ("\x1b[1m", "\x1b[0m") } else { ("[", "]") };
     format!(
         "{}  {}  {}{tag}\n       {}",
         reference(hit),
-        base::shown::minute(hit.started),
+        base::shown::format_minute(hit.started),
         hit.agent,
         hit.snippet.marked(begin, end)
     )
 }
 
-/// How `inject` is told which round.
+/// The reference that `inject` takes for a round.
 pub fn reference(hit: &Hit) -> String {
     format!("{}:{}", table::short(&hit.session), table::number(hit.seq))
 }
 
-/// Which rounds are looked through, by the arguments.
+/// Which rounds to search, from the arguments.
 ///
 /// # Errors
-/// A session or time that is none.
+/// An unknown session, or a time that cannot be parsed.
 pub(super) fn filter(
     store: &Store,
     env: &Env,

@@ -1,6 +1,6 @@
-//! Which session a verb is about: one way to name it, in every verb. A name is an id, the
-//! beginning of one, a session's file, or `this`; without one it is the session this runs in,
-//! else the project's latest.
+//! Which session a verb is about; all verbs name it the same way. A name is an id, the beginning of
+//! one, a session's file, or `this`. Without one it is the session this runs in, else the project's
+//! latest.
 #![allow(clippy::disallowed_methods, reason = "commands are an edge")]
 
 use std::path::{Path, PathBuf};
@@ -8,16 +8,16 @@ use std::time::SystemTime;
 
 use anyhow::Context as _;
 
-use super::{Failure, err, inscribe, out};
+use super::{Failure, err, import, out};
 use crate::cli::SessionSelector;
 use base::clock::Time;
 use base::env::{self, Env};
-use base::paths::{Places, project_root, safe_name};
+use base::paths::{Places, is_safe_name, project_root};
 use guard::files::jobs::{self, Open};
 use guard::files::state;
 use guard::hook::facts::Facts;
 
-/// How a session is named, for an error.
+/// The hint of errors: how to name a session.
 pub const NAMES: &str = "name a session: its id, the beginning of it, or its file";
 
 /// A session's name.
@@ -32,10 +32,10 @@ pub enum Name {
 }
 
 impl Name {
-    /// Reads a name.
+    /// Parses a name.
     ///
     /// # Errors
-    /// An empty one; `this` outside a session.
+    /// An empty name; `this` outside a session.
     pub fn parse(env: &Env, text: &str) -> Result<Self, Failure> {
         match text {
             "" => Err(Failure::not_found("the session's name is empty").hint(NAMES)),
@@ -47,28 +47,28 @@ impl Name {
         }
     }
 
-    /// The id, or how it begins; of a file, what that is called by.
+    /// The id, or its beginning. For a file, the id in its name.
     pub fn id(self) -> String {
         match self {
             Self::This(id) | Self::Id(id) => id,
-            Self::File(file) => inscribe::ids(&file).pop().unwrap_or_default(),
+            Self::File(file) => import::ids(&file).pop().unwrap_or_default(),
         }
     }
 
-    /// Whether a session of this id is meant, or may be.
+    /// Whether this name may mean the session with this id.
     pub fn fits(&self, id: &str) -> bool {
         match self {
             Self::This(this) => id == this,
-            Self::File(file) => inscribe::ids(file).iter().any(|own| own == id),
+            Self::File(file) => import::ids(file).iter().any(|own| own == id),
             Self::Id(start) => id.starts_with(start),
         }
     }
 }
 
-/// The session that this runs in.
+/// The id of the session that this runs in.
 ///
 /// # Errors
-/// It runs in none.
+/// It runs in no session.
 pub fn this(env: &Env) -> Result<String, Failure> {
     env.get(env::SESSION_ID).ok_or_else(|| {
         let what = "this runs in no session (CLAUDE_CODE_SESSION_ID is not set)";
@@ -79,7 +79,7 @@ pub fn this(env: &Env) -> Result<String, Failure> {
 /// A name for the store and for the clients' folders: a file, an id, or the beginning of one.
 ///
 /// # Errors
-/// As [`Name::parse`]; no name where there is no session at all.
+/// As [`Name::parse`]; no name, and the project has no session.
 pub fn named(env: &Env, name: Option<&str>) -> anyhow::Result<String> {
     if let Some(name) = name {
         return Ok(match Name::parse(env, name)? {
@@ -95,15 +95,15 @@ pub fn named(env: &Env, name: Option<&str>) -> anyhow::Result<String> {
         Failure::not_found(format_args!("no session of {} was found", project.display()))
             .hint(NAMES)
     })?;
-    let id = inscribe::ids(&file).pop().unwrap_or_default();
+    let id = import::ids(&file).pop().unwrap_or_default();
     err(format_args!("no session was named; this is the project's latest, {id}"));
     Ok(id)
 }
 
-/// The session file of a project that was written last, a subagent's aside.
+/// The session file of a project that was written last, without subagents' files.
 fn latest_file(env: &Env, project: &Path) -> Option<PathBuf> {
-    let files = inscribe::of_project(env, project);
-    let files = files.iter().flat_map(|folder| inscribe::below(folder, &mut |_, _| {}));
+    let files = import::of_project(env, project);
+    let files = files.iter().flat_map(|folder| import::below(folder, &mut |_, _| {}));
     let main = files.filter(|file| !file.components().any(|part| part.as_os_str() == "subagents"));
     main.max_by_key(|file| {
         file.metadata().and_then(|meta| meta.modified()).unwrap_or(SystemTime::UNIX_EPOCH)
@@ -119,13 +119,13 @@ pub fn file(env: &Env, name: &str) -> anyhow::Result<PathBuf> {
         Name::File(file) => return Ok(file),
         Name::This(id) | Name::Id(id) => id,
     };
-    // A file in the current folder may be called as an id is.
+    // A file in the current folder may have a name like an id.
     if Path::new(&id).is_file() {
         return Ok(PathBuf::from(id));
     }
-    let found = inscribe::find(env, &id)?;
+    let found = import::find(env, &id)?;
     Ok(found.ok_or_else(|| {
-        let looked = inscribe::shown(&inscribe::homes(env));
+        let looked = import::join_paths(&import::homes(env));
         Failure::not_found(format_args!(
             "no session {id} found in\n  {looked}\nGive the path of its file"
         ))
@@ -152,20 +152,20 @@ pub fn project(env: &Env, selector: &SessionSelector) -> anyhow::Result<PathBuf>
     }
 }
 
-/// Where a project's files and its state lie.
+/// The paths of a project's files and of its state.
 ///
 /// # Errors
-/// No home.
+/// HOME is not set.
 pub fn places(env: &Env, project: &Path) -> anyhow::Result<Places> {
-    Places::of(env, project)
+    Places::for_project(env, project)
         .context("HOME is not set, so there is no place for state; set it to your home folder")
 }
 
-/// The session that a verb acts on: as named, else the one this runs in, else the project's only
-/// one whose client still lives.
+/// The session that a verb acts on: the named one, else the one this runs in, else the project's
+/// only session with a live client.
 ///
 /// # Errors
-/// None or several; the message lists them and how to name one.
+/// No session or several; the message lists them and says how to name one.
 pub fn find(env: &Env, selector: &SessionSelector) -> anyhow::Result<Found> {
     let project = project(env, selector)?;
     if let Some(session) = named_session(env, selector, &project)? {
@@ -190,11 +190,11 @@ pub fn find(env: &Env, selector: &SessionSelector) -> anyhow::Result<Found> {
     }
 }
 
-/// The session that a verb shows: as [`find`], but without a single live one the project's
-/// latest, and a line that says so.
+/// The session that a verb shows. Like [`find`], but without a single live session it takes the
+/// project's latest, and prints a line that says so.
 ///
 /// # Errors
-/// A name that fits none or several; no session at all.
+/// A name that matches no session or several; a project without sessions.
 pub fn find_or_last(env: &Env, selector: &SessionSelector) -> anyhow::Result<Found> {
     let project = project(env, selector)?;
     if let Some(session) = named_session(env, selector, &project)? {
@@ -221,20 +221,20 @@ pub fn find_or_last(env: &Env, selector: &SessionSelector) -> anyhow::Result<Fou
     Ok(Found { project, session })
 }
 
-/// As [`find`], but without a live session there is none rather than an error.
+/// Like [`find`], but returns `None` without a live session.
 ///
 /// # Errors
-/// As [`find`], but for "no live session".
+/// As [`find`], except "no live session".
 pub fn find_any(env: &Env, selector: &SessionSelector) -> anyhow::Result<Option<Found>> {
     let nobody = selector.session.is_none() && env.get(env::SESSION_ID).is_none() && {
-        let places = Places::of(env, &project(env, selector)?);
+        let places = Places::for_project(env, &project(env, selector)?);
         places.is_none_or(|places| live(&places).is_ok_and(|live| live.is_empty()))
     };
     if nobody { Ok(None) } else { find(env, selector).map(Some) }
 }
 
-/// The session that was named, or that this runs in. A name must fit one of the project's: a typo
-/// would lose a note. What the hook filled in is believed.
+/// The named session, or the one this runs in. A name must match one of the project's, because a
+/// typo would lose a note. An id from the hook is trusted.
 fn named_session(
     env: &Env,
     selector: &SessionSelector,
@@ -251,7 +251,7 @@ fn named_session(
             return Ok(Some(id.clone()));
         }
     }
-    let Some(places) = Places::of(env, project) else { return Ok(Some(name.id())) };
+    let Some(places) = Places::for_project(env, project) else { return Ok(Some(name.id())) };
     let all = state::all(&places)?;
     if let Name::This(id) | Name::Id(id) = &name
         && all.contains(id)
@@ -279,15 +279,15 @@ fn named_session(
     }
 }
 
-/// That an id may become a file's name.
+/// Checks that an id is safe as a file name.
 fn usable(id: &str) -> anyhow::Result<()> {
-    if safe_name(id) {
+    if is_safe_name(id) {
         return Ok(());
     }
     Err(Failure::usage(format_args!("{id:?} is not a session id")).into())
 }
 
-/// Sessions whose client is still there and still in them.
+/// Sessions whose client still runs and is still in them.
 fn live(places: &Places) -> anyhow::Result<Vec<String>> {
     let mut live = Vec::new();
     for id in state::all(places)? {
@@ -301,7 +301,7 @@ fn live(places: &Places) -> anyhow::Result<Vec<String>> {
     Ok(live)
 }
 
-/// The session that was begun last, whether it lives or not.
+/// The session that was begun last, live or not.
 fn last(places: &Places) -> Option<String> {
     let all = state::all(places).ok()?.into_iter();
     let begun = all.filter_map(|id| Some((state::load(places, &id).ok()??.started?, id)));
@@ -311,23 +311,23 @@ fn last(places: &Places) -> Option<String> {
 /// The facts of the session a command is about.
 ///
 /// # Errors
-/// As [`find`], and no place for state.
+/// As [`find`]; HOME is not set.
 pub fn facts<'a>(env: &'a Env, now: Time, found: &'a Found) -> anyhow::Result<Facts<'a>> {
     Facts::for_session(env, now, &found.project, &found.session)
         .context("HOME is not set, so there is no place for state; set it to your home folder")
 }
 
-/// The job the session works on: the one its verbs moved it to last, its own, or a
-/// default one of the session's where the hooks have not been at work.
+/// The job the session works on: the one that its verbs chose last, or its own. Where no hook has
+/// run, it is the session's default job.
 pub fn job(facts: &Facts) -> String {
-    // Right after it left its job there is none; what is shown then is that one.
+    // A session that has just left its job has none; then this is the job it left.
     facts.asker().job().unwrap_or_else(|| facts.session.job.clone())
 }
 
-/// Opens the file of the session's job to write, and says where a note goes elsewhere.
+/// Opens the file of the session's job for writing. Prints a line if notes go to another job.
 ///
 /// # Errors
-/// It may not be written by this session; what the system says of the file.
+/// This session may not write it; an I/O error.
 pub fn open(facts: &Facts) -> anyhow::Result<Open> {
     let opened = jobs::open(&facts.asker()).with_context(|| {
         format!("could not open {}", facts.places.compaction(&job(facts)).display())

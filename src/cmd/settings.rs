@@ -1,5 +1,5 @@
-//! `settings show`: what holds, all layers merged. What is wrong and where each key
-//! came from is `settings check`.
+//! `settings show`: the settings in force, all layers merged. `settings check` shows what is wrong
+//! and where each key comes from.
 
 pub mod check;
 mod report;

@@ -1,4 +1,4 @@
-//! Fills the plans of `install` and `uninstall` from the environment.
+//! Makes the plans of `install` and `uninstall` from the environment.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -39,7 +39,7 @@ pub fn on_path(env: &Env, folder: &Path) -> bool {
     env.os("PATH").is_some_and(|path| std::env::split_paths(&path).any(|dir| dir == folder))
 }
 
-/// What the user's settings say, whatever project this is run in.
+/// The user's settings, without any project's.
 fn settings(env: &Env) -> anyhow::Result<Settings> {
     let places = selector::places(env, Path::new("/"))?;
     Ok(read_settings(&places, env).0)
@@ -69,7 +69,7 @@ fn install_plan(
     keys: Wish,
 ) -> anyhow::Result<InstallPlan> {
     Ok(InstallPlan {
-        binary: env.program().context("own path unknown")?,
+        binary: env.program().context("brain-guard cannot find its own program file")?,
         data: data(env)?,
         on_path: on_path(env, &links(env)?),
         links: links(env)?,
@@ -82,11 +82,11 @@ fn install_plan(
     })
 }
 
-/// Completes an installation with this program, and says what that did; the chords, which
-/// the user may have refused, stay as they are.
+/// Completes an installation with this program, and says what that changed. The chords stay as they
+/// are, because the user may have refused them.
 ///
 /// # Errors
-/// What the steps say; what was done before stands.
+/// An error of a step; earlier steps stay done.
 pub fn mend(env: &Env) -> anyhow::Result<String> {
     let mut said = Vec::new();
     place(&install_plan(env, &settings(env)?, None, Wish::Kept)?, &mut said)?;
@@ -102,7 +102,7 @@ pub fn mend(env: &Env) -> anyhow::Result<String> {
 }
 
 impl Run for InstallArgs {
-    /// The demo plays what was installed.
+    /// Also plays the demo with the installed plugin.
     fn run(&self, Context { env, .. }: Context) -> anyhow::Result<Exit> {
         let checkout = match (env.path("CARGO"), env.path("CARGO_MANIFEST_DIR")) {
             (Some(cargo), Some(folder)) => {
@@ -128,10 +128,10 @@ impl Run for InstallArgs {
     }
 }
 
-/// Where an installation lies, for `uninstall` and `doctor`.
+/// The paths of an installation, for `uninstall` and `doctor`.
 ///
 /// # Errors
-/// No home.
+/// HOME is not set.
 pub fn uninstall_plan(env: &Env) -> anyhow::Result<UninstallPlan> {
     let state = env
         .path("XDG_STATE_HOME")
@@ -150,7 +150,7 @@ pub fn uninstall_plan(env: &Env) -> anyhow::Result<UninstallPlan> {
 /// `uninstall`.
 ///
 /// # Errors
-/// What the steps say.
+/// An error of a step.
 pub fn uninstall(env: &Env) -> anyhow::Result<Exit> {
     operator::refuse_agent(env, "uninstall")?;
     remove(&uninstall_plan(env)?, &mut io::stdout().lock())?;
@@ -160,7 +160,7 @@ pub fn uninstall(env: &Env) -> anyhow::Result<Exit> {
 /// The installed plugin's folder.
 ///
 /// # Errors
-/// No home.
+/// HOME is not set.
 pub fn installed(env: &Env) -> anyhow::Result<PathBuf> {
     Ok(data(env)?.join(super::install::place::CURRENT))
 }

@@ -1,4 +1,4 @@
-//! `status`: the gauges, the stance, what is blocked, and what stands against it.
+//! `status`: the context usage, the tier, what is blocked, and what prevents blocking.
 
 mod share;
 
@@ -9,12 +9,12 @@ use serde::Serialize;
 
 use super::{Context, Exit, Run, selector, show};
 use crate::cli::StatusArgs;
-use base::shown::grouped;
+use base::shown::group_thousands;
 use guard::boundary::{Step, Token};
 use guard::files::journal;
 use guard::files::state;
 use guard::hook::facts::{Context as Usage, Facts, View};
-use guard::policy::bands::listed;
+use guard::policy::bands::join_names;
 use guard::policy::coach::figure;
 use guard::policy::limit::LimitSource;
 use guard::policy::ramp::Ramp;
@@ -25,7 +25,7 @@ use sessions::fill::BYTES_PER_TOKEN;
 use sessions::gauge::{Reading, Source, WindowSource};
 use share::Share;
 
-/// How a session stands.
+/// The status of a session.
 #[derive(Debug, Serialize)]
 pub struct Status {
     session_id: String,
@@ -70,7 +70,7 @@ struct FileUsage {
     percent: f64,
 }
 
-/// What only the text says, in its words.
+/// Values that only the text form shows.
 #[derive(Debug)]
 struct ForPeople {
     context: Option<(String, String)>,
@@ -81,7 +81,7 @@ struct ForPeople {
 }
 
 impl Status {
-    /// Of a session now.
+    /// The present status of a session.
     pub fn of(facts: &Facts, view: &View) -> Self {
         let age = |r: &Reading| (facts.now - r.at).num_milliseconds().max(0);
         let context = view.context.map(|c| ContextUsage {
@@ -113,7 +113,7 @@ impl Status {
                 .override_
                 .as_ref()
                 .filter(holds)
-                .map(|o| described(o, calls())),
+                .map(|o| override_text(o, calls())),
         };
         Self {
             session_id: facts.id.to_owned(),
@@ -165,7 +165,7 @@ impl fmt::Display for Status {
             (Some(c), Some((figure, limit))) => {
                 let sure = if c.window_certain { "" } else { ", not certain" };
                 line("context", figure)?;
-                let (tokens, by) = (grouped(c.window), told_by(c.window_source));
+                let (tokens, by) = (group_thousands(c.window), window_source_text(c.window_source));
                 line("window", &format!("{tokens} tokens ({by}{sure})"))?;
                 line("limit", limit)?;
             }
@@ -201,9 +201,9 @@ impl fmt::Display for Status {
     }
 }
 
-/// Where the client compacts by itself, and what decided that.
+/// Where the client compacts by itself, and what sets that.
 fn limit(context: Usage) -> String {
-    let tokens = grouped(context.reading.limit);
+    let tokens = group_thousands(context.reading.limit);
     match context.limit_source {
         source @ (LimitSource::OffByVariable | LimitSource::Off(_)) => {
             format!("{tokens} tokens, the whole window: {source}")
@@ -212,7 +212,7 @@ fn limit(context: Usage) -> String {
     }
 }
 
-fn told_by(source: WindowSource) -> &'static str {
+fn window_source_text(source: WindowSource) -> &'static str {
     match source {
         WindowSource::Settings => "from the settings",
         WindowSource::Environment => "from the environment",
@@ -236,14 +236,14 @@ fn tiers(ramp: &Ramp) -> String {
         let blocks = if t.blocks.is_empty() {
             String::new()
         } else {
-            format!(" ({})", listed(t.blocks.iter().copied()))
+            format!(" ({})", join_names(t.blocks.iter().copied()))
         };
         format!("{} {:.0} %/{:.0} %{blocks}", t.name, t.context, t.file)
     };
     ramp.tiers().iter().map(one).collect::<Vec<_>>().join("; ")
 }
 
-/// Why the tiers lie higher than the settings place them.
+/// Why the tiers are higher than in the settings.
 fn moved_up(facts: &Facts, view: &View) -> Option<String> {
     let limit = view.context?.reading.limit;
     let still = facts.settings.ramp(limit);
@@ -254,7 +254,7 @@ fn moved_up(facts: &Facts, view: &View) -> Option<String> {
     })
 }
 
-fn described(value: &Override, calls: u64) -> String {
+fn override_text(value: &Override, calls: u64) -> String {
     match value {
         Override::Until(at) => {
             format!("until {}", at.with_timezone(&chrono::Local).format("%H:%M:%S"))
@@ -271,10 +271,11 @@ fn boundary(token: &Token) -> String {
     format!("{} by {}: {}{why}", kebab(token.step), token.carrier.name(), token.what())
 }
 
-/// What the guard has put into this session's context.
+/// What the guard has added to this session's context.
 fn added(facts: &Facts, view: &View) -> Share {
     let lines = journal::read(&facts.places, facts.id);
-    let bytes_per_token = facts.fill().map_or(BYTES_PER_TOKEN, |fill| fill.bytes_per_token);
+    let bytes_per_token =
+        facts.transcript_usage().map_or(BYTES_PER_TOKEN, |fill| fill.bytes_per_token);
     let limit = view.context.map(|c| c.reading.limit);
     Share { added: journal::added(&lines), bytes_per_token, limit }
 }
@@ -288,7 +289,7 @@ impl Run for StatusArgs {
     }
 }
 
-/// The status as an answer to the slash command.
+/// The answer to the slash command.
 pub fn at_the_prompt(facts: &Facts) -> String {
     format!("brain-guard\n{}", Status::of(facts, &facts.view())).trim_end().to_owned()
 }

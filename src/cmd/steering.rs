@@ -1,4 +1,4 @@
-//! `steering`: the steering notes of all jobs, by the voice they speak of.
+//! `steering`: the steering notes of all jobs, grouped by what they are about.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -23,12 +23,12 @@ impl Run for SteeringArgs {
     }
 }
 
-/// Steering notes, by what they speak of.
+/// Steering notes, grouped by what they are about.
 #[derive(Debug, Serialize)]
 #[serde(transparent)]
 struct Notes(Vec<Group>);
 
-/// The notes of all jobs of a project. A file that can't be read is left out.
+/// The notes of all jobs of a project. Unreadable files are left out.
 fn collect(env: &Env, selector: &SessionSelector) -> anyhow::Result<Vec<Group>> {
     let project = selector::project(env, selector)?;
     let mut places = selector::places(env, &project)?;
@@ -49,7 +49,7 @@ fn collect(env: &Env, selector: &SessionSelector) -> anyhow::Result<Vec<Group>> 
             }
         };
         take(&places.compaction(&job));
-        for path in archives::removed(&places, &job) {
+        for path in archives::list_archives(&places, &job) {
             take(&path);
         }
     }

@@ -1,5 +1,5 @@
-//! `tag` and `untag`: which engagement rounds belong to. Tags are in the index alone; the
-//! blocks stay as they are.
+//! `tag` and `untag`: which engagement rounds belong to. Tags are only in the index; the blocks do
+//! not change.
 
 mod found;
 mod phases;
@@ -77,14 +77,14 @@ struct Retagged {
     engagement: Option<String>,
     rounds: String,
     changed: usize,
-    /// The tags that they had: rounds by tag.
+    /// The tags they had before: rounds by tag.
     before: BTreeMap<String, String>,
     #[serde(skip)]
     unchanged: usize,
 }
 
 impl Retagged {
-    /// Gives the named rounds of a session a tag, or takes theirs away.
+    /// Sets the tag of the named rounds of a session, or removes it.
     fn make(
         env: &Env,
         session: Option<&str>,
@@ -122,10 +122,10 @@ impl fmt::Display for Retagged {
     }
 }
 
-/// The rounds of a session that a text names: numbers and ranges of them, or `all`.
+/// The rounds that a text names: numbers and ranges of them, or `all`.
 ///
 /// # Errors
-/// What is no number, and what rounds there are.
+/// A part that is no number; rounds that do not exist.
 fn named(text: &str, session: &Session) -> anyhow::Result<Vec<u32>> {
     let all = || session.rounds.iter().map(|round| round.seq);
     if text == "all" {
@@ -143,7 +143,7 @@ fn named(text: &str, session: &Session) -> anyhow::Result<Vec<u32>> {
     Ok(seqs)
 }
 
-/// The other tags that these rounds have: rounds by tag.
+/// The other tags of these rounds: rounds by tag.
 fn tags(session: &Session, seqs: &[u32], now: Option<&str>) -> BTreeMap<String, String> {
     let mut tags: BTreeMap<String, Vec<u32>> = BTreeMap::new();
     let named = session.rounds.iter().filter(|round| seqs.binary_search(&round.seq).is_ok());
@@ -155,18 +155,18 @@ fn tags(session: &Session, seqs: &[u32], now: Option<&str>) -> BTreeMap<String, 
     tags.into_iter().map(|(id, seqs)| (id, ranges::show(&seqs))).collect()
 }
 
-/// That rounds can be tagged with it.
+/// Checks an engagement's id.
 ///
 /// # Errors
-/// An engagement's id that is none.
+/// An invalid id.
 pub(super) fn valid(id: &str) -> anyhow::Result<()> {
     engagement::id_fault(id).map_or(Ok(()), |fault| Err(anyhow::anyhow!(fault)))
 }
 
-/// Rounds of several sessions, in the order in which they came.
+/// Rounds by session, in order of first appearance.
 type Groups = Vec<(Folder, Vec<u32>)>;
 
-/// Puts a round to those of its session.
+/// Adds a round to its session's group.
 fn add(groups: &mut Groups, folder: Folder, seq: u32) {
     match groups.iter_mut().find(|(known, _)| *known == folder) {
         Some((_, seqs)) => seqs.push(seq),
@@ -174,7 +174,6 @@ fn add(groups: &mut Groups, folder: Folder, seq: u32) {
     }
 }
 
-/// Rounds of sessions that were tagged.
 #[derive(Debug, Serialize)]
 struct TaggedAll {
     engagement: String,
@@ -200,7 +199,7 @@ impl fmt::Display for TaggedAll {
     }
 }
 
-/// Tags the rounds of each session, and tells; `left` is what else is to be said.
+/// Tags the rounds of each session and prints the result. `left` is an extra line for stderr.
 fn tag_all(
     store: &Store,
     groups: Groups,

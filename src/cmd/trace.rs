@@ -1,6 +1,6 @@
-//! What is done in detail, on stderr, for who asks: `BRAIN_GUARD_LOG=debug` (or
-//! `TARGET=LEVEL,…`), as lines of text or, with `BRAIN_GUARD_LOG_FORMAT=json`, an object of
-//! JSON a line. Off by default, and never on the hook's path.
+//! Detailed tracing to stderr with `BRAIN_GUARD_LOG=debug` (or `TARGET=LEVEL,…`).
+//! `BRAIN_GUARD_LOG_FORMAT=json` prints a JSON object per line instead of text. It is off by
+//! default, and the hook never uses it.
 
 use std::fmt;
 use std::io;
@@ -17,16 +17,16 @@ use super::err;
 use base::clock;
 use base::env::Env;
 
-/// The variable that says what is told.
+/// The variable that selects what is printed.
 const FILTER: &str = "BRAIN_GUARD_LOG";
 
-/// The variable that says how.
+/// The variable that selects the format.
 const FORMAT: &str = "BRAIN_GUARD_LOG_FORMAT";
 
-/// The message's name among an event's fields, which `tracing` gives it.
+/// The field of an event that `tracing` puts its message in.
 const MESSAGE: &str = "message";
 
-/// Sets it up, where it is asked for. What is asked for wrongly is named and costs no verb.
+/// Starts tracing if the variable is set. A wrong value is reported, and the verb runs on.
 pub fn begin(env: &Env) {
     let Some(asked) = env.get(FILTER) else { return };
     let filter = match EnvFilter::builder().parse(&asked) {
@@ -46,7 +46,7 @@ pub fn begin(env: &Env) {
         }
     };
     let told = tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr);
-    // There is one already where a test runs a verb: then that one is told.
+    // A test that runs a verb may have set a subscriber already; then that one stays.
     let _ = if lines {
         tracing::subscriber::set_global_default(told.event_format(Lines).finish())
     } else {
@@ -54,7 +54,7 @@ pub fn begin(env: &Env) {
     };
 }
 
-/// Events as an object of JSON a line, fields that are JSON themselves as they are.
+/// Formats events as one JSON object per line. Fields that hold JSON are embedded.
 struct Lines;
 
 impl<S, N> FormatEvent<S, N> for Lines
@@ -111,7 +111,7 @@ impl Visit for Fields {
 
     fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
         let text = format!("{value:?}");
-        // Fields are no trees: lists and objects come as their JSON.
+        // `tracing` fields are flat, so lists and objects arrive as JSON text.
         let tree = field.name() != MESSAGE && text.starts_with(['[', '{']);
         match serde_json::from_str::<Value>(&text).ok().filter(|_| tree) {
             Some(tree) => self.keep(field, tree),

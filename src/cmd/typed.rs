@@ -1,10 +1,10 @@
-//! Our commands that a person types at the client's prompt and that are answered there.
+//! Our commands that a person types at the client's prompt and the program answers there.
 
 use super::{doctor, explain, job, notice, operator_override, report, status};
 use guard::hook::facts::Facts;
 
-/// The answer to a command, by its name without the plugin's prefix; `None` for those that are
-/// the agent's to run.
+/// The answer to a command, by its name without the plugin's prefix. `None` for commands that the
+/// agent runs.
 pub fn answer(facts: &Facts, command: &str, args: &str) -> Option<String> {
     Some(match command {
         "override" => operator_override::at_the_prompt(facts, args),

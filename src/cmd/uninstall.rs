@@ -1,5 +1,5 @@
-//! `brain-guard uninstall`: undoes the installation. What agents and users wrote
-//! (the projects' `.brain-guard/`, the state, the settings) stays.
+//! `brain-guard uninstall`: undoes the installation. What agents and users wrote (the projects'
+//! `.brain-guard/`, the state, the settings) stays.
 
 use std::{fs, io::Write, path::PathBuf};
 
@@ -12,7 +12,7 @@ use super::install::{
     place::{self, Change},
 };
 
-/// Where everything lies; the caller reads the environment.
+/// The paths of an installation; the caller reads the environment.
 #[derive(Debug, Clone)]
 pub struct UninstallPlan {
     /// brain-guard's folder in the user's data folder.
@@ -27,17 +27,17 @@ pub struct UninstallPlan {
     pub state: PathBuf,
 }
 
-/// Uninstalls: the client first, so that no session starts with a hook whose binary is gone.
+/// Uninstalls. The client comes first, so that no session starts with a hook whose binary is gone.
 ///
 /// # Errors
-/// A client that refuses (then nothing was removed), or a folder that can't be removed.
+/// A client that refuses (then nothing was removed), or a folder that cannot be removed.
 pub fn uninstall(plan: &UninstallPlan, out: &mut dyn Write) -> Result<()> {
     let current = plan.data.join(place::CURRENT);
     match &plan.client {
         Some(program) => match Client::new(program).forget(&current)? {
             None => writeln!(
                 out,
-                "client   {} knows it no more; in a session under way, /reload-plugins ends its hooks",
+                "client   {} no longer has the plugin; in a running session, /reload-plugins ends its hooks",
                 program.display()
             )?,
             Some(other) => writeln!(

@@ -1,4 +1,4 @@
-//! `brain-guard validate FILE`: what is wrong with a session file.
+//! `brain-guard validate FILE`: checks a session file.
 
 use std::fmt;
 use std::fs::OpenOptions;
@@ -32,7 +32,6 @@ impl Run for ValidateArgs {
     }
 }
 
-/// What is wrong with a session's file.
 #[derive(Debug, Serialize)]
 struct Report {
     sound: bool,

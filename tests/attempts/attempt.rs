@@ -1,45 +1,42 @@
-//! One attempt: what the agent calls, and what came of it.
+//! One attempt: what the agent calls, and its outcome.
 
 use serde_json::{Value, json};
 
 use crate::harness::{Hook, percent_in};
 use crate::scene::Scene;
 
-/// What came of an attempt.
+/// The outcome of an attempt.
 #[derive(Debug)]
 pub enum Outcome {
     /// The hook denied the call.
     Denied,
-    /// It was let pass and done, and the guard stands.
+    /// It passed and was done, but the guard is intact.
     InVain,
-    /// It worked, as the documents say.
+    /// It worked, as documented.
     Left,
-    /// It worked, or the documents are wrong; how.
+    /// It worked, or the documentation is wrong; how.
     Through(String),
-    /// A program that it needs is not here.
+    /// A program that it needs is missing.
     Missing(String),
 }
 
-/// What is tried.
 pub enum Try {
-    /// One of the agent's calls, at every stance; `{project}` and the like stand for paths. With
-    /// `true`, a shell command that passes is run, a file that may be written is written.
+    /// One of the agent's calls, in every tier; `{project}` and the like stand for paths. `true`:
+    /// if it passes, run the shell command or write the file.
     Call(&'static str, Value, bool),
-    /// The same where reads and shell are blocked: nothing but a denial will do.
+    /// As `Call`, while reads and shell are blocked: only a denial counts.
     Squeezed(&'static str, Value),
-    /// A story of its own.
+    /// A scripted attempt.
     Story(fn(&Scene) -> Outcome),
 }
 
-/// An attempt.
 pub struct Attempt {
     pub name: String,
     pub what: Try,
-    /// Done before, by the agent while it was free or by somebody else.
+    /// Preparation, by the agent while unblocked or by somebody else.
     pub before: Option<fn(&Scene)>,
-    /// Programs it needs.
     pub needs: &'static [&'static str],
-    /// It is known to work; the documents name it.
+    /// Whether it is known to work and documented.
     pub left: bool,
 }
 
@@ -48,32 +45,29 @@ impl Attempt {
         Self { name: name.to_owned(), what, before: None, needs: &[], left: false }
     }
 
-    /// A call with this input.
     pub fn call(name: &str, tool: &'static str, input: Value) -> Self {
         Self::of(name, Try::Call(tool, input, true))
     }
 
-    /// A call that is not carried out should it pass: it would reach beyond the scene.
+    /// A call that is not carried out if it passes, because it would reach beyond the scene.
     pub fn unrun(name: &str, tool: &'static str, input: Value) -> Self {
         Self::of(name, Try::Call(tool, input, false))
     }
 
-    /// A shell command.
     pub fn bash(name: &str, command: &str) -> Self {
         Self::call(name, "Bash", json!({"command": command, "description": "d"}))
     }
 
-    /// A shell command that is not run should it pass.
+    /// A shell command that is not run if it passes.
     pub fn bash_unrun(name: &str, command: &str) -> Self {
         Self::unrun(name, "Bash", json!({"command": command, "description": "d"}))
     }
 
-    /// A call in narrow stance.
+    /// A call in the tier `narrow`.
     pub fn squeezed(name: &str, tool: &'static str, input: Value) -> Self {
         Self::of(name, Try::Squeezed(tool, input))
     }
 
-    /// A story.
     pub fn story(name: &str, story: fn(&Scene) -> Outcome) -> Self {
         Self::of(name, Try::Story(story))
     }
@@ -90,7 +84,7 @@ impl Attempt {
         Self { left: true, ..self }
     }
 
-    /// Makes it, in a session of its own.
+    /// Runs the attempt in a new session.
     pub fn make(&self) -> Outcome {
         let there = |p: &&&str| std::env::split_paths("/usr/bin:/bin").any(|d| d.join(p).exists());
         if let Some(missing) = self.needs.iter().find(|p| !there(p)) {
@@ -119,7 +113,7 @@ impl Attempt {
     }
 }
 
-/// A denial, or else.
+/// Checks that a call is denied.
 pub fn denied(hook: &Hook, tool: &str, input: &Value) -> Outcome {
     let answer = hook.pre(tool, input);
     match answer.verdict().as_str() {
@@ -142,7 +136,7 @@ fn call(scene: &Scene, tool: &str, input: &Value, run: bool, left: bool) -> Outc
         }
         return Outcome::InVain;
     }
-    // What is the operator's is so at every stance, and for subagents.
+    // What is the operator's stays so in every tier, and for subagents.
     let mut inside = hook.call(tool, &input);
     inside["agent_id"] = "a1".into();
     if hook.send(&inside).verdict() != "deny" {

@@ -1,5 +1,5 @@
-//! By file tools: the settings, the state, the program and the client's settings, by every name
-//! that leads there.
+//! With file tools: the settings, the state, the program and the client's settings, under every
+//! name for them.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -9,7 +9,7 @@ use serde_json::json;
 use crate::attempt::Attempt;
 use crate::scene::Scene;
 
-/// What every name leads to, and the names.
+/// Each target, with the names for it.
 const PATHS: &[(&str, &str)] = &[
     ("the user's settings", "{settings}"),
     ("the user's settings, by ~", "~/.claude/brain-guard/settings.json"),
@@ -39,7 +39,7 @@ const PATHS: &[(&str, &str)] = &[
     ("a hard link", "{project}/hard.json"),
 ];
 
-/// Names that only look the same: another file is written, and nothing comes of it.
+/// Names that only look the same: they write another file, without effect.
 const ALIKE: &[(&str, &str)] = &[
     ("a name in other case", ".BRAIN-GUARD/settings.json"),
     ("a look-alike name", ".br\u{430}in-guard/settings.json"),
@@ -51,7 +51,7 @@ const ALIKE: &[(&str, &str)] = &[
 fn links(scene: &Scene) {
     let state = scene.hook.places().state.join("sessions");
     symlink(&state, scene.hook.project.join("linked")).expect("link");
-    // The state's own files are replaced at every change, so that a second name leads to an old one.
+    // State files are replaced at every change, so a second name leads to an old copy.
     fs::hard_link(scene.hook.places().user_settings, scene.hook.project.join("hard.json"))
         .expect("link");
 }

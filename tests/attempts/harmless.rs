@@ -1,4 +1,4 @@
-//! Calls that sound like an attempt and are none. At the free stance each must pass.
+//! Calls that look like an attempt but are harmless. Without a tier each must pass.
 
 use serde_json::{Value, json};
 
@@ -125,7 +125,7 @@ const COMMANDS: &[&str] = &[
     "cp ~/.local/share/brain-guard/sessions/search.db /tmp/search-copy.db",
 ];
 
-/// Name, tool and input of each.
+/// The name, tool and input of each call.
 pub fn all() -> Vec<(String, &'static str, Value)> {
     let shell = COMMANDS.iter().map(|c| (format!("harmless: {c}"), "Bash", json!({"command": c})));
     let others = [
@@ -200,7 +200,7 @@ pub fn all() -> Vec<(String, &'static str, Value)> {
     shell.chain(others).collect()
 }
 
-/// Asks for it in a session of its own; it is not done.
+/// Asks for the call in a new session, without running it.
 pub fn make(tool: &str, input: &Value) -> Outcome {
     let scene = Scene::new();
     let answer = scene.hook.pre(tool, &scene.filled(input));

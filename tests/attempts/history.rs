@@ -1,5 +1,5 @@
-//! By the verbs of surgery, which are the agent's own: they write sessions, a store and
-//! databases, and must not be led to where the guard keeps its state, settings or program.
+//! With the surgery verbs, which the agent may run. They write sessions, a store and databases, but
+//! must not write the guard's state, settings or program.
 
 use crate::attempt::Attempt;
 

@@ -1,4 +1,4 @@
-//! What is known to work: `docs/security.md` names each of these, each is shown to pass, and to work where it can be run.
+//! Attempts known to work: `docs/security.md` names each; each must pass and, if run, work.
 
 use std::fs;
 use std::process::Command;
@@ -9,9 +9,8 @@ use crate::attempt::{Attempt, Outcome};
 use crate::harness::percent_in;
 use crate::scene::Scene;
 
-/// Where they are named.
+/// The document that names them.
 const DOCUMENT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/security.md");
-/// The heading they stand under.
 const HEADING: &str = "## What is left";
 
 pub fn all() -> Vec<Attempt> {
@@ -108,7 +107,7 @@ pub fn all() -> Vec<Attempt> {
     all
 }
 
-/// What the hook doesn't get to see, or is too much for it.
+/// What the hook cannot see, or does not search.
 fn beyond_the_look() -> Vec<Attempt> {
     vec![
         Attempt::story("another terminal of yours", |_| {
@@ -159,7 +158,7 @@ fn unwritable_notes(scene: &Scene) -> Outcome {
     }
 }
 
-/// What the document and the attempts say differently. `both`: all attempts are here.
+/// Differences between the document and the attempts. `both`: all attempts are here.
 pub fn undocumented(attempts: &[Attempt], both: bool) -> Vec<String> {
     let text = fs::read_to_string(DOCUMENT).unwrap_or_default();
     let section = text.split_once(HEADING).map_or("", |(_, behind)| behind);

@@ -1,7 +1,6 @@
-//! The agent tries to lift the guard: by the shell, by file tools, by others, in plain words and
-//! hidden ones. What the hook lets pass is really done, with the mark of the client taken off, and
-//! then the guard must still stand. What gets through is named in `docs/security.md`, or fails.
-//! Harmless commands that sound like it must pass.
+//! The agent tries to disable the guard: by shell, file tools and others, openly and hidden. Calls
+//! that pass are really run, without the client's mark, and the guard must stay intact. What works
+//! must be named in `docs/security.md`. Harmless look-alikes must pass.
 #![allow(
     clippy::disallowed_methods,
     clippy::print_stdout,
@@ -98,8 +97,8 @@ fn main() -> ExitCode {
     ExitCode::from(u8::from(failures > 0))
 }
 
-/// The commands that the hook doesn't see through, in a session whose client is elsewhere: how
-/// many take the override there, and those that don't.
+/// Runs the commands that hide the override from the hook, in a session whose client is elsewhere.
+/// Returns how many work there, and those that do not.
 fn control(wanted: &dyn Fn(&str) -> bool) -> (usize, Vec<&'static str>) {
     let mut client = Command::new("sleep").arg("600").spawn().expect("a client");
     let pid = client.id();
@@ -124,7 +123,7 @@ fn control(wanted: &dyn Fn(&str) -> bool) -> (usize, Vec<&'static str>) {
     (works, idle.map(|((name, _), _)| *name).collect())
 }
 
-/// Every case, a few at a time, in their order.
+/// Every case, a few at a time, in order.
 fn all_of<T: Sync>(cases: &[T], case: impl Fn(&T) -> Outcome + Sync) -> Vec<Outcome> {
     let workers = std::thread::available_parallelism().map_or(2, |n| n.get().clamp(1, 4));
     let size = cases.len().div_ceil(workers).max(1);
@@ -141,7 +140,7 @@ fn all_of<T: Sync>(cases: &[T], case: impl Fn(&T) -> Outcome + Sync) -> Vec<Outc
     })
 }
 
-/// A case that panics has failed, and only that one.
+/// A panic fails only its own case.
 fn guarded(name: &str, case: impl FnOnce() -> Outcome) -> Outcome {
     catch_unwind(AssertUnwindSafe(case))
         .unwrap_or_else(|_| Outcome::Through(format!("{name} panicked, see above")))

@@ -1,4 +1,4 @@
-//! By other tools: those that bring a text to a prompt, other shells, and inputs of odd shapes.
+//! With other tools: those that put text into a prompt, other shells, and oddly shaped inputs.
 
 use serde_json::json;
 
@@ -120,7 +120,7 @@ fn servers() -> Vec<Attempt> {
     ]
 }
 
-/// Tools that bring a text to a prompt.
+/// Tools that put text into a prompt.
 fn prompts() -> Vec<Attempt> {
     let unrun = |name: &str, tool: &'static str, input| Attempt::unrun(name, tool, input);
     vec![

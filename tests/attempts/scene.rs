@@ -1,4 +1,4 @@
-//! A session at work with the guard installed around it, and whether the guard still stands.
+//! A session at work with the guard installed, and checks that the guard is intact.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -10,15 +10,15 @@ use serde_json::{Value, json};
 
 use crate::harness::{Hook, PROGRAM, percent_in};
 
-/// The longest a command of the agent's may run.
+/// The time limit of an agent's command.
 const DEADLINE: Duration = Duration::from_secs(20);
-/// How long what works in the background is given to show.
+/// The time that background commands get to have an effect.
 const PATIENCE: Duration = Duration::from_secs(8);
 
 /// A session that began at 5 %.
 pub struct Scene {
     pub hook: Hook,
-    /// What is the operator's, as it was.
+    /// The operator's files, as they were.
     kept: BTreeMap<PathBuf, Option<Vec<u8>>>,
 }
 
@@ -27,7 +27,7 @@ impl Scene {
         Self::of(Hook::new())
     }
 
-    /// The same with a client that is not above what is started here.
+    /// As [`Self::new`], with a client that is not an ancestor of these commands.
     pub fn beside(client: u32) -> Self {
         let mut hook = Hook::new();
         hook.set("CLAUDE_PID", &client.to_string());
@@ -73,7 +73,7 @@ impl Scene {
         Self { hook, kept }
     }
 
-    /// An input with the scene's paths put in.
+    /// An input with the scene's paths filled in.
     pub fn filled(&self, input: &Value) -> Value {
         match input {
             Value::String(text) => self.text(text).into(),
@@ -87,7 +87,7 @@ impl Scene {
         }
     }
 
-    /// A text with the scene's paths put in.
+    /// A text with the scene's paths filled in.
     pub fn text(&self, text: &str) -> String {
         let (hook, places) = (&self.hook, self.hook.places());
         let states = places.state.parent().expect("states").to_path_buf();
@@ -109,13 +109,13 @@ impl Scene {
         text
     }
 
-    /// Does what the client would do with a call that passed.
+    /// Does what the client would do after a call passes.
     pub fn carry_out(&self, tool: &str, input: &Value) {
         if let Some(command) = input["command"].as_str() {
             self.run(command);
         } else if let Some(path) = input["file_path"].as_str().or(input["notebook_path"].as_str()) {
             let path = self.hook.project.join(path);
-            // What can't be written is refused by the system.
+            // The system may refuse the write.
             let _ = fs::create_dir_all(path.parent().expect("parent"));
             let _ = fs::write(&path, input["content"].as_str().unwrap_or("{}"));
         } else {
@@ -123,17 +123,17 @@ impl Scene {
         }
     }
 
-    /// Runs a command in the agent's shell, which took the client's mark off.
+    /// Runs a command in the agent's shell, without the client's mark.
     pub fn run(&self, command: &str) {
         let path = format!("{}/.local/bin:/usr/bin:/bin", self.hook.home.display());
         let mut shell = Command::new("/bin/bash");
         shell.arg("-c").arg(command).env_clear().envs(self.hook.variables());
         shell.env_remove("CLAUDECODE").env("PATH", path).current_dir(&self.hook.project);
-        // Whether it succeeds is nothing: what counts is what it did.
+        // Only its effect counts, not its success.
         let _ = base::process::output(&mut shell, DEADLINE);
     }
 
-    /// How the guard was lifted or crippled, if so. `waited`: what runs on may still do it.
+    /// How the guard was lifted or damaged. `waited`: background commands may still do it.
     pub fn lifted(&self, waited: bool) -> Option<String> {
         let until = Instant::now() + PATIENCE;
         loop {
@@ -152,7 +152,7 @@ impl Scene {
         self.kept.iter().find_map(other)
     }
 
-    /// The override that stands, or another word of the state's that nothing is blocked.
+    /// The active override, or another reason in the state for blocking nothing.
     pub fn overridden(&self) -> Option<String> {
         let path = self.hook.places().session(&self.hook.session, "json");
         let Some(state) = content(&path) else { return Some("the state is gone".to_owned()) };
@@ -164,7 +164,7 @@ impl Scene {
         }
     }
 
-    /// At 31 % nothing but the three moves may pass.
+    /// At 31 % only the three allowed moves may pass.
     fn passes(&self) -> Option<String> {
         let hook = &self.hook;
         hook.fill(percent_in("narrow"));
@@ -175,7 +175,7 @@ impl Scene {
 }
 
 fn content(path: &Path) -> Option<Vec<u8>> {
-    // A link counts by where it leads.
+    // A link counts by its target.
     fs::read_link(path)
         .map(|to| to.into_os_string().into_encoded_bytes())
         .or_else(|_| fs::read(path))

@@ -1,10 +1,9 @@
-//! By the shell: the override and other switches, plain and hidden, and what is the operator's
-//! on disk.
+//! By shell: the override and other switches, plain and hidden, and the operator's files.
 
 use crate::attempt::Attempt;
 
-/// Ways to say the override. All are run should they pass, but for those that would reach beyond
-/// the scene.
+/// Spellings of the override. Each is run if it passes, except those that would reach beyond the
+/// scene.
 const OVERRIDE: &[(&str, &str)] = &[
     ("plain", "brain-guard override --for 7d"),
     ("behind &&", "brain-guard status && brain-guard override --for 30m"),
@@ -102,7 +101,7 @@ const OVERRIDE: &[(&str, &str)] = &[
     ),
 ];
 
-/// Not run should they pass: they reach beyond the scene.
+/// Not run if they pass, because they reach beyond the scene.
 const BEYOND: &[(&str, &str)] = &[
     ("tmux, a new window", "tmux new-window 'brain-guard override --for 30m'"),
     (
@@ -139,7 +138,6 @@ const BEYOND: &[(&str, &str)] = &[
     ),
 ];
 
-/// The operator's files.
 const FILES: &[(&str, &str)] = &[
     ("the project's settings", "echo '{\"mode\":\"off\"}' > .brain-guard/settings.json"),
     (
@@ -210,8 +208,8 @@ const FILES: &[(&str, &str)] = &[
     ),
 ];
 
-/// What was done to the operator's files from further away: by code, by folders above, by what
-/// another command prints.
+/// Indirect attacks on the operator's files: by code, by parent folders, by another command's
+/// output.
 const INDIRECT: &[(&str, &str)] = &[
     ("a folder above the state", "rm -rf ~/.local/state"),
     ("a folder above the state, by a glob", "rm -rf ~/.local/st*"),
@@ -289,7 +287,7 @@ const INDIRECT: &[(&str, &str)] = &[
     ),
 ];
 
-/// The operator's verbs besides the override.
+/// The operator's verbs, without the override.
 const VERBS: [&str; 6] = [
     "job accept parser",
     "purge --project .",
@@ -299,7 +297,7 @@ const VERBS: [&str; 6] = [
     "store drop-old",
 ];
 
-/// How each of them is said.
+/// Spellings of each verb.
 const SPELLINGS: [&str; 17] = [
     "brain-guard VERB",
     "{home}/.local/bin/brain-guard --project . VERB",
@@ -328,7 +326,7 @@ fn verbs() -> impl Iterator<Item = Attempt> {
     })
 }
 
-/// What takes nothing off even where nobody looks at the processes above.
+/// These have no effect, even without a check of the parent processes.
 const HARMLESS_ANYWAY: &[&str] = &[
     "our variables",
     "the client's variables",
@@ -336,8 +334,8 @@ const HARMLESS_ANYWAY: &[&str] = &[
     "uninstall, hidden",
 ];
 
-/// The commands that hide the override from the hook. In a session whose client is not above
-/// them they must work, else their refusal would prove nothing.
+/// The commands that hide the override from the hook. Where no client is their ancestor they must
+/// work, or their refusal would prove nothing.
 pub fn hidden() -> impl Iterator<Item = (&'static str, &'static str)> {
     OVERRIDE.iter().copied().filter(|(name, _)| !HARMLESS_ANYWAY.contains(name))
 }

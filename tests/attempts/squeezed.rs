@@ -1,4 +1,4 @@
-//! In narrow stance: something else under the cover of the three moves, and ways around them.
+//! In the tier `narrow`: other actions disguised as the three allowed moves, and ways around them.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -9,7 +9,7 @@ use crate::attempt::{Attempt, Outcome};
 use crate::harness::percent_in;
 use crate::scene::Scene;
 
-/// Commands that hold one of ours, and more.
+/// Commands that contain one of ours, and more.
 const SHELL: &[(&str, &str)] = &[
     ("chained by &&", "brain-guard status && ls"),
     ("chained in front", "ls && brain-guard status"),
@@ -115,7 +115,7 @@ fn through_a_link(scene: &Scene, to: &str) -> Outcome {
         let input =
             json!({"file_path": file, "old_string": "a", "new_string": "b", "content": "x"});
         let verdict = hook.pre(tool, &input).verdict();
-        // Nothing is blocked where the notes can't be written, and nothing is allowed unasked.
+        // Nothing is blocked if the notes cannot be written, and nothing is allowed without asking.
         let through =
             verdict == "allow" || (to.starts_with('{') && tool != "Read" && verdict != "deny");
         if through {

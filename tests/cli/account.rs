@@ -1,4 +1,4 @@
-//! `explain` of one call and of the last things, `log`, and what `status` says was added.
+//! `explain` of one call and of recent ones, `log`, and what `status` reports as added.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::Stdio;
@@ -16,7 +16,7 @@ fn call(hook: &Hook, id: &str, tool: &str, input: &Value) -> Answer {
 }
 
 #[test]
-fn one_call_is_explained_by_its_id() {
+fn explain_finds_a_call_by_id() {
     let mut hook = Hook::climbed(percent_in("narrow"));
     let read = call(&hook, "toolu_read", "Read", &json!({"file_path": "/etc/hostname"}));
     call(&hook, "toolu_pipe", "Bash", &json!({"command": "brain-guard status | head"}));
@@ -44,7 +44,7 @@ fn one_call_is_explained_by_its_id() {
 }
 
 #[test]
-fn an_account_can_not_draw_on_the_terminal() {
+fn explain_escapes_terminal_sequences() {
     let hook = Hook::climbed(percent_in("narrow"));
     call(&hook, "toolu_esc", "Ba\u{1b}]0;x\u{7}sh", &json!({"command": "\u{1b}[2J"}));
     for args in [&["explain"][..], &["explain", "--call", "toolu_esc"], &["explain", "--last", "9"]]
@@ -56,7 +56,7 @@ fn an_account_can_not_draw_on_the_terminal() {
 }
 
 #[test]
-fn a_call_below_every_tier_is_looked_up_in_the_transcript() {
+fn explain_finds_calls_below_the_tiers_in_the_transcript() {
     let hook = Hook::begun();
     let row = json!({
         "type": "assistant", "isSidechain": false, "timestamp": "2026-01-01T00:00:00Z",
@@ -86,7 +86,7 @@ fn a_call_below_every_tier_is_looked_up_in_the_transcript() {
 }
 
 #[test]
-fn the_last_things_in_order_and_the_agents_own_question() {
+fn explain_lists_recent_calls_in_order() {
     let hook = Hook::climbed(percent_in("narrow"));
     hook.read();
     hook.batch();
@@ -94,7 +94,7 @@ fn the_last_things_in_order_and_the_agents_own_question() {
     assert_eq!(last["accounts"].as_array().map(Vec::len), Some(1));
     let all = hook.raw(&["explain", "--last", "99"], b"").stdout;
     assert!(all.contains("(toolu_1), blocked, at") && all.contains("\n  said "), "{all}");
-    // The hook names the call that `explain` runs in; that is not what is asked about.
+    // The hook names the call that `explain` runs in; the question is about an earlier one.
     let own = hook.agent("brain-guard explain").stdout;
     assert!(own.contains("last blocked: ") && own.contains("ways out: "), "{own}");
     let calm = Hook::begun();
@@ -103,7 +103,7 @@ fn the_last_things_in_order_and_the_agents_own_question() {
 }
 
 #[test]
-fn status_says_what_was_added() {
+fn status_reports_what_was_added() {
     let hook = Hook::begun();
     let text = hook.raw(&["status"], b"").stdout;
     assert!(text.contains("added     nothing to the context yet"), "{text}");
@@ -125,7 +125,7 @@ fn status_says_what_was_added() {
 }
 
 #[test]
-fn the_log_by_kind_session_and_time() {
+fn log_filters_by_kind_session_and_time() {
     let hook = Hook::begun();
     hook.fill(percent_in("narrow"));
     hook.read();
@@ -159,7 +159,7 @@ fn the_log_by_kind_session_and_time() {
 }
 
 #[test]
-fn the_log_is_followed_across_a_rotation() {
+fn log_follows_across_a_rotation() {
     let hook = Hook::climbed(percent_in("narrow"));
     hook.read();
     let mut follower = hook
@@ -184,7 +184,7 @@ fn the_log_is_followed_across_a_rotation() {
     hook.pre("Grep", &json!({"pattern": "x"}));
     assert!(next().contains("tool=Grep"));
     assert!(follower.try_wait().expect("asked").is_none(), "it goes on until it is ended");
-    // Not by an interrupt: who runs the tests in the background has that ignored.
+    // SIGTERM, because a test run in the background ignores interrupts.
     let pid = rustix::process::Pid::from_child(&follower);
     rustix::process::kill_process(pid, rustix::process::Signal::TERM).expect("ended");
     let ended = follower.wait().expect("ended");

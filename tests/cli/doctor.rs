@@ -1,5 +1,5 @@
-//! `doctor`: faults are named with their way out, decide the exit code, and are mended by
-//! `--fix` where that is safe. Each breakage is found by a finding of its own.
+//! `doctor` names each fault with its way out, sets the exit code, and repairs what is safe with
+//! `--fix`. Each breakage has its own finding.
 
 mod breakages;
 mod lab;
@@ -17,7 +17,7 @@ fn found(answer: &Answer) -> Vec<Value> {
     serde_json::from_str(&answer.stdout).unwrap_or_else(|e| panic!("{e}: {answer:?}"))
 }
 
-/// What one check says of itself.
+/// The finding of one check.
 fn check(hook: &Hook, name: &str) -> Value {
     let mut all = found(&hook.raw(&["doctor", "--json"], b""));
     let at = all.iter().position(|f| f["check"] == name);
@@ -25,7 +25,7 @@ fn check(hook: &Hook, name: &str) -> Value {
 }
 
 #[test]
-fn nothing_installed_is_a_problem_with_a_way_out() {
+fn every_doctor_problem_has_a_way_out() {
     let hook = Hook::begun();
     let answer = hook.raw(&["doctor", "--json"], b"");
     assert_eq!((answer.code, answer.stderr.as_str()), (Some(1), ""));
@@ -41,13 +41,13 @@ fn nothing_installed_is_a_problem_with_a_way_out() {
     let text = hook.raw(&["doctor"], b"").stdout;
     assert!(text.contains("problem  plugin       nothing is installed at"), "{text}");
     assert!(text.lines().all(|line| line.contains("  ")), "one line a check: {text}");
-    // A first installation is the user's to make.
+    // The first installation is up to the user.
     hook.raw(&["doctor", "--fix"], b"");
     assert!(!hook.home.join(".local/share/brain-guard").exists());
 }
 
 #[test]
-fn what_is_wrong_around_is_named() {
+fn doctor_checks_the_surroundings() {
     let mut hook = Hook::begun();
     let level = |hook: &Hook, name: &str| check(hook, name)["level"].clone();
     for name in ["state", "settings", "environment", "compaction", "terminal"] {
@@ -81,7 +81,7 @@ fn what_is_wrong_around_is_named() {
 }
 
 #[test]
-fn each_breakage_is_found_by_a_finding_of_its_own_and_mended() {
+fn each_breakage_has_its_own_finding_and_repair() {
     let mut lab = Lab::installed();
     lab.hook.agent("brain-guard job focus lexer && brain-guard append --kind thread 'a thread'");
     let whole = lab.faults();
@@ -109,7 +109,7 @@ fn each_breakage_is_found_by_a_finding_of_its_own_and_mended() {
 }
 
 #[test]
-fn a_lock_that_is_stuck_names_who_holds_it() {
+fn a_stuck_lock_names_its_holder() {
     let hook = Hook::begun();
     let path = hook.places().session(&hook.session, "lock");
     let _held = base::lock::acquire(&path, Duration::ZERO).expect("free");
@@ -120,9 +120,9 @@ fn a_lock_that_is_stuck_names_who_holds_it() {
 }
 
 #[test]
-fn what_a_fix_could_not_do_is_said_and_stays_a_problem() {
+fn a_failed_fix_is_reported_and_stays_a_problem() {
     let lab = Lab::installed();
-    // The module's folder is a file, and no rename can put it right.
+    // A rename cannot repair this: the module's folder is a file.
     fs::remove_dir_all(lab.plugin("hooks")).expect("broken");
     fs::write(lab.plugin("hooks"), "").expect("broken");
     let answer = lab.hook.raw(&["doctor", "--fix"], b"");

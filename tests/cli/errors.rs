@@ -1,5 +1,5 @@
-//! What wrong calls answer, all in one sitting: `fixtures/errors.txt`. `UPDATE_GOLDEN=1`
-//! writes it anew. An error says what failed, on which file or id, why, and what helps.
+//! The answers to wrong calls, all in `fixtures/errors.txt`; `UPDATE_GOLDEN=1` rewrites it. An
+//! error says what failed, on which file or id, why, and what helps.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -10,7 +10,7 @@ use base::checked_in::difference;
 use crate::harness::{Answer, Hook};
 use crate::surgery::world::{OTHER, World};
 
-/// Outside of a session, where one session is imported and one is not.
+/// Calls outside of a session, with one session imported and one not.
 const OUTSIDE: [&str; 54] = [
     "frobnicate",
     "status --session ../x",
@@ -68,7 +68,7 @@ const OUTSIDE: [&str; 54] = [
     "extract restore 3f0a9d1e 00000000",
 ];
 
-/// In a session that is open.
+/// Calls in an open session.
 const INSIDE: [&str; 10] = [
     "append --kind nonsense x",
     "append --kind risk ''",
@@ -82,7 +82,7 @@ const INSIDE: [&str; 10] = [
     "now --session 00000000",
 ];
 
-/// A command line's words; single quotes hold some together.
+/// Splits a command line into words; single quotes keep words together.
 fn words(call: &str) -> Vec<&str> {
     let parts = call.split('\'').enumerate();
     parts
@@ -93,10 +93,17 @@ fn words(call: &str) -> Vec<&str> {
         .collect()
 }
 
-/// The name of a project's folder below the client's.
+/// The client's folder name for a project.
 fn client_name(project: &Path) -> String {
     let path = project.display().to_string();
     path.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect()
+}
+
+/// A job without a name is called by the day.
+fn without_date(said: &str) -> String {
+    let mut parts = said.split("the job project-");
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |all, part| format!("{all}the job app-{}", &part["20260319-".len()..]))
 }
 
 fn answered(all: &mut String, hook: &Hook, calls: &[&str], home: &Path) {
@@ -107,12 +114,13 @@ fn answered(all: &mut String, hook: &Hook, calls: &[&str], home: &Path) {
             .replace(&home.display().to_string(), "/home/me")
             .replace(&hook.project.display().to_string(), "/work/app")
             .replace(&client_name(&hook.project), "-work-app");
+        let said = without_date(&said);
         let _ = write!(all, "$ brain-guard {call}\n{said}exit code {}\n\n", code.unwrap_or(-1));
     }
 }
 
 #[test]
-fn every_wrong_call_is_answered_as_checked_in() {
+fn errors_match_the_fixture() {
     let world = World::new(3);
     world.done(&["import", "--all"]);
     world.write(OTHER, &world.session(OTHER, 2, 5));

@@ -1,5 +1,5 @@
-//! Files that people and agents wrote by hand: append, phase exit and seal do what a
-//! careful reader would expect of each, or refuse and name the line.
+//! Files written by hand: append, phase exit and seal do what a careful reader expects, or refuse
+//! and name the line.
 
 mod cases;
 
@@ -15,7 +15,7 @@ use crate::harness::{Hook, fixtures};
 const SLICE: &str = "## forward\n- the next step of the slice\n\n## threads\n- none: the slice leaves nothing open\n\n\
                      ## risks\n- a risk of the slice\n\n## insight\n- an insight of the slice\n";
 
-/// The files, each with Unix and with DOS line ends.
+/// The files, each with LF and with CRLF line ends.
 fn files() -> Vec<(String, String)> {
     let dir = fixtures().join("compaction/handmade");
     let mut names: Vec<PathBuf> =
@@ -45,7 +45,7 @@ fn german() -> Value {
     ]}}})
 }
 
-/// A session whose job's file is this text, and the shape that holds there.
+/// A session whose job has this file, and the shape in effect.
 fn job(name: &str, text: &str) -> (Hook, Shape) {
     let hook = Hook::begun();
     let mut shape = Shape::default();
@@ -67,9 +67,9 @@ fn text(hook: &Hook) -> String {
     fs::read_to_string(hook.file()).expect("file")
 }
 
-/// What a document says: each entry with its section, white space evened out.
+/// Each entry of a document with its section, white space normalized.
 fn says(document: &Document) -> Vec<(String, String)> {
-    // A fence that nobody closed gets its closing line from what comes after it.
+    // An unclosed fence gets its closing line from the text after it.
     let even = |text: &str| {
         let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
         words.trim_end_matches("```").trim_end().to_owned()
@@ -78,17 +78,17 @@ fn says(document: &Document) -> Vec<(String, String)> {
     document.entries().map(|entry| (name(entry.section), even(&entry.text))).collect()
 }
 
-/// `new` is `old` with lines put in, and no byte of it changed.
+/// Whether `new` is `old` with whole lines inserted and no byte changed.
 fn only_adds(old: &str, new: &str) -> bool {
     let mut lines = new.split_inclusive('\n');
     old.split_inclusive('\n').all(|line| {
-        // The last line may have got its end.
+        // The last line may have gained its newline.
         lines.any(|other| other == line || !line.ends_with('\n') && other.trim_end() == line)
     })
 }
 
 #[test]
-fn an_append_adds_its_line_and_leaves_every_other_as_it_is() {
+fn append_adds_one_line_and_changes_no_other() {
     for (name, source) in files() {
         let (hook, shape) = job(&name, &source);
         for (kind, role) in
@@ -120,7 +120,7 @@ fn an_append_adds_its_line_and_leaves_every_other_as_it_is() {
 }
 
 #[test]
-fn a_phase_is_left_over_any_file() {
+fn phase_exit_only_adds_lines_to_any_file() {
     for (name, source) in files() {
         let (hook, shape) = job(&name, &source);
         assert_eq!(hook.raw(&["phase", "enter", "by hand"], b"").code, Some(0), "{name}");
@@ -148,7 +148,7 @@ fn a_phase_is_left_over_any_file() {
     }
 }
 
-/// A line's words without what marks it.
+/// A line's words without its markers.
 fn words(line: &str) -> String {
     let line = line.trim().trim_start_matches(['#', '-', '*', '+', '>', ' ', '\t']);
     let line = line.strip_prefix("[x]").unwrap_or(line);
@@ -157,7 +157,7 @@ fn words(line: &str) -> String {
 }
 
 #[test]
-fn a_seal_gives_the_shape_back_and_loses_no_line() {
+fn seal_restores_the_shape_and_loses_no_line() {
     for (name, source) in files() {
         let (hook, shape) = job(&name, &source);
         let answer = crate::seal::seal(&hook, &[]);

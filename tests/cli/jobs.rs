@@ -1,4 +1,4 @@
-//! `job`: what the verbs change, what they tell the agent, what they refuse.
+//! `job`: what the verbs change, tell the agent, and refuse.
 
 use std::fs;
 use std::path::PathBuf;
@@ -30,7 +30,7 @@ fn text(hook: &Hook, name: &str) -> String {
     fs::read_to_string(file(hook, name)).expect("file")
 }
 
-/// A second client in the same project, with a process of its own.
+/// A second client in the same project, with its own process.
 struct Other {
     client: Child,
     session: &'static str,
@@ -90,7 +90,7 @@ fn a_session_has_no_job_until_its_first_note() {
     assert!(line.starts_with("* ") && line.contains("this session, default"), "{line}");
 }
 
-/// A person asked for it: nothing is cleared, and what was found out is kept.
+/// Naming a default job clears nothing and keeps the notes.
 #[test]
 fn a_default_job_gets_a_name_and_keeps_its_notes() {
     let hook = Hook::begun();
@@ -110,7 +110,7 @@ fn a_default_job_gets_a_name_and_keeps_its_notes() {
     assert!(again.stdout.starts_with("already sealed as version 1"), "{again:?}");
     let all = list(&hook);
     assert_eq!((all.len(), &all[0]["default"]), (1, &false.into()), "{all:?}");
-    // By its old name it is the same job.
+    // The old name still means the same job.
     let name = old.parent().expect("folder").file_name().expect("name").to_str().expect("utf-8");
     assert!(job(&hook, &["focus", name]).stdout.contains("parser is this session's job already"));
 }
@@ -176,7 +176,7 @@ fn focus_of_another_job_asks_for_a_fresh_session() {
 }
 
 #[test]
-fn where_nothing_can_be_cleared_the_agent_is_told_to_read() {
+fn without_a_clear_the_agent_is_told_to_read_the_file() {
     let mut hook = Hook::begun();
     hook.prompt("build the parser");
     hook.agent("brain-guard job focus parser");
@@ -192,7 +192,7 @@ fn where_nothing_can_be_cleared_the_agent_is_told_to_read() {
 }
 
 #[test]
-fn a_job_ends_sealed_and_summed_up() {
+fn a_job_completes_only_sealed_with_a_summary() {
     let hook = Hook::begun();
     hook.prompt("build the parser");
     hook.agent("brain-guard job focus parser");
@@ -203,19 +203,19 @@ fn a_job_ends_sealed_and_summed_up() {
     assert!(refused.stderr.contains("Prior Summary") && refused.stderr.contains(form));
     hook.agent("brain-guard seal --no-clear");
     let refused = hook.agent("brain-guard job complete");
-    assert!(refused.stderr.contains("Prior Summary is not this session's"), "{refused:?}");
+    assert!(refused.stderr.contains("did not write the job's Prior Summary"), "{refused:?}");
     hook.agent("brain-guard seal --no-clear --summary 'the parser is done'");
     hook.agent("brain-guard append 'two'");
     let refused = hook.agent("brain-guard job complete");
-    assert!(refused.stderr.contains("not sealed as it stands"), "{refused:?}");
+    assert!(refused.stderr.contains("not sealed, or changed after the seal"), "{refused:?}");
     let done = hook.agent("brain-guard seal --no-clear && brain-guard job complete");
     assert_eq!(done.code, Some(0), "{done:?}");
-    assert!(done.stdout.contains("its Prior Summary is all that crosses"), "{done:?}");
+    assert!(done.stdout.contains("starts with only its Prior Summary"), "{done:?}");
     assert_eq!(state_of(&hook, "parser")["state"], "completed");
     assert_eq!(hook.log("boundary")[0]["delivery"], "transition");
     assert_ne!(hook.state()["job"], "parser");
 
-    // What is closed is opened again by name only.
+    // A completed job opens again only by name.
     let reopened = job(&hook, &["focus", "parser", "--no-clear"]);
     assert!(reopened.stdout.contains("opened the completed job parser again"), "{reopened:?}");
     assert_eq!(state_of(&hook, "parser")["state"], "active");
@@ -239,7 +239,7 @@ fn a_completed_job_is_not_written_to() {
 }
 
 #[test]
-fn a_job_that_another_live_session_holds_stays_theirs() {
+fn a_job_held_by_a_live_session_is_refused() {
     let hook = Hook::begun();
     hook.prompt("build the parser");
     hook.agent("brain-guard job focus parser");
@@ -257,7 +257,7 @@ fn a_job_that_another_live_session_holds_stays_theirs() {
     assert_eq!(taken.code, Some(1), "{taken:?}");
     assert!(taken.stderr.contains("another session's default job"), "{taken:?}");
 
-    // A client that is gone holds nothing any more.
+    // A client that is gone holds no job.
     assert_eq!(other.run(&hook, &["append", "theirs"], b"").code, Some(0));
     assert!(job(&hook, &["focus", own]).stderr.contains("works on the job"));
     other.client.kill().expect("killed");
@@ -267,7 +267,7 @@ fn a_job_that_another_live_session_holds_stays_theirs() {
 }
 
 #[test]
-fn a_name_is_a_folders_and_one_in_any_case() {
+fn job_names_are_folder_names_and_unique_in_any_case() {
     let hook = Hook::begun();
     for bad in ["a/b", ".hidden", "trailing.", "ü", "a b", "", "..", &"x".repeat(101)] {
         let answer = job(&hook, &["focus", bad]);
@@ -280,7 +280,7 @@ fn a_name_is_a_folders_and_one_in_any_case() {
     assert_eq!(answer.code, Some(1), "{answer:?}");
     assert!(answer.stderr.contains("`brain-guard job focus Parser-2.x`"), "{answer:?}");
     let answer = job(&hook, &["resume", "nowhere"]);
-    assert!(answer.stderr.contains("there are: Parser-2.x;"), "{answer:?}");
+    assert!(answer.stderr.contains("jobs: Parser-2.x;"), "{answer:?}");
     assert_eq!(list(&hook).len(), 1, "what was refused left nothing");
 }
 
@@ -317,7 +317,7 @@ fn every_sealed_version_can_be_read_and_put_back() {
     hook.agent("brain-guard append 'the third note' && brain-guard seal --no-clear");
     assert!(folder.join("sealed/v0003.md").exists(), "no version is given twice");
 
-    // `git clean -fdx` costs no sealed version.
+    // `git clean -fdx` removes no sealed version.
     fs::remove_dir_all(folder.join("sealed")).expect("removed");
     assert_eq!(job(&hook, &["show", "--version", "1"]).stdout, first);
 }

@@ -1,5 +1,4 @@
-//! The contract of the verbs, proved on the real binary: what they change, what
-//! they print, how they end.
+//! The contract of the verbs on the real binary: what they change and print, and how they end.
 #![allow(
     clippy::disallowed_methods,
     reason = "tests are an edge: they start processes and read files"

@@ -1,5 +1,5 @@
-//! `mcp`: the tools over pipes, asked by a client written by hand: what the protocol says, what
-//! the tools answer, and that no input ends the server.
+//! The tools of `mcp` over pipes, with a handwritten client: the protocol, the tools' answers, and
+//! that no input ends the server.
 
 mod purge;
 mod server;
@@ -15,7 +15,7 @@ use crate::harness::Hook;
 const SESSION: &str = "5e550000-0000-4000-8000-000000000001";
 
 #[test]
-fn a_client_is_told_of_three_tools_and_their_arguments() {
+fn the_server_lists_three_tools_with_arguments() {
     let hook = Hook::of(SESSION);
     let mut server = Server::silent(&hook);
     let hello = server.hello();
@@ -40,14 +40,14 @@ fn a_client_is_told_of_three_tools_and_their_arguments() {
     }
     let reads = |n: usize| tools[n]["annotations"]["readOnlyHint"] == true;
     assert_eq!([reads(0), reads(1), reads(2)], [false, true, true]);
-    // What stands in the context of every session that is offered the tools.
+    // This text is in the context of every session that is offered the tools.
     assert!(list["result"].to_string().len() < 3_600, "{}", list["result"].to_string().len());
     assert!(server.ask("ping", &json!({}))["result"].is_object());
     let answer = server.close();
     assert!(answer.silent(), "{answer:?}");
 }
 
-/// The schemas are in the model's context, where a name of our code says nothing.
+/// The schemas are in the model's context, where our Rust names mean nothing.
 #[test]
 fn no_rust_type_is_named_in_the_tools() {
     let hook = Hook::of(SESSION);
@@ -66,7 +66,7 @@ fn no_rust_type_is_named_in_the_tools() {
 }
 
 #[test]
-fn stdin_that_ends_ends_the_server_whenever_it_does() {
+fn the_server_ends_with_stdin() {
     let hook = Hook::of(SESSION);
     let answer = Server::silent(&hook).close();
     assert!(answer.silent(), "before a word: {answer:?}");
@@ -74,7 +74,7 @@ fn stdin_that_ends_ends_the_server_whenever_it_does() {
     half.stdin.as_mut().expect("open").write_all(b"{\"jsonrpc\":").expect("written");
     let answer = half.close();
     assert!(answer.silent(), "within a word: {answer:?}");
-    // What was asked before is still answered.
+    // Earlier requests are still answered.
     let mut server = Server::ready(&hook);
     let id = server.begin("tools/list", &json!({}));
     let stdout = server.close().stdout;
@@ -83,7 +83,7 @@ fn stdin_that_ends_ends_the_server_whenever_it_does() {
 }
 
 #[test]
-fn nothing_that_is_no_request_ends_the_server() {
+fn invalid_messages_do_not_end_the_server() {
     let hook = Hook::of(SESSION);
     let mut server = Server::silent(&hook);
     for line in [
@@ -100,7 +100,7 @@ fn nothing_that_is_no_request_ends_the_server() {
         server.raw(line);
     }
     server.raw(&vec![b'x'; 17 * 1024 * 1024]);
-    // Complaints about what could be read have no number.
+    // Errors about unreadable input have no id.
     let id = server.begin(
         "initialize",
         &json!({ "protocolVersion": "1999-01-01", "capabilities": {}, "clientInfo": { "name": "x", "version": "1" } }),
@@ -132,7 +132,7 @@ fn nothing_that_is_no_request_ends_the_server() {
 }
 
 #[test]
-fn arguments_that_are_none_are_refused_with_the_way_out() {
+fn invalid_arguments_are_refused_with_the_way_out() {
     let hook = Hook::of(SESSION);
     let mut server = Server::ready(&hook);
     for (tool, arguments, word) in [
@@ -173,7 +173,7 @@ fn arguments_that_are_none_are_refused_with_the_way_out() {
 }
 
 #[test]
-fn outside_of_every_session_one_must_be_named() {
+fn outside_a_session_the_tools_need_a_session_argument() {
     let hook = crate::verbs::outside(SESSION);
     let mut server = Server::ready(&hook);
     let why = server.refused("purge_control", &json!({ "action": "get_context" }));
@@ -182,8 +182,8 @@ fn outside_of_every_session_one_must_be_named() {
     assert!(why.contains("runs in no session"), "{why}");
 }
 
-/// A session of Claude Code's with two rounds, inscribed.
-fn inscribed(hook: &Hook) {
+/// A Claude Code session with two rounds, imported.
+fn imported(hook: &Hook) {
     let mut text = String::new();
     let mut parent = Value::Null;
     for (n, (user, agent)) in
@@ -217,7 +217,7 @@ fn inscribed(hook: &Hook) {
 #[test]
 fn rounds_are_found_and_printed() {
     let hook = Hook::of(SESSION);
-    inscribed(&hook);
+    imported(&hook);
     let mut server = Server::ready(&hook);
     let found = server.done("search", &json!({ "query": "console" })).concat();
     assert!(found.starts_with("5e550000:001 ") && found.contains("[console]"), "{found}");
@@ -242,7 +242,7 @@ fn rounds_are_found_and_printed() {
 #[test]
 fn two_requests_at_once_are_both_answered() {
     let hook = Hook::of(SESSION);
-    inscribed(&hook);
+    imported(&hook);
     let mut server = Server::ready(&hook);
     let asked: Vec<(u64, u32)> = (0..20)
         .map(|n| {
@@ -259,11 +259,11 @@ fn two_requests_at_once_are_both_answered() {
     assert!(server.close().silent());
 }
 
-/// The client goes on to another session in the same process, and so does its server.
+/// The client moves to another session in the same process, and its server follows.
 #[test]
 fn the_session_is_the_one_the_client_is_in_now() {
     let hook = Hook::begun();
-    inscribed(&hook);
+    imported(&hook);
     let mut server = Server::ready(&hook);
     assert!(server.done("inject", &json!({ "ref": 1 })).concat().contains("design the console"));
     let next = hook.beside("7c41b2aa-0000-4000-8000-000000000002", std::process::id());

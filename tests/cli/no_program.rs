@@ -1,4 +1,4 @@
-//! A tree of the plugin without a built program: `bin/brain-guard` of the checkout.
+//! The plugin's tree without a built program: `bin/brain-guard` of the checkout.
 
 use std::path::Path;
 use std::process::Command;
@@ -14,7 +14,7 @@ fn run(args: &[&str], stdin: &Value) -> Answer {
 }
 
 #[test]
-fn hooks_pass_in_silence_and_a_sessions_start_says_what_to_do() {
+fn without_a_program_only_the_session_start_says_what_to_do() {
     let event =
         |name: &str| json!({"session_id": "s", "hook_event_name": name, "source": "startup"});
     let start = run(&["hook"], &event("SessionStart"));
@@ -31,7 +31,7 @@ fn hooks_pass_in_silence_and_a_sessions_start_says_what_to_do() {
 }
 
 #[test]
-fn slash_commands_and_verbs_say_what_to_do() {
+fn without_a_program_verbs_say_what_to_do() {
     let command =
         json!({"hook_event_name": "UserPromptExpansion", "command_name": "brain-guard:status"});
     let blocked = run(&["hook"], &command).json();

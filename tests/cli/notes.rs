@@ -18,7 +18,7 @@ fn section(text: &str, name: &str) -> String {
 }
 
 #[test]
-fn a_note_goes_where_its_kind_belongs() {
+fn a_note_goes_into_the_section_of_its_kind() {
     let hook = Hook::begun();
     for (kind, name) in [
         ("next", "Forward State"),
@@ -66,7 +66,7 @@ fn the_newest_next_step_stands_first() {
     );
 }
 
-/// Without a section for what comes next it goes where every other kind without one goes.
+/// Without a section for next steps, the note goes where other kinds without a section go.
 #[test]
 fn a_next_step_needs_no_forward_section() {
     let hook = Hook::begun();
@@ -86,7 +86,7 @@ fn several_entries_from_stdin() {
     assert!(threads.contains("- one\n") && threads.contains("- two\n  with more\n"), "{threads}");
 }
 
-/// Two agents' notes at once: none is lost.
+/// Notes that two agents write at once are all kept.
 #[test]
 fn parallel_notes_all_land() {
     let hook = Hook::begun();
@@ -103,7 +103,7 @@ fn parallel_notes_all_land() {
     assert!((0..12).all(|n| text.contains(&format!("note number {n} of twelve"))), "{text}");
 }
 
-/// What the agent is taught to write begins like an option.
+/// The agent learns to write list items, which look like options.
 #[test]
 fn a_list_item_may_be_an_argument() {
     let hook = Hook::begun();
@@ -119,7 +119,7 @@ fn a_list_item_may_be_an_argument() {
 }
 
 #[test]
-fn what_can_not_be_added_is_usage() {
+fn an_invalid_append_exits_with_usage() {
     let hook = Hook::begun();
     for (args, stdin, said) in [
         (&["append", "--kind", "nonsense", "x"][..], &b""[..], "kinds: "),

@@ -1,4 +1,4 @@
-//! `phase`: what an exit asks for, what it refuses, and that a refusal writes nothing.
+//! `phase`: what an exit requires and refuses, and that a refusal writes nothing.
 
 use std::fs;
 
@@ -24,7 +24,7 @@ fn record(hook: &Hook) -> Value {
 }
 
 #[test]
-fn a_phase_is_left_when_its_shape_is_filled() {
+fn phase_exit_requires_every_section() {
     let hook = Hook::begun();
     let entered = hook.agent("brain-guard phase enter design");
     assert_eq!(entered.code, Some(0), "{entered:?}");
@@ -83,13 +83,13 @@ fn a_phase_is_left_when_its_shape_is_filled() {
 }
 
 #[test]
-fn what_was_written_in_the_phase_counts_and_what_stood_before_does_not() {
+fn phase_exit_counts_only_notes_of_the_phase() {
     let hook = Hook::begun();
     hook.raw(&["append"], FULL.as_bytes());
     hook.raw(&["phase", "enter", "build"], b"");
     let refused = exit(&hook, "");
     assert_eq!(refused.stderr.matches("no entry").count(), 3, "{refused:?}");
-    // By hand, too.
+    // An edit by hand counts, too.
     let file = text(&hook)
         .replace("- the feed is sorted\n", "- the feed is sorted\n- the clock is right\n");
     fs::write(hook.file(), file).expect("file");
@@ -105,7 +105,7 @@ fn what_was_written_in_the_phase_counts_and_what_stood_before_does_not() {
 }
 
 #[test]
-fn notes_by_kind_stand_beside_a_slice_and_nothing_stands_twice() {
+fn notes_and_a_slice_are_merged_without_duplicates() {
     let hook = Hook::begun();
     hook.raw(&["append", "--kind", "risk", "the feed is sorted"], b"");
     hook.raw(&["phase", "enter", "the build"], b"");
@@ -151,7 +151,7 @@ fn a_coached_phase_asks_what_the_coaching_did() {
 }
 
 #[test]
-fn coaching_comes_from_the_call_then_the_job_then_the_settings() {
+fn coaching_prefers_the_call_then_the_job_then_the_settings() {
     let hook = Hook::begun();
     hook.settings(
         &json!({"phases": {"reflection_steps": 0, "names": {"*": {"coach": "from the settings"}}}}),
@@ -179,7 +179,7 @@ fn coaching_comes_from_the_call_then_the_job_then_the_settings() {
 }
 
 #[test]
-fn reflection_steps_are_the_operators_dial() {
+fn the_settings_choose_the_reflection_steps() {
     let hook = Hook::begun();
     hook.settings(&json!({"phases": {"names": {"design": {"reflection_steps": 2}}}}));
     hook.raw(&["phase", "enter", "design"], b"");
@@ -194,7 +194,7 @@ fn reflection_steps_are_the_operators_dial() {
 }
 
 #[test]
-fn one_phase_at_a_time_and_names_are_a_line() {
+fn phases_do_not_nest_and_their_names_are_one_line() {
     let hook = Hook::begun();
     for (name, code) in
         [("", 2), ("a\nb", 2), (&*"x".repeat(61), 2), ("the design", 0), ("build", 1)]
@@ -212,7 +212,7 @@ fn one_phase_at_a_time_and_names_are_a_line() {
 }
 
 #[test]
-fn what_stands_under_no_section_is_named_by_its_line() {
+fn text_outside_of_sections_is_named_by_its_line() {
     let hook = Hook::begun();
     hook.raw(&["phase", "enter", "design"], b"");
     let before = tree(&hook.project);
@@ -220,7 +220,7 @@ fn what_stands_under_no_section_is_named_by_its_line() {
         (
             format!("by the way\n\n{FULL}"),
             1,
-            "line 1 stands under no section's heading (\"by the way\")",
+            "line 1 is not under a section heading (\"by the way\")",
         ),
         (
             format!("{FULL}\n## Ideas\n- x\n"),
@@ -250,7 +250,7 @@ fn what_stands_under_no_section_is_named_by_its_line() {
 }
 
 #[test]
-fn phases_are_the_main_loops_and_open_at_narrow() {
+fn phase_verbs_pass_only_in_the_main_loop() {
     let hook = Hook::climbed(percent_in("narrow"));
     assert_eq!(
         hook.agent("brain-guard phase enter design && brain-guard phase list").code,
@@ -280,7 +280,7 @@ fn a_phase_belongs_to_the_job_it_was_entered_in() {
     let own = hook.state()["job"].as_str().expect("job").to_owned();
     assert_ne!(own, "first");
     assert_eq!((phase("first"), phase(&own)), (json!("design"), json!("build")));
-    // A summary in the slice counts for the job's completion.
+    // A summary in the notes given at the exit counts for completing the job.
     let left = exit(&hook, &format!("{FULL}## Prior Summary\n- built\n"));
     assert_eq!(left.code, Some(0), "{left:?}");
     let path = hook.places().job(&own).join("job.json");

@@ -1,4 +1,4 @@
-//! `brain-guard purge` on the real binary: what it lists, what it removes, what stays.
+//! `brain-guard purge` on the real binary: what it lists, removes and keeps.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -17,7 +17,7 @@ use crate::watching::{World, aged, came, text};
 const OLD: &str = "01d00000-0000-4000-8000-000000000001";
 const OTHER: &str = "07ee0000-0000-4000-8000-000000000002";
 
-/// A session that is open, and two that ended; the user at a terminal of their own.
+/// An open session and two ended ones; the user has a terminal.
 fn scene() -> Hook {
     let mut hook = Hook::begun();
     hook.prompt("the open session's words");
@@ -41,7 +41,7 @@ fn scene() -> Hook {
     hook
 }
 
-/// The test's process has a seat, so that what it runs counts as an agent's.
+/// Removes the seat of this process, because its commands would count as an agent's.
 fn leave_client(hook: &Hook) {
     let seat = hook.places().session(&format!("client-{}", std::process::id()), "seat");
     fs::remove_file(seat).expect("a seat");
@@ -63,8 +63,8 @@ fn listed(hook: &Hook, args: &[&str]) -> Vec<Value> {
     list["kept"].as_array().expect("a list").clone()
 }
 
-/// What would go, as kind and the path's end.
-fn going(hook: &Hook, args: &[&str]) -> Vec<String> {
+/// The kind and the path's end of what would be removed.
+fn planned_removals(hook: &Hook, args: &[&str]) -> Vec<String> {
     let all = listed(hook, args).into_iter().filter(|kept| kept["stays"].is_null());
     all.map(|kept| {
         let name = Path::new(kept["path"].as_str().expect("a path")).file_name().expect("a name");
@@ -73,7 +73,7 @@ fn going(hook: &Hook, args: &[&str]) -> Vec<String> {
     .collect()
 }
 
-/// Every file and link below a folder, with what it holds.
+/// Every file and link below a folder, with its content.
 fn files(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     let mut found = BTreeMap::new();
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
@@ -92,7 +92,7 @@ fn states(places: &Places) -> &Path {
 }
 
 #[test]
-fn it_is_the_users_and_refuses_in_an_agents_shell() {
+fn purge_refuses_in_an_agents_shell() {
     let mut hook = scene();
     let before = files(&hook.home);
     hook.set("CLAUDECODE", "1");
@@ -105,7 +105,7 @@ fn it_is_the_users_and_refuses_in_an_agents_shell() {
 }
 
 #[test]
-fn a_dry_run_lists_and_changes_nothing_and_so_does_a_run_that_nobody_agreed_to() {
+fn a_dry_run_or_unconfirmed_purge_changes_nothing() {
     let hook = scene();
     let before = files(hook.home.parent().expect("a folder"));
     let dry = purge(&hook, &["--dry-run"]);
@@ -133,7 +133,7 @@ fn a_dry_run_lists_and_changes_nothing_and_so_does_a_run_that_nobody_agreed_to()
 }
 
 #[test]
-fn what_goes_is_chosen_by_session_job_kind_and_age() {
+fn purge_selects_by_session_job_kind_and_age() {
     let hook = scene();
     let places = hook.places();
     let session = |id: &str| {
@@ -144,17 +144,17 @@ fn what_goes_is_chosen_by_session_job_kind_and_age() {
             format!("sessions {id}.*"),
         ]
     };
-    assert_eq!(going(&hook, &["--session", OLD]), session(OLD));
-    assert_eq!(going(&hook, &["--session", &OLD[..4]]), session(OLD));
+    assert_eq!(planned_removals(&hook, &["--session", OLD]), session(OLD));
+    assert_eq!(planned_removals(&hook, &["--session", &OLD[..4]]), session(OLD));
     let mut job = session(OLD);
     job.insert(2, "sealed parser".to_owned());
     job.push("jobs parser.json".to_owned());
-    assert_eq!(going(&hook, &["--job", "parser"]), job);
+    assert_eq!(planned_removals(&hook, &["--job", "parser"]), job);
     let sealed = ["sealed docs".to_owned(), "sealed parser".to_owned()];
-    assert_eq!(going(&hook, &["--only", "sealed"]), sealed);
-    assert!(going(&hook, &["--older-than", "30d"]).is_empty());
+    assert_eq!(planned_removals(&hook, &["--only", "sealed"]), sealed);
+    assert!(planned_removals(&hook, &["--older-than", "30d"]).is_empty());
     aged(&places.state.join("outputs").join(OLD).join("toolu_1.txt"), 40 * 86_400);
-    assert_eq!(going(&hook, &["--older-than", "30d"]), [format!("outputs {OLD}")]);
+    assert_eq!(planned_removals(&hook, &["--older-than", "30d"]), [format!("outputs {OLD}")]);
     for (args, says) in [
         (["--session", "nobody"], "nothing is kept of a session nobody"),
         (["--session", "0"], "several sessions begin with 0"),
@@ -168,7 +168,7 @@ fn what_goes_is_chosen_by_session_job_kind_and_age() {
 }
 
 #[test]
-fn what_was_chosen_goes_and_nothing_else() {
+fn purge_removes_only_the_selection() {
     let hook = scene();
     let places = hook.places();
     let mut expected = files(hook.home.parent().expect("a folder"));
@@ -186,7 +186,7 @@ fn what_was_chosen_goes_and_nothing_else() {
 }
 
 #[test]
-fn an_open_session_and_a_boundary_under_way_stay() {
+fn purge_keeps_open_sessions_and_pending_boundaries() {
     let hook = scene();
     let places = hook.places();
     let open = |hook: &Hook| {
@@ -200,7 +200,7 @@ fn an_open_session_and_a_boundary_under_way_stay() {
     assert_eq!((done.code, done.stderr.as_str()), (Some(0), ""), "{done:?}");
     assert_eq!(open(&hook), before);
     assert_eq!(state::all(&places).expect("listed"), [hook.session.as_str()]);
-    // A person reads the notice of a boundary while the session counts as ended.
+    // The notice of a boundary is showing, and the session counts as ended.
     let hook = Hook::begun();
     hook.agent("brain-guard append --kind next 'invalidate the cache'");
     hook.agent("brain-guard seal --clear");
@@ -222,7 +222,7 @@ fn an_open_session_and_a_boundary_under_way_stay() {
 }
 
 #[test]
-fn a_link_in_the_state_goes_itself_and_nothing_behind_it() {
+fn purge_removes_a_link_but_not_its_target() {
     let hook = scene();
     let places = hook.places();
     let outside = hook.home.join("outside");
@@ -250,10 +250,10 @@ fn a_link_in_the_state_goes_itself_and_nothing_behind_it() {
 }
 
 #[test]
-fn a_failure_keeps_nothing_else_and_is_told() {
+fn purge_reports_a_failure_and_removes_the_rest() {
     let hook = scene();
     let places = hook.places();
-    // Its session is at work: a lock is held, whoever runs this.
+    // The session is at work, because its lock is held.
     let held = base::lock::acquire(&places.session(OLD, "lock"), Duration::ZERO);
     let held = held.expect("free");
     let done = purge(&hook, &["--yes"]);
@@ -267,32 +267,32 @@ fn a_failure_keeps_nothing_else_and_is_told() {
 }
 
 #[test]
-fn all_projects_are_looked_through_where_asked_for() {
+fn purge_covers_all_projects_on_request() {
     let hook = scene();
     let places = hook.places();
     let elsewhere = hook.home.join("elsewhere");
     fs::create_dir(&elsewhere).expect("made");
     let env = hook.env();
-    let other = Places::of(&env, &elsewhere).expect("places");
+    let other = Places::for_project(&env, &elsewhere).expect("places");
     state::update(&other, "e15e", |s| {
         (s.ended, s.cwd) = (Some(clock::now()), elsewhere.to_str().map(Into::into));
     })
     .expect("written");
     put(&elsewhere.join(".brain-guard/jobs/j/compaction.md"), "# notes");
     put(&states(&places).join("commits/0123"), "hash session");
-    assert!(!going(&hook, &[]).iter().any(|kept| kept.contains("e15e")));
+    assert!(!planned_removals(&hook, &[]).iter().any(|kept| kept.contains("e15e")));
     let all = purge(&hook, &["--all-projects", "--dry-run"]);
     assert!(all.stdout.contains("e15e"), "{all:?}");
     let own = elsewhere.join(".brain-guard");
     assert!(all.stdout.contains(&format!("rm -r -- {}", own.display())), "{all:?}");
-    assert_eq!(going(&hook, &["--project", text(&elsewhere)]), ["sessions e15e.*"]);
+    assert_eq!(planned_removals(&hook, &["--project", text(&elsewhere)]), ["sessions e15e.*"]);
     assert_eq!(purge(&hook, &["--all-projects", "--yes"]).code, Some(0));
     assert!(state::all(&other).expect("listed").is_empty() && own.exists());
     assert!(!states(&places).join("commits").exists());
 }
 
 #[test]
-fn imported_sessions_go_with_their_words() {
+fn purge_removes_imported_sessions_from_the_search() {
     let mut hook = scene();
     hook.respond(50_000, "claude-opus-5-5");
     let import = hook.raw(&["import", text(&hook.transcript.clone())], b"");
@@ -300,7 +300,7 @@ fn imported_sessions_go_with_their_words() {
     let folder = hook.home.join(".local/share/brain-guard/sessions");
     let kept = folder.join("claude").join(&hook.session);
     assert!(kept.is_dir());
-    let store = |hook: &Hook| going(hook, &["--only", "store"]);
+    let store = |hook: &Hook| planned_removals(hook, &["--only", "store"]);
     assert!(store(&hook).is_empty(), "its session is open");
     state::update(&hook.places(), &hook.session, |s| s.ended = Some(clock::now()))
         .expect("written");
@@ -319,7 +319,7 @@ fn imported_sessions_go_with_their_words() {
 }
 
 #[test]
-fn extracted_content_goes_only_with_forget_and_its_session_is_named_before() {
+fn purge_removes_extracted_content_only_with_forget() {
     let mut world = World::new();
     world.hook.set("CLAUDECODE", "");
     let (path, other) = (world.session("mine", 3600), world.session("other", 3600));
@@ -346,7 +346,7 @@ fn extracted_content_goes_only_with_forget_and_its_session_is_named_before() {
 }
 
 #[test]
-fn a_name_from_the_state_can_not_draw_on_the_terminal() {
+fn purge_escapes_names_from_the_state() {
     let hook = scene();
     let odd = hook.places().state.join("sealed/x\u{1b}[2J\u{202e}");
     put(&odd.join("v0001.md"), "x");

@@ -1,4 +1,4 @@
-//! `seal`: eight steps on a file of 3,000 words that nobody tidied.
+//! `seal`: eight steps on an untidy file of 3,000 words.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -13,7 +13,7 @@ fn messy() -> String {
     fs::read_to_string(fixtures().join("compaction/hand-made-3000-words.md")).expect("fixture")
 }
 
-/// A session whose job's file is this text, and the job's folder.
+/// A session whose job has this file, and the job's folder.
 fn job(text: &str) -> (Hook, PathBuf) {
     let hook = Hook::begun();
     let file = hook.file();
@@ -23,8 +23,7 @@ fn job(text: &str) -> (Hook, PathBuf) {
     (hook, folder)
 }
 
-/// The job's files by path, but for the guard's own beside them.
-/// Every file below a folder but the locks.
+/// Every file below a folder, except locks and `job.json`.
 pub fn tree(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     let mut files = BTreeMap::new();
     for entry in fs::read_dir(folder).expect("folder").flatten() {
@@ -38,7 +37,7 @@ pub fn tree(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     files
 }
 
-/// Seals with these flags, and once more where the seal asks something: without an answer.
+/// Seals with these flags; if the seal asks a question, seals again without an answer.
 pub fn seal(hook: &Hook, flags: &[&str]) -> Answer {
     let seal = || hook.raw(&[&["seal"], flags].concat(), b"");
     let first = seal();
@@ -74,7 +73,7 @@ fn a_dry_run_reports_every_step_and_changes_nothing() {
         (&report["verdict"], &report["dry_run"], &report["path"]),
         (&"sealed".into(), &true.into(), &Value::Null)
     );
-    // 800 is the target; the newest entry of each section is spared on the way there.
+    // The target is 800 words; each section keeps its newest entry.
     let words = |key: &str| report[key].as_u64().expect("words");
     assert!(
         (2_900..3_200).contains(&words("words_before")) && words("words_after") <= 900,
@@ -82,7 +81,7 @@ fn a_dry_run_reports_every_step_and_changes_nothing() {
     );
 }
 
-/// A line's own words: without list marker, checkbox, pin and indentation.
+/// A line without list marker, checkbox, pin and indentation.
 fn bare(line: &str) -> &str {
     let mut rest = line.trim();
     loop {
@@ -101,7 +100,7 @@ fn bare(line: &str) -> &str {
 }
 
 #[test]
-fn what_the_seal_takes_out_is_kept_word_for_word() {
+fn seal_archives_removed_text_word_for_word() {
     let source = messy();
     let (hook, folder) = job(&source);
     let answer = seal(&hook, &[]);
@@ -113,7 +112,7 @@ fn what_the_seal_takes_out_is_kept_word_for_word() {
     let kept = sealed + &read("sealed/v0001.removed.md");
     let body = source.splitn(3, "---\n").nth(2).expect("body");
     let lost: Vec<&str> = body.lines().map(bare).filter(|line| !kept.contains(line)).collect();
-    // Section headings of another spelling are the shape's own again.
+    // A section heading in another spelling is replaced by the standard one.
     assert_eq!(lost, ["open threads"]);
 
     let report = seal(&hook, &["--dry-run", "--json"]).json();
@@ -121,7 +120,7 @@ fn what_the_seal_takes_out_is_kept_word_for_word() {
 }
 
 #[test]
-fn what_stays_is_what_must() {
+fn seal_keeps_open_and_pinned_entries() {
     let (hook, folder) = job(&messy());
     seal(&hook, &[]);
     let sealed = fs::read_to_string(folder.join("compaction.md")).expect("sealed");
@@ -136,7 +135,7 @@ fn what_stays_is_what_must() {
     ] {
         assert!(sealed.contains(kept), "{kept}");
     }
-    // No commit of the session's: somebody wrote it there.
+    // Not a commit of this session: somebody wrote it by hand.
     let removed = fs::read_to_string(folder.join("sealed/v0001.removed.md")).expect("archive");
     let by_hand = "Round half to even";
     assert!(!sealed.contains(by_hand) && removed.contains(by_hand), "{removed}");
@@ -159,9 +158,9 @@ fn a_second_seal_changes_nothing() {
     assert_eq!(without_request(tree(&folder)), before);
 }
 
-/// What is open or pinned is never taken out, so only the agent can cut it.
+/// Open and pinned entries are never removed, so only the agent can cut them.
 #[test]
-fn a_file_that_stays_too_big_is_refused_and_left_alone() {
+fn seal_refuses_a_file_that_stays_too_big() {
     let mut text = "# big\n\n## Forward State\n\n- go on\n\n## Open Threads\n\n".to_owned();
     for n in 0..60 {
         let words: Vec<String> = (0..30 + n).map(|w| format!("w{n}x{w}")).collect();
@@ -188,9 +187,9 @@ fn a_file_that_stays_too_big_is_refused_and_left_alone() {
     );
 }
 
-/// A squeezed agent's first reflex is to seal what it never wrote.
+/// An agent that is short of context tends to seal notes it never wrote.
 #[test]
-fn a_seal_of_nothing_written_opens_no_boundary() {
+fn a_seal_without_notes_opens_no_boundary() {
     let hook = Hook::climbed(percent_in("narrow"));
     let answer = hook.agent("brain-guard seal");
     assert_eq!(answer.code, Some(0), "{answer:?}");
@@ -211,7 +210,7 @@ fn a_seal_of_nothing_written_opens_no_boundary() {
 }
 
 #[test]
-fn below_the_tiers_only_a_word_opens_a_boundary() {
+fn below_the_tiers_only_a_request_opens_a_boundary() {
     let hook = Hook::begun();
     hook.agent("brain-guard append --kind next 'one'");
     assert!(hook.agent("brain-guard seal").stdout.contains("no tier is reached"));
@@ -226,7 +225,7 @@ fn below_the_tiers_only_a_word_opens_a_boundary() {
 }
 
 #[test]
-fn a_file_of_no_job_goes_to_stdout() {
+fn seal_prints_a_file_without_a_job() {
     let hook = Hook::new();
     let path = hook.project.join("notes.md");
     fs::write(&path, messy()).expect("file");
@@ -237,7 +236,7 @@ fn a_file_of_no_job_goes_to_stdout() {
     assert_eq!(seal(&hook, &["--file", "missing.md"]).code, Some(1));
 }
 
-/// The file may be rewritten whole, without its front matter: what was sealed stays.
+/// A file rewritten without its front matter does not overwrite sealed versions.
 #[test]
 fn a_version_is_never_given_twice() {
     let (hook, folder) = job("# j\n\n## Forward State\n\n- one\n");
@@ -250,9 +249,9 @@ fn a_version_is_never_given_twice() {
     assert!(second.contains("- two") && second.contains("version: 2"), "{second}");
 }
 
-/// An agent that is told to end its turn where nothing follows ends the run.
+/// A headless agent that is told to end its turn ends the whole run.
 #[test]
-fn what_can_not_cross_is_not_told_to_end_its_turn() {
+fn a_headless_seal_does_not_ask_to_end_the_turn() {
     let (mut hook, _) = job("# j\n\n## Forward State\n\n- one\n");
     hook.set("CLAUDE_CODE_SESSION_ATTENDED", "0");
     let answer = seal(&hook, &["--clear"]);

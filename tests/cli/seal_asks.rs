@@ -1,5 +1,5 @@
-//! What `seal` asks before it seals: for the next step, and for a condensed entry in place of
-//! those that it would drop. Once each, and an agent without an answer seals all the same.
+//! `seal` first asks for a next step and for a summary of the entries it would drop, once each.
+//! Without an answer it still seals.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -40,7 +40,7 @@ fn a_seal_without_a_next_step_asks_once() {
 }
 
 #[test]
-fn an_answer_a_closed_step_and_a_session_that_goes_on() {
+fn seal_asks_only_for_a_missing_next_step() {
     for (kind, note) in [("next", "fix it"), ("next", "none: the user decides"), ("scope", "x")] {
         let hook = Hook::begun();
         hook.raw(&["append", "the parser fails"], b"");
@@ -59,7 +59,7 @@ fn an_answer_a_closed_step_and_a_session_that_goes_on() {
 }
 
 #[test]
-fn the_question_as_json() {
+fn the_seal_question_has_a_json_form() {
     let hook = Hook::begun();
     hook.raw(&["append", "the parser fails"], b"");
     let asked = hook.raw(&["seal", "--json"], b"");
@@ -71,7 +71,7 @@ fn the_question_as_json() {
     );
 }
 
-/// A file with a next step, and so many lessons of earlier sessions in Prior Summary, 25 words each.
+/// A file with a next step and this many earlier lessons of 25 words in Prior Summary.
 fn overfull(lessons: usize) -> Hook {
     let hook = Hook::begun();
     let mut text = "# j\n\n## Forward State\n- go on\n\n## Prior Summary\n".to_owned();
@@ -85,8 +85,8 @@ fn overfull(lessons: usize) -> Hook {
 }
 
 #[test]
-fn what_would_be_dropped_is_condensed_instead() {
-    // 20 of 27 words each; the slice is 500.
+fn seal_asks_to_condense_what_it_would_drop() {
+    // 20 entries of 27 words each; the section's limit is 500.
     let hook = overfull(20);
     let asked = hook.raw(&["seal", "--clear"], b"");
     assert!(is_question(&asked), "{asked:?}");
@@ -126,7 +126,7 @@ fn what_would_be_dropped_is_condensed_instead() {
 }
 
 #[test]
-fn without_an_answer_the_oldest_are_dropped_as_ever() {
+fn without_an_answer_the_oldest_entries_are_dropped() {
     let hook = overfull(20);
     assert!(is_question(&hook.raw(&["seal"], b"")));
     let sealed = hook.raw(&["seal"], b"");
@@ -136,7 +136,7 @@ fn without_an_answer_the_oldest_are_dropped_as_ever() {
 }
 
 #[test]
-fn a_pin_is_the_other_answer() {
+fn pinning_also_answers_the_seal() {
     let hook = overfull(20);
     hook.raw(&["seal"], b"");
     let pinned = text(&hook).replace("- lesson 0", "- ! lesson 0");
@@ -147,9 +147,9 @@ fn a_pin_is_the_other_answer() {
     assert!(text.contains("- ! lesson 0 in") && !text.contains("l1w0"), "{text}");
 }
 
-/// A summary that came before the question is not to be written twice.
+/// A summary written before the question is not asked for again.
 #[test]
-fn a_summary_that_came_with_the_seal_is_kept() {
+fn a_summary_from_before_the_question_is_kept() {
     let hook = overfull(20);
     let asked = hook.raw(&["seal", "--summary", "the parser is done"], b"");
     assert!(is_question(&asked) && asked.stderr.ends_with("don't repeat it.\n"), "{asked:?}");

@@ -6,7 +6,7 @@ use crate::surgery_tags::{TWO, json_of, sessions, two};
 use crate::verbs::{done, refused};
 
 #[test]
-fn what_was_said_is_found() {
+fn search_finds_imported_words() {
     let hook = two();
     let said = done(&hook, &["search", "console", "design"]);
     assert_eq!(
@@ -31,11 +31,11 @@ fn what_was_said_is_found() {
 }
 
 #[test]
-fn a_search_that_can_not_be_says_why() {
+fn an_invalid_search_says_why() {
     let hook = two();
     for (args, expected) in [
         (&["search", "console", "--engagement", "x"][..], "no round is tagged x"),
-        (&["search", "\"\""], "holds no word"),
+        (&["search", "\"\""], "has no word"),
         (&["search", "console", "--since", "round:1"], "--since takes a time"),
         (&["search", "console", "--since", "soon"], "soon"),
     ] {

@@ -1,4 +1,4 @@
-//! `settings check`: what it says of each layer, and how it ends.
+//! `settings check`: its report on each layer, and its exit code.
 
 use std::fs;
 
@@ -21,7 +21,7 @@ fn tiers(model: &Value) -> Vec<(&str, f64)> {
 }
 
 #[test]
-fn without_settings_the_defaults_hold_in_both_usual_windows() {
+fn without_settings_the_defaults_apply_in_both_windows() {
     let mut hook = Hook::new();
     hook.set("CLAUDE_CODE_SESSION_ID", "");
     let (code, report) = check(&hook, &[]);
@@ -43,7 +43,7 @@ fn without_settings_the_defaults_hold_in_both_usual_windows() {
 }
 
 #[test]
-fn every_key_with_its_source_and_every_problem_with_its_way_out() {
+fn settings_check_lists_sources_and_problems() {
     let mut hook = Hook::begun();
     let user = hook.places().user_settings;
     fs::create_dir_all(user.parent().expect("parent")).expect("folder");
@@ -100,12 +100,12 @@ fn every_key_with_its_source_and_every_problem_with_its_way_out() {
         (&json!([]), &json!(167_000))
     );
     let text = hook.raw(&["settings", "check"], b"").stdout;
-    assert!(text.contains("-> take it out"), "{text}");
+    assert!(text.contains("-> remove the key"), "{text}");
     assert!(text.contains(&format!("{}:2", user.display())), "{text}");
 }
 
 #[test]
-fn one_file_is_looked_at_alone() {
+fn settings_check_accepts_a_single_file() {
     let mut hook = Hook::new();
     hook.settings(&json!({"file": {"words": 1}}));
     hook.set("BRAIN_GUARD_SET_MODE", "never");
@@ -116,8 +116,8 @@ fn one_file_is_looked_at_alone() {
     fs::write(&file, r#"{"mod": "off"}"#).expect("file");
     let (code, report) = check(&hook, &["new.json"]);
     assert_eq!((code, report["problems"][0]["line"].clone()), (Some(1), json!(1)));
-    assert_eq!(report["problems"][0]["way_out"], "did you mean `mode`? if not, take it out");
-    // A project's file is held to what a project may say.
+    assert_eq!(report["problems"][0]["way_out"], "did you mean `mode`? if not, remove the key");
+    // A project's file may only set what projects are allowed to.
     let project = hook.project.join("sub/.brain-guard/settings.json");
     fs::create_dir_all(project.parent().expect("parent")).expect("folder");
     fs::write(&project, r#"{"mode": "off"}"#).expect("file");

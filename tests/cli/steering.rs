@@ -1,4 +1,4 @@
-//! Kinds that stay in front of an entry, and `steering`, which collects one of them.
+//! Note kinds that stay as a prefix of an entry, and `steering`, which lists one kind.
 
 use std::fs;
 
@@ -12,7 +12,7 @@ fn text(hook: &Hook) -> String {
 }
 
 #[test]
-fn steering_notes_and_directives_stay_known() {
+fn steering_notes_and_directives_keep_their_prefix() {
     let hook = Hook::begun();
     for (args, line) in [
         (&["--kind", "steering", "it came too late"][..], "- steering: it came too late\n"),
@@ -36,7 +36,7 @@ fn steering_notes_and_directives_stay_known() {
 }
 
 #[test]
-fn the_notes_of_all_jobs_by_the_voice_they_speak_of() {
+fn steering_groups_notes_of_all_jobs_by_topic() {
     let hook = Hook::begun();
     assert!(
         hook.raw(&["steering"], b"")
@@ -52,7 +52,7 @@ fn the_notes_of_all_jobs_by_the_voice_they_speak_of() {
         hook.raw(&["append", "--kind", "steering", note], b"");
     }
     hook.raw(&["append", "--kind", "steering", "--about", "Design", "too big"], b"");
-    origin::made(&hook.places(), "other").expect("known");
+    origin::record_created(&hook.places(), "other").expect("known");
     let other = hook.places().job("other");
     fs::create_dir_all(other.join("sealed")).expect("folder");
     let moved = "# other\n\n## Open Threads\n- steering: [design] too big\n";
@@ -93,7 +93,7 @@ fn the_notes_of_all_jobs_by_the_voice_they_speak_of() {
 }
 
 #[test]
-fn what_the_seal_takes_out_is_still_collected() {
+fn steering_includes_sealed_away_notes() {
     let hook = Hook::begun();
     hook.settings(&json!({"file": {"words": 100, "seal_target": 0.3}}));
     for number in 0..12 {

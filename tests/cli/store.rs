@@ -1,4 +1,4 @@
-//! `inscribe` and `store` on the real binary: what they keep, what they print, how they end.
+//! `import` and `store` on the real binary: what they keep and print, and how they end.
 
 mod back;
 mod old;
@@ -52,7 +52,7 @@ fn wait_for(what: &str, mut is: impl FnMut() -> bool) {
     }
 }
 
-/// Runs it where nothing can be written into a database.
+/// Runs a verb while every database write fails with "disk full".
 fn on_a_full_disk(hook: &Hook, args: &[&str]) -> Output {
     let program = hook.command(args);
     let mut strace = Command::new("strace");
@@ -63,7 +63,7 @@ fn on_a_full_disk(hook: &Hook, args: &[&str]) -> Output {
 }
 
 #[test]
-fn sessions_are_named_by_file_by_folder_by_id_by_project_or_all() {
+fn import_accepts_file_folder_id_project_or_all() {
     let hook = Hook::new();
     write(&hook, 1..=3);
     let project = hook.project.to_str().expect("utf-8");
@@ -83,7 +83,7 @@ fn sessions_are_named_by_file_by_folder_by_id_by_project_or_all() {
     ] {
         fs::remove_dir_all(store(&hook)).unwrap_or_default();
         let report = parsed(&hook.raw(&[args, &["--json"]].concat(), b""));
-        assert_eq!(report["inscribed"].as_array().map(Vec::len), Some(sessions), "{args:?}");
+        assert_eq!(report["imported"].as_array().map(Vec::len), Some(sessions), "{args:?}");
         assert_eq!(report["failed"], json!([]), "{args:?}");
     }
     let again = hook.raw(&["import", "--all"], b"");
@@ -98,7 +98,7 @@ fn sessions_are_named_by_file_by_folder_by_id_by_project_or_all() {
 }
 
 #[test]
-fn a_session_and_its_subagents_and_those_of_other_clients() {
+fn import_covers_subagents_and_other_clients() {
     let hook = Hook::new();
     write(&hook, 1..=2);
     let subagents = hook.transcript.with_extension("").join("subagents");
@@ -125,7 +125,7 @@ fn a_session_and_its_subagents_and_those_of_other_clients() {
 }
 
 #[test]
-fn one_that_cannot_be_read_costs_no_other() {
+fn import_continues_after_an_unreadable_session() {
     let hook = Hook::new();
     write(&hook, 1..=2);
     let other =
@@ -135,7 +135,7 @@ fn one_that_cannot_be_read_costs_no_other() {
     let answer = hook.raw(&["import", "--all", "--json"], b"");
     let report = parsed(&answer);
     assert_eq!(answer.code, Some(1), "{answer:?}");
-    assert_eq!(report["inscribed"].as_array().map(Vec::len), Some(1));
+    assert_eq!(report["imported"].as_array().map(Vec::len), Some(1));
     let why = report["failed"][0]["why"].as_str().expect("why");
     assert!(why.contains("--agent NAME"), "{why}");
     let apart = hook.raw(&["import", other.to_str().expect("utf-8"), "--agent", "other"], b"");
@@ -143,7 +143,7 @@ fn one_that_cannot_be_read_costs_no_other() {
 }
 
 #[test]
-fn damage_is_found_named_and_mended() {
+fn store_check_finds_and_repairs_damage() {
     let hook = Hook::new();
     write(&hook, 1..=4);
     ok(&hook.raw(&["import", "--all"], b""));
@@ -157,7 +157,7 @@ fn damage_is_found_named_and_mended() {
     let found = check(&[]);
     assert_eq!(found.code, Some(1));
     assert!(found.stdout.contains("not what its digest says") && found.stdout.contains("--repair"));
-    // Without the session's file it stays one fault, which says so.
+    // Without the session's file the fault stays, with the reason.
     let aside = hook.transcript.with_extension("aside");
     fs::rename(&hook.transcript, &aside).expect("moved");
     let left = check(&["--repair"]);
@@ -168,7 +168,7 @@ fn damage_is_found_named_and_mended() {
     assert!(ok(&mended).contains("1 fault mended"), "{mended:?}");
     assert!(ok(&check(&[])).contains("no fault"));
     assert!(folder.join("blocks.1.db").is_file(), "what was there is kept");
-    // A database that is none, and one that is gone.
+    // A file that is no database, and a missing one.
     fs::write(folder.join("session.db"), "no database").expect("written");
     let found = check(&[]);
     assert!(found.code == Some(1) && found.stdout.contains("session.db"), "{found:?}");
@@ -189,7 +189,7 @@ fn damage_is_found_named_and_mended() {
 }
 
 #[test]
-fn what_nothing_refers_to_goes_and_only_that() {
+fn store_gc_removes_only_unreferenced_files() {
     let hook = Hook::new();
     write(&hook, 1..=4);
     ok(&hook.raw(&["import", "--all"], b""));
@@ -202,7 +202,7 @@ fn what_nothing_refers_to_goes_and_only_that() {
     fs::write(half.join(".lock"), "").expect("written");
     let blocks = folder.join("blocks.db");
     let whole = fs::read(&blocks).expect("blocks");
-    // What was extracted is `extract gc`'s, whatever it looks like from here.
+    // Extracted content belongs to `extract gc`, whatever it looks like here.
     let extracted = store(&hook).with_file_name("extracted");
     let theirs = [
         extracted.join("objects/1.pack"),
@@ -225,7 +225,7 @@ fn what_nothing_refers_to_goes_and_only_that() {
 }
 
 #[test]
-fn a_watched_session_is_followed_until_the_watcher_is_ended() {
+fn watch_follows_a_session_until_it_is_ended() {
     let hook = Hook::new();
     write(&hook, 1..=1);
     let mut watcher = hook
@@ -248,7 +248,7 @@ fn a_watched_session_is_followed_until_the_watcher_is_ended() {
 }
 
 #[test]
-fn a_session_that_ends_is_kept_where_the_user_wants_it_and_only_there() {
+fn session_end_imports_only_if_the_user_wants_it() {
     let mut hook = Hook::begun();
     let end = |hook: &Hook| hook.send(&hook.payload("SessionEnd", &json!({"reason": "other"})));
     let kept = hook.home.join("kept");
@@ -260,11 +260,11 @@ fn a_session_that_ends_is_kept_where_the_user_wants_it_and_only_there() {
     fs::write(project.join("settings.json"), wanted.to_string()).expect("written");
     assert!(end(&hook).silent());
     let check = hook.raw(&["settings", "check"], b"");
-    assert!(check.stdout.contains("is the user's to set"), "{check:?}");
+    assert!(check.stdout.contains("can be set only in your own settings"), "{check:?}");
     fs::remove_file(project.join("settings.json")).expect("removed");
     hook.settings(&wanted);
     assert!(end(&hook).silent());
-    // The client writes its last row behind the hook.
+    // The client writes its last row after the hook.
     fs::write(&hook.transcript, (1..=3).map(round).collect::<String>()).expect("written");
     let root = kept.to_str().expect("utf-8");
     hook.set("BRAIN_GUARD_STORE", root);

@@ -1,4 +1,4 @@
-//! `tag`, `untag` and `matrix` over sessions in files, as a client writes them.
+//! `tag`, `untag` and `matrix` over sessions in the client's format.
 
 use std::fs;
 use std::path::PathBuf;
@@ -12,7 +12,7 @@ use crate::verbs::{done, refused};
 pub const ONE: &str = "5e550000-0000-4000-8000-000000000001";
 pub const TWO: &str = "7c41b2aa-0000-4000-8000-000000000002";
 
-/// What the user and the agent say, a round each; the first at 10:01, one a minute.
+/// A round for each pair of user and agent text; the first at 10:01, one a minute.
 fn transcript(hook: &Hook, session: &str, rounds: &[(&str, &str)]) -> PathBuf {
     let mut text = String::new();
     let mut parent = Value::Null;
@@ -42,7 +42,7 @@ fn transcript(hook: &Hook, session: &str, rounds: &[(&str, &str)]) -> PathBuf {
     path
 }
 
-/// Two sessions of a project, inscribed.
+/// Two imported sessions of a project.
 pub fn two() -> Hook {
     let hook = Hook::of(ONE);
     let rounds = [
@@ -63,13 +63,12 @@ pub fn json_of(hook: &Hook, args: &[&str]) -> Value {
     serde_json::from_str(&done(hook, args)).expect("JSON")
 }
 
-/// The store's folder.
 pub fn sessions(hook: &Hook) -> PathBuf {
     hook.home.join(".local/share/brain-guard/sessions")
 }
 
 #[test]
-fn rounds_are_tagged_by_number_and_the_tags_taken_away() {
+fn tag_and_untag_work_by_round_number() {
     let hook = two();
     let said = done(&hook, &["tag", ONE, "1-2,4", "console-work"]);
     assert_eq!(said, "5e550000:1-2,4 tagged console-work\n");
@@ -90,7 +89,7 @@ fn rounds_are_tagged_by_number_and_the_tags_taken_away() {
 }
 
 #[test]
-fn a_tag_that_can_not_be_says_why() {
+fn an_invalid_tag_says_why() {
     let hook = two();
     for (args, expected) in [
         (&["tag", ONE, "3-9", "x"][..], "has rounds 1-4; there is no 3-9"),
@@ -113,7 +112,7 @@ fn a_tag_that_can_not_be_says_why() {
 }
 
 #[test]
-fn of_several_sessions_the_candidates_are_listed() {
+fn an_ambiguous_session_lists_the_candidates() {
     let hook = two();
     let other = "5e550000-0000-4000-8000-000000000009";
     let path = transcript(&hook, other, &[("hello", "there")]);
@@ -121,7 +120,7 @@ fn of_several_sessions_the_candidates_are_listed() {
     let said = refused(&hook, &["tag", "5e55", "1", "x"]);
     assert!(said.contains("several sessions begin with 5e55"), "{said}");
     assert!(said.contains(ONE) && said.contains(other), "{said}");
-    // Files that their clients have removed.
+    // The clients have removed these files.
     fs::remove_file(&hook.transcript).expect("removed");
     let said = refused(&hook, &["tag", "5e55", "1", "x"]);
     assert!(said.contains(&format!("{ONE} (claude)")) && said.contains(other), "{said}");
@@ -131,9 +130,9 @@ fn of_several_sessions_the_candidates_are_listed() {
     assert_eq!(done(&hook, &["tag", other, "1", "x"]), "5e550000:1 tagged x\n");
 }
 
-/// A session that is not in the store yet is found where its client keeps it.
+/// A session that is not in the store yet is found in its client's folder.
 #[test]
-fn a_session_that_is_not_inscribed_is_read_first() {
+fn tag_imports_a_new_session_first() {
     let hook = Hook::of(ONE);
     transcript(&hook, TWO, &[("hello", "there")]);
     let path = transcript(&hook, ONE, &[("hello", "there")]);
@@ -146,7 +145,7 @@ fn a_session_that_is_not_inscribed_is_read_first() {
 }
 
 #[test]
-fn candidates_are_shown_and_nothing_is_tagged_unasked() {
+fn without_a_terminal_candidates_are_only_shown() {
     let hook = two();
     let ask = ["tag", "--search", "console", "console-work"];
     let answer = hook.raw(&ask, b"y\n");
@@ -171,9 +170,9 @@ fn candidates_are_shown_and_nothing_is_tagged_unasked() {
     assert_eq!(value["sessions"], json!([{ "session": ONE, "agent": "claude", "rounds": "4" }]));
 }
 
-/// A person on a terminal chooses.
+/// A person at a terminal chooses.
 #[test]
-fn on_a_terminal_it_asks() {
+fn on_a_terminal_tag_asks() {
     let hook = two();
     let run = |answer: &str| {
         let call = format!("{PROGRAM} tag --search console console-work");
@@ -199,9 +198,9 @@ fn on_a_terminal_it_asks() {
     assert!(refused(&hook, &["tag", "--search", "console", "x"]).contains("no untagged"));
 }
 
-/// The phases in `engagement.md` give the windows in time that rounds are tagged by.
+/// The phases in `engagement.md` give the time windows by which rounds are tagged.
 #[test]
-fn phases_are_windows_in_time_and_rows_of_the_matrix() {
+fn phases_tag_rounds_by_time_and_are_matrix_rows() {
     let hook = two();
     let file = hook.project.join("engagement.md");
     let text = "# Engagement: console-work\n\n## Phases\n\n\
@@ -230,10 +229,10 @@ console-work  design              5e550000:1
     );
     assert!(csv.contains(&line), "{csv}");
 
-    // One session, and rounds that have another tag.
+    // One session, with rounds that have another tag.
     done(&hook, &["tag", "--from", "engagement.md", "--session", TWO, "--retag"]);
     assert!(done(&hook, &["matrix"]).contains("7c41b2aa:2"));
-    // A file that is not of these sessions' project.
+    // A file from another project.
     fs::create_dir(hook.home.join("elsewhere")).expect("folder");
     let other = hook.home.join("elsewhere/engagement.md");
     fs::copy(&file, &other).expect("copy");
@@ -244,9 +243,9 @@ console-work  design              5e550000:1
     assert!(said.contains("no phase with a time"), "{said}");
 }
 
-/// What is read in one second is written in another: both hold.
+/// Two processes read and write at the same time; both tags are stored.
 #[test]
-fn two_processes_tag_at_once() {
+fn tags_of_two_processes_are_both_stored() {
     let hook = two();
     std::thread::scope(|scope| {
         for n in 1..=4 {
@@ -271,7 +270,7 @@ fn a_database_of_a_newer_version_is_left_alone() {
     let path = sessions(&hook).join("claude").join(ONE).join("session.db");
     let before = fs::read(&path).expect("database");
     let mut newer = before.clone();
-    // `user_version` is a number in the file's head.
+    // `user_version` is a number in the file's header.
     newer[60..64].copy_from_slice(&99_u32.to_be_bytes());
     fs::write(&path, &newer).expect("database");
     let said = refused(&hook, &["tag", ONE, "1", "x"]);
@@ -279,9 +278,9 @@ fn a_database_of_a_newer_version_is_left_alone() {
     assert_eq!(fs::read(&path).expect("database"), newer);
 }
 
-/// A store on a medium that can't be written is read, and not tagged.
+/// A store on a read-only medium is read, but not tagged.
 #[test]
-fn a_store_that_can_only_be_read_answers() {
+fn a_read_only_store_can_be_read() {
     let hook = two();
     done(&hook, &["tag", ONE, "1", "console-work"]);
     let store = hook.home.join(".local/share/brain-guard");

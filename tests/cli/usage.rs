@@ -16,7 +16,7 @@ fn commands(help: &str) -> Vec<String> {
     found
 }
 
-/// Every verb, down to those that hold no further ones, with its help.
+/// Every verb without subcommands, with its help.
 fn verbs(hook: &Hook, above: &[&str]) -> Vec<(String, String)> {
     let answer = hook.raw(&[above, &["--help"]].concat(), b"");
     assert_eq!((answer.code, answer.stderr.as_str()), (Some(0), ""), "{above:?}");
@@ -63,7 +63,7 @@ fn every_verb_has_an_example() {
 }
 
 #[test]
-fn exit_codes() {
+fn exit_codes_are_as_documented() {
     let hook = Hook::begun();
     for (args, code) in [
         (&["--version"][..], 0),
@@ -91,9 +91,9 @@ fn exit_codes() {
     }
 }
 
-/// `brain-guard status | head -1` ends like any other program.
+/// `brain-guard status | head -1` ends without an error.
 #[test]
-fn a_closed_pipe_is_nobodys_fault() {
+fn a_closed_pipe_is_no_error() {
     let hook = Hook::begun();
     let mut child = hook
         .command(&["explain"])

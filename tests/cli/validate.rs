@@ -28,7 +28,7 @@ fn sound() -> String {
 }
 
 #[test]
-fn a_session_is_sound_with_what_a_client_leaves_open_and_strictly_is_not() {
+fn validate_accepts_open_calls_unless_strict() {
     let hook = Hook::new();
     let file = hook.places().project.join(format!("{ID}.jsonl"));
     let path = file.to_str().expect("utf-8");
@@ -48,7 +48,7 @@ fn a_session_is_sound_with_what_a_client_leaves_open_and_strictly_is_not() {
 }
 
 #[test]
-fn what_is_no_session_is_told_apart() {
+fn validate_distinguishes_files_that_are_no_session() {
     let hook = Hook::new();
     let folder = hook.places().project;
     let file = folder.join("x.jsonl");

@@ -1,4 +1,4 @@
-//! Verbs as a person runs them: outside of every session, that must do or must be refused.
+//! Runs verbs as a person outside of every session, expecting success or refusal.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -9,7 +9,7 @@ use sha2::{Digest, Sha256};
 
 use crate::harness::Hook;
 
-/// A user outside of every session, with what one of this id would have.
+/// A user outside of every session, with the files of a session of this id.
 pub fn outside(session: &str) -> Hook {
     let mut hook = Hook::of(session);
     for name in ["CLAUDECODE", "CLAUDE_PID", "CLAUDE_CODE_SESSION_ID", "BRAIN_GUARD_MOD"] {
@@ -18,20 +18,20 @@ pub fn outside(session: &str) -> Hook {
     hook
 }
 
-/// Runs a verb that must do; what it printed.
+/// Runs a verb that must succeed; returns its output.
 pub fn done(hook: &Hook, args: &[&str]) -> String {
     let answer = hook.raw(args, b"");
     assert_eq!(answer.code, Some(0), "{args:?}: {answer:?}");
     answer.stdout
 }
 
-/// The same with `--json`.
+/// Runs a verb with `--json` that must succeed.
 pub fn json(hook: &Hook, args: &[&str]) -> Value {
     let text = done(hook, &[args, &["--json"]].concat());
     serde_json::from_str(&text).unwrap_or_else(|e| panic!("{e}: {text}"))
 }
 
-/// Runs a verb that must be refused; why it was.
+/// Runs a verb that must be refused; returns why.
 pub fn refused(hook: &Hook, args: &[&str]) -> String {
     let answer = hook.raw(args, b"");
     assert_eq!((answer.code, answer.stdout.as_str()), (Some(1), ""), "{args:?}: {answer:?}");
@@ -39,7 +39,7 @@ pub fn refused(hook: &Hook, args: &[&str]) -> String {
     answer.stderr
 }
 
-/// Everything below a folder: path and digest.
+/// Every file below a folder: path and digest.
 pub fn files(folder: &Path) -> BTreeMap<PathBuf, String> {
     let mut all = BTreeMap::new();
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {

@@ -1,4 +1,4 @@
-//! `status`, `explain`, `carrier probe`: their JSON, and whose session they find.
+//! `status`, `explain`, `carrier probe`: their JSON, and which session they find.
 
 use std::process::{Command, Stdio};
 
@@ -11,7 +11,7 @@ fn keys(value: &Value) -> Vec<&str> {
 }
 
 #[test]
-fn the_shape_of_status() {
+fn status_json_has_its_documented_keys() {
     let hook = Hook::climbed(percent_in("narrow"));
     let status = hook.raw(&["status", "--json"], b"").json();
     let expected = [
@@ -52,7 +52,7 @@ fn the_shape_of_status() {
 }
 
 #[test]
-fn the_shape_of_explain() {
+fn explain_json_has_its_documented_keys() {
     let hook = Hook::climbed(percent_in("narrow"));
     hook.read();
     let status = hook.raw(&["status", "--json"], b"").json();
@@ -69,7 +69,7 @@ fn the_shape_of_explain() {
 }
 
 #[test]
-fn the_shape_of_a_probe() {
+fn probe_json_has_its_documented_keys() {
     let mut hook = Hook::begun();
     let probe = hook.raw(&["carrier", "probe", "--json"], b"").json();
     assert_eq!(keys(&probe), ["carriers", "chosen", "session"]);
@@ -83,7 +83,7 @@ fn the_shape_of_a_probe() {
 }
 
 #[test]
-fn what_is_wrong_in_the_settings_is_named() {
+fn status_names_faults_in_the_settings() {
     let hook = Hook::begun();
     hook.settings(&serde_json::json!({"file": {"words": 5}, "tires": {}}));
     let shown = hook.raw(&["status", "--json"], b"").json();
@@ -95,7 +95,7 @@ fn what_is_wrong_in_the_settings_is_named() {
 }
 
 #[test]
-fn looking_changes_nothing() {
+fn views_change_nothing() {
     let hook = Hook::climbed(percent_in("block-reads"));
     let before = hook.state();
     for args in [&["status"][..], &["explain"], &["carrier", "probe"], &["settings", "show"]] {
@@ -116,7 +116,7 @@ fn from_a_terminal_the_only_live_session_is_found() {
     ] {
         hook.set(name, "");
     }
-    // Like a checkout: the project is found from a folder below it.
+    // As in a checkout, the project is found from a subfolder.
     std::fs::create_dir_all(hook.project.join(".git")).expect("folder");
     std::fs::create_dir_all(hook.project.join("src")).expect("folder");
     let mut below = hook.command(&["status", "--json"]);
@@ -126,7 +126,7 @@ fn from_a_terminal_the_only_live_session_is_found() {
 }
 
 #[test]
-fn of_several_live_sessions_a_view_shows_the_latest_and_says_so() {
+fn views_show_the_latest_of_several_live_sessions() {
     let mut hook = Hook::begun();
     let mut other = Command::new("sleep").arg("60").stdin(Stdio::null()).spawn().expect("a client");
     let first = std::mem::replace(&mut hook.session, "second".into());

@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 
 use crate::harness::{Answer, Hook};
 
-/// A folder of sessions of pi's, in a home of its own.
+/// A folder of pi sessions, in its own home.
 pub struct World {
     pub hook: Hook,
     pub folder: PathBuf,
@@ -29,7 +29,7 @@ impl World {
         Self { hook, folder }
     }
 
-    /// A session whose last row was written so many seconds ago, by its rows and its file.
+    /// A session last written so many seconds ago, by its rows and its file.
     pub fn session(&self, id: &str, ago: u64) -> PathBuf {
         let path = self.folder.join(format!("{id}.jsonl"));
         fs::write(&path, session(id, ago)).expect("written");
@@ -45,18 +45,17 @@ impl World {
         self.hook.raw(&[&["extract"], args].concat(), b"")
     }
 
-    /// A look, as a program is told it.
+    /// One `watch --once`, as JSON.
     pub fn once(&self, path: &Path) -> Value {
         let answer = self.run(&["watch", text(path), "--once", "--json"]);
         serde_json::from_str(&answer.stdout).unwrap_or_else(|e| panic!("{e}: {answer:?}"))
     }
 
-    /// `<store>/extracted`.
     pub fn store(&self) -> PathBuf {
         self.hook.home.join(".local/share/brain-guard/extracted")
     }
 
-    /// Objects there are: what ledgers name and packs hold.
+    /// The number of objects that ledgers name and packs hold.
     pub fn objects(&self) -> usize {
         let below = |folder: PathBuf| {
             let found = fs::read_dir(folder).into_iter().flatten().flatten();
@@ -85,26 +84,26 @@ pub fn text(path: &Path) -> &str {
     path.to_str().expect("utf-8")
 }
 
-/// What came of a file.
+/// The outcome for a file.
 pub fn came<'a>(report: &'a Value, path: &Path) -> &'a Value {
     let seen = report["seen"].as_array().expect("a list");
     let found = seen.iter().find(|seen| seen["path"] == text(path));
     found.map_or(&Value::Null, |seen| &seen["came"])
 }
 
-/// Gives a file the age it has by its rows.
+/// Dates a file so many seconds back.
 pub fn aged(path: &Path, ago: u64) {
     let file = File::options().append(true).open(path).expect("opened");
     file.set_modified(SystemTime::now() - Duration::from_secs(ago)).expect("set");
 }
 
-/// Long enough to be extracted.
+/// A text long enough to be extracted.
 pub fn output(number: u32) -> String {
     format!("result {number}: {}", "0123456789 ".repeat(300))
 }
 
-/// Rows of six calls of a tool, with long results; entries are called by the session, as no two
-/// sessions share their ids.
+/// Six tool calls with long results; the entry ids contain the session's id, because sessions do
+/// not share ids.
 pub fn session(id: &str, ago: u64) -> String {
     let began = chrono::Utc::now() - chrono::TimeDelta::seconds(ago as i64 + 100);
     let at = |seconds: i64| (began + chrono::TimeDelta::seconds(seconds)).to_rfc3339();

@@ -1,4 +1,4 @@
-//! What is tried with each version of pi.
+//! The cases for each version of pi.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,14 +13,14 @@ fn bytes(path: &Path) -> Result<Vec<u8>, String> {
     fs::read(path).map_err(|e| format!("{}: {e}", path.display()))
 }
 
-/// A session before it was extracted.
+/// A session before extraction.
 struct Before {
     path: PathBuf,
     bytes: Vec<u8>,
     read: Read,
 }
 
-/// Extracts every session; none of them may stay as it was.
+/// Extracts from every session and checks that each gets shorter.
 fn extract(pi: &Pi, scene: &Scene, how: &[&str]) -> Result<Vec<Before>, String> {
     let mut all = Vec::new();
     for path in scene.sessions(pi)? {
@@ -34,7 +34,7 @@ fn extract(pi: &Pi, scene: &Scene, how: &[&str]) -> Result<Vec<Before>, String> 
     Ok(all)
 }
 
-/// That pi sends the same but for placeholders, and the validator has nothing against it.
+/// Checks that pi sends the same except for placeholders, and that the file is valid.
 fn judge(pi: &Pi, scene: &Scene, before: &Before) -> Result<usize, String> {
     let path = before.path.display();
     let now = pi.read(&before.path)?;
@@ -48,7 +48,7 @@ fn judge(pi: &Pi, scene: &Scene, before: &Before) -> Result<usize, String> {
     Ok(found)
 }
 
-/// Rows that were no JSON before are none after.
+/// Checks that the file is valid. The `_odd` session may keep its rows that are not JSON.
 fn sound(scene: &Scene, path: &Path) -> Tried {
     let (sound, rules) = scene.validate(path)?;
     let odd = shown(path).ends_with("_odd.jsonl") && rules.iter().all(|rule| rule == "json");
@@ -60,7 +60,7 @@ pub fn extracted(pi: &Pi) -> Tried {
     let before = extract(pi, &scene, &[])?;
     for (number, session) in before.iter().enumerate() {
         let found = judge(pi, &scene, session)?;
-        // Of the fixture only what is left behind its compaction is sent.
+        // pi sends only the part of the fixture after its compaction.
         if found == 0 && number == 0 {
             return Err("there is no placeholder in what pi sends".to_owned());
         }
@@ -87,7 +87,7 @@ pub fn everything(pi: &Pi) -> Tried {
     Ok(())
 }
 
-/// All of it put back without a mark.
+/// Restores all values without marks and compares the file with the original.
 fn whole(pi: &Pi, scene: &Scene, session: &Before) -> Tried {
     let path = session.path.display();
     scene.done(&["extract", "restore", shown(&session.path), "all", "--in-place", "--unmarked"])?;
@@ -126,7 +126,7 @@ pub fn marked(pi: &Pi) -> Tried {
     Ok(())
 }
 
-/// What came behind the session that was extracted stays behind it when it is restored.
+/// Checks that rows appended after extraction are still there after restoring.
 fn with_more(pi: &Pi, scene: &Scene, session: &Before) -> Tried {
     let path = session.path.display();
     let now = pi.read(&session.path)?;
@@ -181,7 +181,7 @@ pub fn broken(pi: &Pi) -> Tried {
     let was = pi.read(&path)?;
     let text = fs::read_to_string(&path).map_err(|e| e.to_string())?;
     let lines: Vec<&str> = text.lines().collect();
-    // The kept part of the fixture begins with row 8.
+    // After its compaction, the fixture keeps the rows from row 8 on.
     let row = lines.iter().position(|line| line.contains("\"id\":\"aa000017\"")).ok_or("no row")?;
     let at = lines[row].find("\"message\":{").ok_or("no message")?;
     let string = format!("{}\"message\":\"[[extracted-aa000017]]\"}}", &lines[row][..at]);
@@ -204,7 +204,7 @@ pub fn broken(pi: &Pi) -> Tried {
     Ok(())
 }
 
-/// By the time of its file pi knows which session was the last.
+/// pi finds the latest session by file time, so extraction must keep that time.
 pub fn latest(pi: &Pi) -> Tried {
     let scene = Scene::new()?;
     let all = scene.sessions(pi)?;

@@ -1,27 +1,30 @@
-//! Where what pi sends parts from what it sent before.
+//! Compares what pi sends before and after extraction.
 
 use serde_json::Value;
 
-/// How a placeholder begins.
+/// The start of a placeholder.
 const MARK: &str = "[[extracted-";
 
-/// How many placeholders stand in the places of longer values; all else must be equal.
+/// Counts the placeholders that replaced longer values; everything else must be equal.
 pub fn placeholders(was: &Value, is: &Value) -> Result<usize, String> {
-    at("", was, is)
+    compare_at("", was, is)
 }
 
-fn at(path: &str, was: &Value, is: &Value) -> Result<usize, String> {
+fn compare_at(path: &str, was: &Value, is: &Value) -> Result<usize, String> {
     match (was, is) {
-        (Value::Array(was), Value::Array(is)) if was.len() == is.len() => {
-            was.iter().zip(is).enumerate().map(|(i, (w, s))| at(&format!("{path}.{i}"), w, s)).sum()
-        }
+        (Value::Array(was), Value::Array(is)) if was.len() == is.len() => was
+            .iter()
+            .zip(is)
+            .enumerate()
+            .map(|(i, (w, s))| compare_at(&format!("{path}.{i}"), w, s))
+            .sum(),
         (Value::Object(was), Value::Object(is)) if was.keys().eq(is.keys()) => {
-            was.iter().map(|(key, w)| at(&format!("{path}.{key}"), w, &is[key])).sum()
+            was.iter().map(|(key, w)| compare_at(&format!("{path}.{key}"), w, &is[key])).sum()
         }
         (Value::String(was), Value::String(is)) if is.starts_with(MARK) && is.len() < was.len() => {
             Ok(usize::from(was != is))
         }
-        // A block that was signed goes whole.
+        // A signed block is replaced as a whole.
         (Value::Object(was), Value::Object(is))
             if was.get("type").is_some_and(|kind| kind == "thinking")
                 && is.len() == 2
@@ -39,8 +42,7 @@ fn short(value: &Value) -> String {
     value.to_string().chars().take(200).collect()
 }
 
-/// That each call of what the model is sent has its result right behind its message, and
-/// arguments that are an object.
+/// Checks that each call has an object as arguments, and its result right after its message.
 pub fn pairs(llm: &Value) -> Result<(), String> {
     let mut open: Vec<&str> = Vec::new();
     for message in llm.as_array().ok_or("no list")? {

@@ -1,6 +1,5 @@
-//! pi as the judge of extraction: sessions that it wrote, or that are made up in its form, are
-//! extracted and restored by the program, and opened by pi's own session manager. Without
-//! network and without a model.
+//! Checks extraction with pi. The program extracts from and restores sessions that pi wrote, or
+//! that have its format, and pi's session manager opens them. Needs no network and no model.
 #![allow(
     clippy::disallowed_methods,
     clippy::print_stdout,
@@ -24,7 +23,7 @@ use std::process::ExitCode;
 use pi::Pi;
 use played::End;
 
-/// A case: what is tried with each version.
+/// A case, run with each version.
 type Case = (&'static str, fn(&Pi) -> Result<(), String>);
 
 const CASES: [Case; 8] = [

@@ -1,9 +1,9 @@
-// pi's own session manager, on files of sessions: what it reads, and what it writes.
-//   node pi.mjs PACKAGE read FILE…    what the model would be sent, by file
-//   node pi.mjs PACKAGE write FOLDER  a session of everything there is
-//   node pi.mjs PACKAGE append FILE   opens it and goes on
-//   node pi.mjs PACKAGE latest FOLDER the session that `pi --continue` takes
-//   node pi.mjs PACKAGE hold FILE     opens it, says so, waits for a line, and goes on
+// Reads and writes session files with pi's session manager.
+//   node pi.mjs PACKAGE read FILE…    prints the messages for the model, by file
+//   node pi.mjs PACKAGE write FOLDER  writes a session with all kinds of rows
+//   node pi.mjs PACKAGE append FILE   opens it and appends
+//   node pi.mjs PACKAGE latest FOLDER prints the session that `pi --continue` takes
+//   node pi.mjs PACKAGE hold FILE     opens it, says so, waits for a line, and appends
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { readFileSync } from "node:fs";

@@ -1,4 +1,4 @@
-//! pi, as `tests/prepare` installs it.
+//! Runs pi, which `tests/prepare` installs.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
@@ -6,27 +6,26 @@ use std::process::{Child, Command, Stdio};
 
 use serde_json::Value;
 
-/// 0.53.0 is what `OpenClaw` 2026.2 came with, 0.73.1 the last of its name.
+/// `OpenClaw` 2026.2 contains 0.53.0; 0.73.1 is the last version under this name.
 pub const VERSIONS: [&str; 2] = ["0.53.0", "0.73.1"];
 
-/// A version of pi.
 pub struct Pi {
     package: PathBuf,
 }
 
-/// What pi makes of a session.
+/// A session as pi reads it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Read {
-    /// The messages of its context.
+    /// The messages of pi's context.
     pub messages: Value,
-    /// What the model is sent.
+    /// The messages for the model.
     pub llm: Value,
-    /// The rest: the leaf, how many entries, the session's name.
+    /// The rest: the leaf, the number of entries, the session's name.
     pub more: Value,
 }
 
 impl Pi {
-    /// That version, or why it is not here.
+    /// Finds this version; the error says why it is missing.
     pub fn of(version: &str) -> Result<Self, String> {
         let default = || Path::new(env!("CARGO_MANIFEST_DIR")).join("target/clients");
         let clients = std::env::var_os("BRAIN_GUARD_CLIENTS").map_or_else(default, PathBuf::from);
@@ -44,12 +43,12 @@ impl Pi {
         let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/clients/pi.mjs");
         let mut command = Command::new("node");
         command.arg(script).arg(&self.package).arg(verb).args(paths);
-        // Its own settings and sessions must not be those of whoever runs this.
+        // pi must not use the settings and sessions of the user.
         command.env("HOME", "/nonexistent").env("PI_CODING_AGENT_DIR", "/nonexistent");
         command
     }
 
-    /// What it answers.
+    /// Runs a verb of `pi.mjs` and returns its JSON output.
     pub fn ask(&self, verb: &str, paths: &[&Path]) -> Result<Value, String> {
         let output = self.command(verb, paths).output().map_err(|e| e.to_string())?;
         let said = String::from_utf8_lossy(&output.stdout);
@@ -58,7 +57,7 @@ impl Pi {
         })
     }
 
-    /// What it makes of a session's file, which it must leave as it is.
+    /// Reads a session's file by pi, which must not change the file.
     pub fn read(&self, file: &Path) -> Result<Read, String> {
         let mut all = self.ask("read", &[file])?;
         let mut more = all[0].take();
@@ -68,13 +67,13 @@ impl Pi {
         Ok(Read { messages: more["messages"].take(), llm: more["llm"].take(), more })
     }
 
-    /// A session that it writes into a folder.
+    /// Lets pi write a session into a folder.
     pub fn write(&self, folder: &Path) -> Result<PathBuf, String> {
         let path = self.ask("write", &[folder])?;
         path.as_str().map(PathBuf::from).ok_or_else(|| format!("pi wrote {path}"))
     }
 
-    /// Opens a session and keeps it.
+    /// Opens a session in a pi process that keeps running.
     pub fn hold(&self, file: &Path) -> Result<Held, String> {
         let mut command = self.command("hold", &[file]);
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
@@ -88,7 +87,7 @@ impl Pi {
     }
 }
 
-/// pi with a session open.
+/// A pi process with an open session.
 pub struct Held {
     child: Child,
     out: BufReader<std::process::ChildStdout>,
@@ -101,7 +100,7 @@ impl Held {
         serde_json::from_str(&line).map_err(|e| format!("{e}: {line}"))
     }
 
-    /// Goes on; the messages of its context.
+    /// Lets pi append to the session; returns the messages of its context.
     pub fn go_on(mut self) -> Result<Value, String> {
         let mut pipe = self.child.stdin.take().ok_or("no input")?;
         pipe.write_all(b"go on\n").map_err(|e| e.to_string())?;

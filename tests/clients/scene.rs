@@ -1,4 +1,4 @@
-//! A home with sessions of pi, and the program.
+//! A HOME with sessions of pi, and runs of brain-guard in it.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,6 @@ use serde_json::Value;
 use crate::harness::{Answer, PROGRAM, finish, fixtures};
 use crate::pi::Pi;
 
-/// A home.
 pub struct Scene {
     dir: tempfile::TempDir,
 }
@@ -23,17 +22,17 @@ impl Scene {
         Ok(scene)
     }
 
-    /// Where pi keeps the sessions of one project.
+    /// The folder in which pi keeps the sessions of one project.
     pub fn folder(&self) -> PathBuf {
         self.dir.path().join("home/.pi/agent/sessions/--home-dev-project--")
     }
 
-    /// The sessions: one that pi writes, the fixture, and two made up.
+    /// Writes the sessions: one by pi, the fixture, and two variants of it.
     pub fn sessions(&self, pi: &Pi) -> Result<Vec<PathBuf>, String> {
         let mut all = vec![pi.write(&self.folder())?];
         let text = fs::read_to_string(fixtures().join("transcripts/pi.jsonl"))
             .map_err(|e| e.to_string())?;
-        // Its texts are short: what the tools gave becomes long.
+        // The fixture's texts are short, so its tool results are made long.
         let grown = text.replace("total 128", &"-rw-r--r-- 1 u u 4096 Feb 21 file\\n".repeat(90));
         assert_ne!(text, grown, "the fixture lists no files");
         let crlf = grown.replace('\n', "\r\n");
@@ -60,7 +59,7 @@ impl Scene {
         finish(command, b"")
     }
 
-    /// A verb that must do; what it printed.
+    /// Runs a verb that must succeed and returns its output.
     pub fn done(&self, args: &[&str]) -> Result<String, String> {
         let answer = self.run(args);
         if answer.code == Some(0) {
@@ -70,7 +69,7 @@ impl Scene {
         }
     }
 
-    /// What `validate` says: whether it is sound, and the rules that it breaks.
+    /// The result of `validate`: whether the file is valid, and the violated rules.
     pub fn validate(&self, file: &Path) -> Result<(bool, Vec<String>), String> {
         let answer = self.run(&["validate", "--json", shown(file)]);
         let said: Value =
@@ -82,7 +81,7 @@ impl Scene {
     }
 }
 
-/// Nobody has written the file for three minutes.
+/// Dates the file's last change back by three minutes.
 pub fn quiet(path: &Path) {
     let before = SystemTime::now() - Duration::from_secs(180);
     let file = fs::File::options().append(true).open(path).expect("a session");

@@ -1,4 +1,4 @@
-//! The scripted agent: it does what its plan says, reacts to what it reads, and keeps what the judge needs.
+//! The scripted agent. It follows its plan, reacts to results, and records data for the judge.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::path::PathBuf;
@@ -16,38 +16,38 @@ use crate::notes;
 use crate::tally::{Fault, Faults};
 use crate::verdict::tokens;
 
-/// One session of the climb, which ends in a boundary.
+/// One session of the climb; it ends with a boundary.
 pub struct Session {
     pub number: usize,
     pub id: String,
     pub plan: Plan,
-    /// Acts to come, each with its context usage and how often it was denied.
+    /// The remaining acts, each with its context usage and its number of denials.
     pub acts: VecDeque<(f64, Act, usize)>,
     pub percent: f64,
     pub sealed: bool,
-    /// The person pressed Escape.
+    /// The person pressed Escape, so nothing is blocked.
     pub lifted: bool,
-    /// Files that it read or wrote.
+    /// Files that the session read or wrote.
     pub known: Vec<PathBuf>,
-    /// Calls whose results it has not read.
+    /// Calls without a result so far.
     pub open: Vec<Call>,
-    /// Facts that were written.
+    /// Facts written into the notes.
     pub facts: Vec<String>,
-    /// Sealed versions that there were before it.
+    /// The number of sealed versions before this session.
     versions: usize,
-    /// It waits for its person's first prompt.
+    /// The session waits for the person's first prompt.
     waits: bool,
-    /// Its last answer stands still until this opens.
+    /// Holds the last answer until it opens.
     pub gate: Gate,
     pub held: bool,
-    /// The sealed notes at its start.
+    /// The sealed notes at the session's start.
     pub carried: Option<String>,
-    /// Notes in its first and in its last request.
+    /// Notes in the first and in the last request.
     pub first: Vec<Part>,
     pub last: Vec<Part>,
 }
 
-/// What the threads of the mock and the test share.
+/// State shared by the threads of the mock and the test.
 #[derive(Default)]
 pub struct State {
     pub project: PathBuf,
@@ -60,22 +60,22 @@ pub struct State {
     pub undecided: usize,
     pub active: Option<Instant>,
     pub made: usize,
-    /// How often each kind of act was played, for the reader.
+    /// How often each kind of act was played, for the output.
     pub acts: BTreeMap<String, usize>,
     rounds: HashMap<String, usize>,
 }
 
-/// The agent; its clones are one.
+/// The agent; clones share their state.
 #[derive(Clone, Default)]
 pub struct Agent(pub Arc<Mutex<State>>);
 
 impl Agent {
-    /// Looks at the current session.
+    /// Runs a function on the current session.
     pub fn now<T>(&self, look: impl FnOnce(&mut Session) -> T) -> Option<T> {
         lock(&self.0).sessions.last_mut().map(look)
     }
 
-    /// Sessions so far.
+    /// The number of sessions so far.
     pub fn sessions(&self) -> usize {
         lock(&self.0).sessions.len()
     }
@@ -100,7 +100,7 @@ impl Agent {
         reply
     }
 
-    /// Answers a request of a subagent, which nothing may deny.
+    /// Answers a request of a subagent. The guard must not deny its calls.
     pub fn assist(&self, request: &Request) -> Reply {
         let mut state = lock(&self.0);
         let number = state.sessions.len();
@@ -189,7 +189,7 @@ fn go_on(state: &mut State, session: &mut Session, request: &Request) -> Reply {
     next(state, session)
 }
 
-/// The next answer: one call, or more where the plan says so.
+/// The next answer: one call, or several if the plan says so.
 fn next(state: &mut State, session: &mut Session) -> Reply {
     let mut reply: Option<Reply> = None;
     while let Some((at, act, tries)) = session.acts.pop_front() {
@@ -220,7 +220,7 @@ fn next(state: &mut State, session: &mut Session) -> Reply {
     reply.tokens(tokens(session.percent))
 }
 
-/// What the agent makes of a result.
+/// Plans the agent's reaction to a result.
 fn react(session: &mut Session, call: &Call, denied: bool, error: bool, text: &str) {
     let at = session.percent;
     if !denied && !error {
@@ -260,7 +260,7 @@ fn react(session: &mut Session, call: &Call, denied: bool, error: bool, text: &s
 }
 
 impl Session {
-    /// Looks on the disk whether a seal was made in this session.
+    /// Checks on disk whether this session made a sealed version.
     pub fn look(&mut self, project: &std::path::Path) {
         self.sealed |= notes::sealed(project).len() > self.versions;
     }

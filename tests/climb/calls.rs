@@ -1,4 +1,4 @@
-//! Tool calls of the scripted agent: what is called, what must come of it, and what did.
+//! Tool calls of the scripted agent, with their expected and actual outcomes.
 
 use std::path::{Path, PathBuf};
 
@@ -13,13 +13,12 @@ use crate::tally::Fault;
 use crate::verdict::{Class, Moment, is_denied};
 use crate::world::set_guard;
 
-/// Files in the project that the agent can read.
+/// Number of project files that the agent can read.
 pub const DOCS: usize = 40;
 
-/// Seconds of the notice to a person.
+/// Length of the notice to a person in seconds.
 pub const NOTICE: u64 = 5;
 
-/// One tool call.
 #[derive(Debug, Clone)]
 pub struct Call {
     pub id: String,
@@ -27,22 +26,22 @@ pub struct Call {
     pub input: Value,
     pub act: Act,
     pub tries: usize,
-    /// Written down if the call succeeds.
+    /// The fact that the call writes into the notes if it succeeds.
     pub fact: Option<String>,
-    /// A file of the project that it touches.
+    /// The project file that the call touches.
     pub path: Option<PathBuf>,
     class: Class,
     at: Moment,
 }
 
-/// Whether a result says that a hook denied the call.
+/// Whether a result reports a denial by a hook.
 pub fn was_denied(is_error: bool, text: &str) -> bool {
     let text = text.trim_start_matches("<tool_use_error>");
     is_error && (text.starts_with("PreToolUse:") || text.starts_with("brain-guard: "))
 }
 
 impl Call {
-    /// The call of an act; `None` where there is nothing to call.
+    /// The call for an act; `None` without one.
     pub fn new(state: &mut State, session: &mut Session, act: Act, tries: usize) -> Option<Self> {
         state.made += 1;
         let name = format!("{act:?}");
@@ -120,13 +119,13 @@ impl Call {
         })
     }
 
-    /// Whether it was denied: it left nothing behind where it leaves a file, else by its result.
+    /// Whether the call was denied: by the missing file if it creates one, otherwise by its result.
     pub fn was_denied(&self, is_error: bool, text: &str) -> bool {
         let left = matches!(self.tool, "Write" | "Bash").then_some(self.path.as_ref()).flatten();
         left.map_or_else(|| was_denied(is_error, text), |path| !path.exists())
     }
 
-    /// Compares what came of the call with what had to.
+    /// Compares the actual outcome with the expected one.
     pub fn judge(&self, state: &mut State, session: &mut Session, denied: bool, text: &str) {
         state.calls += 1;
         state.denied += usize::from(denied);
@@ -193,7 +192,7 @@ fn agent(prompt: &str, background: bool) -> Value {
     })
 }
 
-/// Sets whether somebody counts as being there. The hooks read it at each call.
+/// Sets whether the session counts as attended. The hooks read it at each call.
 pub fn settings(home: &Path, attended: bool) {
     let settings = json!({"boundary": {
         "min_interval_seconds": 0, "max_per_hour": 100_000, "agents_wait_seconds": 5,

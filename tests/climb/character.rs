@@ -1,38 +1,38 @@
-//! What an agent is like, session by session: which calls it makes at which context usage, as the dice fall.
+//! The random behavior of the agent in each session: its calls, and the context usage of each.
 
 use std::collections::VecDeque;
 
 use crate::notes::SLOPPY;
 use crate::scenario::Dice;
 
-/// One thing that the agent means to do.
+/// One intended action of the agent.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Act {
-    /// Ordinary work with a tool: `Read`, `Bash`, `grep`, `Write`, `Again` (a known file), `WebFetch`, `Agent`.
+    /// Ordinary work with a tool: `Read`, `Bash`, `grep`, `Write`, `Again` (a known file),
+    /// `WebFetch`, `Agent`.
     Work(&'static str),
     /// Another call in the same answer.
     Also(&'static str),
-    /// A fact, through `append`.
+    /// Writes a fact by `append`.
     Append(&'static str),
-    /// A fact, through an edit of the compaction file in this form.
+    /// Writes a fact by an edit of the compaction file with this mistake.
     Sloppy(&'static str),
-    /// Our verb in a form that is not accepted.
+    /// A brain-guard command in a form that is not accepted.
     NearMiss(&'static str),
-    /// It closes every next step, so that a seal asks for one.
+    /// Closes every next step, so that a seal asks for one.
     CloseAll,
     Question,
     Seal(&'static str),
-    /// It ends its turn.
     End,
-    /// The same, and the answer stands still until the test lets it go.
+    /// Ends the turn with an answer that the test holds back.
     EndHeld,
-    /// A background agent that goes on for a while.
+    /// Starts a background agent that runs for a while.
     Subagent,
-    /// A shell in the background for this many tenths of a second.
+    /// Starts a background shell for this many tenths of a second.
     Background(u64),
 }
 
-/// What a person does at a boundary.
+/// The action of a person at a boundary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Person {
     MidTurn,
@@ -44,7 +44,6 @@ pub enum Person {
     Unsealed,
 }
 
-/// All that a person does.
 pub const PERSONS: [Person; 7] = [
     Person::LaterNow,
     Person::Draft,
@@ -55,7 +54,7 @@ pub const PERSONS: [Person; 7] = [
     Person::Unsealed,
 ];
 
-/// Commands that are almost our verbs.
+/// Commands that are almost valid brain-guard commands.
 const NEAR: [&str; 5] = [
     "brain-guard seal | tee sealed.txt",
     "brain-guard seal > /dev/null",
@@ -64,23 +63,22 @@ const NEAR: [&str; 5] = [
     "cd /tmp && brain-guard seal",
 ];
 
-/// The agent of one session.
 #[derive(Debug, Clone)]
 pub struct Plan {
-    /// Each act with the context usage at which it comes, in percent.
+    /// Each act with its context usage in percent.
     pub acts: VecDeque<(f64, Act)>,
-    /// How often it makes a denied call again.
+    /// How often the agent retries a denied call.
     pub retries: usize,
-    /// It goes on to another tool for the same thing.
+    /// The agent tries another tool for the same purpose.
     pub detours: bool,
-    /// It answers what a seal asks, and does not just seal again.
+    /// The agent adds what a seal asks for, instead of only sealing again.
     pub answers: bool,
     pub person: Option<Person>,
-    /// How it ends, for the reader.
+    /// How the session ends, for the output.
     pub name: &'static str,
 }
 
-/// Draws the agent of a session.
+/// Chooses the agent of a session at random.
 pub fn draw(dice: &mut Dice, person: Option<Person>) -> Plan {
     let (retries, detours) = ([0, 0, 2][pick(dice, 3)], dice.percent(50));
     let mut plan = Plan {
@@ -149,7 +147,7 @@ fn at_the_top(dice: &mut Dice, person: Option<Person>) -> Vec<Act> {
     let mut acts = vec![Act::Append("thread")];
     let form = SLOPPY[pick(dice, SLOPPY.len())];
     let near = NEAR[pick(dice, NEAR.len())];
-    // A dialog would take what the person types.
+    // A dialog would catch the keys of the person.
     let asks = !matches!(person, Some(Person::MidTurn | Person::Draft));
     for (percent, act) in [
         (60, Act::Sloppy(form)),

@@ -1,4 +1,4 @@
-//! Whether the notes arrived, once and whole, and whether every fact is still somewhere.
+//! Checks that the notes arrived once and complete, and that no fact is lost.
 
 use std::fs;
 
@@ -10,10 +10,10 @@ use crate::notes;
 use crate::tally::Fault;
 use crate::world::World;
 
-/// One part of delivered notes, as `Request::notes` reads them.
+/// One part of delivered notes, as `Request::notes` returns it.
 pub type Part = (String, String);
 
-/// Judges the session before the newest one, whose boundary is done.
+/// Judges the session before the newest one, after its boundary.
 pub fn boundary(agent: &Agent, world: &World) {
     let mut state = lock(&agent.0);
     let state = &mut *state;
@@ -39,7 +39,7 @@ pub fn boundary(agent: &Agent, world: &World) {
     state.faults.0.extend(found);
 }
 
-/// Judges the last session, and every fact of the whole climb once more.
+/// Judges the last session, and checks every fact of the climb again.
 pub fn end(agent: &Agent) {
     let mut state = lock(&agent.0);
     let state = &mut *state;
@@ -79,13 +79,13 @@ fn delivered(
     }
 }
 
-/// All that sealed versions and archives hold.
+/// The text of all sealed versions and archives.
 fn kept(state: &State) -> String {
     let files = notes::archive(&state.project);
     files.iter().filter_map(|path| fs::read_to_string(path).ok()).collect()
 }
 
-/// Judges calls whose results no request brought, by the client's own record of the session.
+/// Judges calls whose results came in no request, by the client's transcript.
 fn settle(state: &mut State, at: usize, world: &World) {
     let open = std::mem::take(&mut state.sessions[at].open);
     if open.is_empty() {

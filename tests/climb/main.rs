@@ -1,7 +1,9 @@
-//! The climb: boundary after boundary in one client, by a scripted agent that reacts to what it reads. It tries again, takes other tools, writes sloppy Markdown, asks questions, leaves agents and shells running, and ends its
-//! turns without a seal. At some boundaries a person types, drafts, puts off and interrupts.
+//! The climb: many boundaries in one client, with a scripted agent that reacts to the guard. It
+//! retries, switches tools, writes sloppy Markdown, asks questions, leaves agents and shells
+//! running, and ends turns without a seal. At some boundaries a person types, drafts, puts off
+//! and interrupts.
 //!
-//! The verdict on every call is computed here, from the usage figures that the mock gave out.
+//! The climb computes the expected verdict on every call from the usage figures of the mock.
 //!
 //!     cargo test --test climb                                  four boundaries, one with a person
 //!     cargo test --test climb -- --n 30 --with-person 10 --seed 7
@@ -88,7 +90,7 @@ fn main() -> ExitCode {
     if args.elsewhere {
         return ExitCode::SUCCESS;
     }
-    // What a wait says when it gives up stands in the result.
+    // The message of a failed wait is part of the result.
     std::panic::set_hook(Box::new(|_| {}));
     let began = Instant::now();
     let plans = plans(&args);
@@ -121,7 +123,7 @@ fn main() -> ExitCode {
     ExitCode::from(u8::from(!right))
 }
 
-/// The agents of all sessions; the persons come at boundaries that the dice choose.
+/// Plans the agents of all sessions; the dice choose the boundaries with a person.
 fn plans(args: &Args) -> Vec<Plan> {
     let mut dice = Dice(args.seed);
     let mut left = args.persons;
@@ -135,7 +137,7 @@ fn plans(args: &Args) -> Vec<Plan> {
     (0..args.n).map(plan).collect()
 }
 
-/// Plays all of them in one client; says how many boundaries were done.
+/// Plays all plans in one client; returns the number of completed boundaries.
 fn climb(args: &Args, plans: Vec<Plan>) -> (Agent, usize) {
     let agent = Agent::default();
     lock(&agent.0).plans = plans.into();

@@ -1,13 +1,13 @@
-//! Notes as a hasty agent writes them, and the file they are in.
+//! Notes with the mistakes of a hasty agent, and the compaction file.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// How an edit of the compaction file goes wrong.
+/// The mistakes in an edit of the compaction file.
 pub const SLOPPY: [&str; 6] =
     ["heading level", "numbers", "tabs", "open fence", "above the headings", "paragraph"];
 
-/// The text of the file after such an edit, which writes the fact down.
+/// The text of the file after an edit with this mistake, which adds the fact.
 pub fn sloppy(form: &str, old: &str, fact: &str) -> String {
     let forward = "## Forward State\n";
     let below = |entries: &str| {
@@ -42,7 +42,7 @@ pub fn file(project: &Path) -> Option<PathBuf> {
     files.pop()
 }
 
-/// The sealed versions, the last one at the end.
+/// The sealed versions in order.
 pub fn sealed(project: &Path) -> Vec<PathBuf> {
     let mut found = archive(project);
     found.retain(|path| {
@@ -53,14 +53,14 @@ pub fn sealed(project: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// Every file that keeps sealed or removed notes.
+/// All files with sealed or removed notes.
 pub fn archive(project: &Path) -> Vec<PathBuf> {
     let jobs = fs::read_dir(project.join(".brain-guard/jobs")).into_iter().flatten().flatten();
     let folders = jobs.filter_map(|job| fs::read_dir(job.path().join("sealed")).ok());
     folders.flatten().flatten().map(|entry| entry.path()).collect()
 }
 
-/// What stands in notes beside headings, front matter and comments, line by line.
+/// The lines of notes without headings, front matter and comments.
 pub fn content(text: &str) -> Vec<String> {
     let text = text
         .strip_prefix("---\n")
@@ -77,7 +77,7 @@ pub fn content(text: &str) -> Vec<String> {
     lines.filter(|line| !line.is_empty() && !line.starts_with('#')).map(str::to_owned).collect()
 }
 
-/// Words of the compaction file.
+/// Counts the words of the compaction file.
 pub fn words(project: &Path) -> usize {
     let text = file(project).and_then(|path| fs::read_to_string(path).ok()).unwrap_or_default();
     content(&text).iter().map(|line| line.split_whitespace().count()).sum()

@@ -1,4 +1,4 @@
-//! A person at the terminal: types, drafts, puts off, interrupts.
+//! A person at the terminal, who types, drafts, puts off and interrupts.
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -12,22 +12,22 @@ use crate::process;
 use crate::tally::Fault;
 use crate::world::World;
 
-/// Nothing may stand still longer.
+/// Limit for a time without progress.
 const BOUND: Duration = Duration::from_secs(45);
 
-/// The client with the agent in it.
+/// The client with its agent.
 pub struct Stage {
     pub world: World,
     pub tui: Tui,
     pub agent: Agent,
 }
 
-/// Nothing happened for too long: what was waited for.
+/// A timeout; names what did not happen.
 #[derive(Debug)]
 pub struct Stall(pub String);
 
 impl Stage {
-    /// Waits for something, and answers the agent's questions meanwhile.
+    /// Waits until the screen is `ready`, and answers the agent's questions meanwhile.
     pub fn until(&self, what: &str, ready: impl Fn(&str) -> bool) -> Result<(), Stall> {
         let began = Instant::now();
         loop {
@@ -49,12 +49,12 @@ impl Stage {
         }
     }
 
-    /// Waits until the session after this one has asked.
+    /// Waits for the first request of the session after this one.
     pub fn boundary(&self, number: usize) -> Result<(), Stall> {
         self.until("no fresh session", |_| self.agent.sessions() > number)
     }
 
-    /// Plays the person of a boundary, to its end.
+    /// Plays the person's actions up to the end of a boundary.
     pub fn play(&self, number: usize, person: Person) -> Result<(), Stall> {
         self.tui.wait_idle();
         self.tui.prompt(&format!("please go on with part {number} now"));
@@ -97,7 +97,7 @@ impl Stage {
             Person::Escape => {
                 self.until("no last answer", |_| self.agent.now(|s| s.held) == Some(true))?;
                 self.until("no half answer", |screen| screen.contains("I end"))?;
-                // The answer stands still until the key has cut it.
+                // The gate holds the answer until Escape has interrupted it.
                 self.agent.now(|s| (s.lifted, s.sealed) = (true, false));
                 self.tui.keys("Escape");
                 self.until("no interruption", |screen| screen.contains("Interrupted"))?;
@@ -138,7 +138,7 @@ impl Stage {
         self.until("no notice", |screen| screen.contains("Notes sealed. In"))
     }
 
-    /// Nothing may happen for longer than a notice.
+    /// Asserts that no boundary comes within the time of a notice.
     fn still(&self, number: usize, after: &str) {
         thread::sleep(Duration::from_secs(NOTICE + 3));
         if self.agent.sessions() > number {

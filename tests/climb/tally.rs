@@ -1,29 +1,28 @@
-//! What went wrong, counted.
+//! Counts the faults.
 
 use std::fmt;
 
-/// What must not happen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fault {
-    /// A fresh session without the sealed notes.
+    /// A fresh session did not get the sealed notes.
     Missing,
-    /// Notes that arrived twice.
+    /// Notes arrived twice.
     Double,
-    /// Notes that arrived otherwise than they were sealed.
+    /// Notes differ from the sealed version.
     Changed,
-    /// A fact that is neither delivered nor kept.
+    /// A fact is neither delivered nor archived.
     Fact,
-    /// A call that was denied or let through against the table.
+    /// A call was denied or allowed against the rules.
     Verdict,
-    /// Nothing happened for longer than the bound.
+    /// Nothing happened within the limit.
     Stall,
-    /// What the person typed is gone.
+    /// Text that the person typed is lost.
     Typed,
-    /// A boundary that the person had put off, or one too many.
+    /// A boundary came although the person had put it off, or came twice.
     Boundary,
 }
 
-/// All of them with what they are called in the table.
+/// All faults with their names in the table.
 const ALL: [(Fault, &str); 8] = [
     (Fault::Missing, "deliveries missing"),
     (Fault::Double, "deliveries doubled"),
@@ -40,7 +39,6 @@ const ALL: [(Fault, &str); 8] = [
 pub struct Faults(pub Vec<(usize, Fault, String)>);
 
 impl Faults {
-    /// Adds one.
     pub fn add(&mut self, session: usize, fault: Fault, details: impl Into<String>) {
         self.0.push((session, fault, details.into()));
     }

@@ -1,55 +1,55 @@
-//! What the guard must do with a call, written down from the README and computed from the usage figures that the
-//! mock gave out. Nothing here asks brain-guard.
+//! The expected verdict on a call, by the rules of the README and the usage figures of the mock.
+//! It is computed without brain-guard.
 
-/// Tokens at which the client compacts: a window of 1,000,000 less its own buffer.
+/// Tokens at which the client compacts: a window of 1,000,000 minus the client's buffer.
 const LIMIT: f64 = 967_000.0;
 
-/// From here on new files can't be read (README: 25 % of a long context).
+/// From here on, new files cannot be read (README: 25 % of a long context).
 const BLOCK_READS: f64 = 25.0;
 
-/// From here on only the compaction file can be changed (README: 30 %).
+/// From here on, only the compaction file can be changed (README: 30 %).
 pub const NARROW: f64 = 30.0;
 
-/// Closer to an edge than this, the output tokens decide, which the client counts in its own way.
+/// Closer to an edge than this, the verdict depends on how the client counts output tokens.
 const EDGE: f64 = 0.05;
 
-/// Words of the compaction file below which its own tiers (70, 85 and 100 % of 2,000) block nothing.
+/// Below this many words, the tiers of the compaction file (70, 85 and 100 % of 2,000) block
+/// nothing.
 pub const FREE_WORDS: usize = 1_600;
 
-/// Tokens that are `percent` of the limit.
+/// Converts percent of the limit to tokens.
 pub fn tokens(percent: f64) -> u64 {
     (percent / 100.0 * LIMIT) as u64
 }
 
-/// What a tool does.
+/// The effect of a tool call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Class {
     Read,
-    /// A file that this session has read or written before.
+    /// Reads a file that this session has read or written before.
     ReadAgain,
-    /// Write, run a command, start an agent: blocked at the top alone.
+    /// Writes, runs a command or starts an agent: blocked only at the top tier.
     Work,
     Question,
-    /// The compaction file, or the agent's own verbs.
+    /// Changes the compaction file or runs a verb of the agent.
     Notes,
 }
 
-/// What holds when a call is made.
+/// The state at the time of a call.
 #[derive(Debug, Clone, Copy)]
 pub struct Moment {
     /// Context usage in percent.
     pub percent: f64,
     /// The notes are sealed, and the boundary waits for the turn's end.
     pub sealed: bool,
-    /// The person pressed Escape or took the override.
+    /// The person pressed Escape or set the override.
     pub lifted: bool,
-    /// A person is there.
     pub attended: bool,
     /// Words of the compaction file.
     pub words: usize,
 }
 
-/// Whether the call must be denied; `None` where an edge is too close to say.
+/// Whether the call must be denied; `None` too close to an edge.
 pub fn is_denied(class: Class, at: Moment) -> Option<bool> {
     if class == Class::Notes || at.lifted {
         return Some(false);

@@ -1,5 +1,5 @@
-// The parts of the end-to-end tests that programs in other folders of `tests` work with:
-// they include this file in their `main.rs`, and the paths are from there.
+// Test programs in other folders of `tests` share these modules of the end-to-end tests. They
+// include this file in their `main.rs`, so the paths start there.
 
 macro_rules! shared {
     ($($name:ident at $path:literal)+) => {

@@ -1,24 +1,23 @@
-//! What a failed test says: every part of a world adds a source (requests, screen, hook events), and a wait
-//! that runs into its deadline prints them all.
+//! The report of a failed test. Each part of a world adds a source (requests, screen, hook
+//! events), and a wait that runs into its deadline prints them all.
 
 use std::fmt::Write as _;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 type Source = Box<dyn Fn() -> String + Send>;
 
-/// Named texts, made only when something went wrong.
+/// Named sources whose texts are produced only after a failure.
 #[derive(Clone, Default)]
 pub struct Evidence(Arc<Mutex<Vec<(String, Source)>>>);
 
 impl Evidence {
-    /// Adds a source; one of the same name is replaced, so that a client that is gone leaves its last screen.
+    /// Adds a source or replaces one of the same name, so an ended client leaves its last screen.
     pub fn add(&self, name: &str, source: impl Fn() -> String + Send + 'static) {
         let mut sources = lock(&self.0);
         sources.retain(|(known, _)| known != name);
         sources.push((name.to_owned(), Box::new(source)));
     }
 
-    /// All sources, one after another.
     pub fn report(&self) -> String {
         let mut out = String::new();
         for (name, source) in lock(&self.0).iter() {
@@ -34,13 +33,13 @@ impl Evidence {
     }
 }
 
-/// Locks a mutex of the harness. A test that failed while it held one must not hide its own message behind a
-/// second panic.
+/// Ignores poisoning: a test that failed with the lock must not hide its message behind a second
+/// panic.
 pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// At most `max` characters of `text` on one line.
+/// Puts at most `max` characters of `text` on one line.
 pub fn short(text: &str, max: usize) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     if line.chars().count() <= max {

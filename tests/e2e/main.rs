@@ -1,8 +1,8 @@
 //! End-to-end tests: the real Claude Code client against a mock Messages API on loopback.
 //!
-//! `world` builds everything one test may touch (HOME, project, plugins, client environment), `mock` is the
-//! API with a scripted agent, `client` drives the client in tmux, in an xterm on a
-//! `desktop` of its own, or with `-p`. The tests sit beside them.
+//! `world` builds everything one test may touch: HOME, project, plugins, client environment.
+//! `mock` is the API with a scripted agent. `client` drives the client in tmux, in an xterm on
+//! its own `desktop`, or with `-p`.
 #![allow(
     clippy::disallowed_methods,
     reason = "tests are an edge: they start processes, read files and wait"

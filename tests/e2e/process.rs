@@ -1,5 +1,5 @@
-//! Child processes with a deadline, polling for conditions outside this process, and the search for processes
-//! that a test left behind.
+//! Runs child processes with a deadline, polls for conditions outside this process, and finds
+//! processes that a test left behind.
 
 use std::io::{self, Read};
 use std::path::Path;
@@ -7,10 +7,9 @@ use std::process::{Command, ExitStatus, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How long any single wait of a test may take.
+/// Limit for any single wait of a test.
 pub const DEADLINE: Duration = Duration::from_secs(30);
 
-/// How a child ended and what it wrote.
 #[derive(Debug)]
 pub struct Output {
     pub status: ExitStatus,
@@ -18,8 +17,8 @@ pub struct Output {
     pub stderr: String,
 }
 
-/// Asks `probe` again and again, `every` apart, until it gives a value or the deadline has passed. For what
-/// can't notify us: a screen, a file, another process.
+/// Calls `probe` until it returns a value or the deadline passes. For things that cannot notify
+/// the test: a screen, a file, another process.
 pub fn poll<T>(
     deadline: Duration,
     every: Duration,
@@ -37,7 +36,7 @@ pub fn poll<T>(
     }
 }
 
-/// Runs a command to its end; one that outlives the deadline is killed and is an error.
+/// Runs a command to its end. Kills it after the deadline and returns an error.
 pub fn run(command: &mut Command, deadline: Duration) -> io::Result<Output> {
     let mut child =
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
@@ -60,22 +59,21 @@ fn drain(pipe: Option<impl Read + Send + 'static>) -> thread::JoinHandle<String>
     thread::spawn(move || {
         let mut bytes = Vec::new();
         if let Some(mut pipe) = pipe {
-            // What arrived before a read error is all there is to show.
+            // After a read error, the bytes read so far are still useful.
             let _ = pipe.read_to_end(&mut bytes);
         }
         String::from_utf8_lossy(&bytes).into_owned()
     })
 }
 
-/// A process of this world.
 #[derive(Debug, Clone)]
 pub struct Found {
     pub pid: u32,
     pub command: String,
 }
 
-/// The processes whose environment has exactly this HOME: the client, its shells, hooks and whatever these
-/// detached, and nobody else's, since each world's HOME is a folder of its own.
+/// Finds the processes with exactly this HOME: the client, its shells, hooks and what they
+/// detached. Each world has its own HOME, so other processes never match.
 pub fn with_home(home: &Path) -> Vec<Found> {
     let wanted = format!("HOME={}", home.display());
     let Ok(entries) = std::fs::read_dir("/proc") else { return Vec::new() };
@@ -91,13 +89,13 @@ pub fn with_home(home: &Path) -> Vec<Found> {
     .collect()
 }
 
-/// Kills what `with_home` finds until nothing is found; gives back what was found first.
+/// Kills all processes with this HOME until none is left, and returns those of the first search.
 pub fn kill_with_home(home: &Path) -> Vec<Found> {
     let first = with_home(home);
     let mut found = first.clone();
     poll(Duration::from_secs(5), Duration::from_millis(10), || {
         for process in &found {
-            // A process that ended by itself in the meantime is what we want.
+            // The process may have ended by itself.
             let _ = run(
                 Command::new("kill").args(["-KILL", &process.pid.to_string()]),
                 Duration::from_secs(5),

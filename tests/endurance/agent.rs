@@ -1,4 +1,4 @@
-//! The model: it does what the user's prompts name, and ends its turns with a text.
+//! The model: it does the work that a prompt names, and ends each turn with a text.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::{Arc, Mutex};
@@ -10,15 +10,15 @@ use crate::mock::{Gate, Reply, Request};
 
 const SEAL: &str = "brain-guard seal --clear";
 
-/// The work of one boundary: what is noted before the seal, and when the turn may end.
+/// The work of one boundary: the notes before the seal, and the end of the turn.
 pub struct Work {
     /// Entries for the notes, each with its kind.
     pub notes: Vec<(&'static str, String)>,
-    /// Seconds that a background command of this turn sleeps.
+    /// Seconds of sleep of this turn's background command.
     pub background: Option<f64>,
-    /// A background agent of this turn that asks for permission once the gate is open.
+    /// A background agent that asks for permission once this gate is open.
     pub subagent: Option<Gate>,
-    /// Opened by the test: the last answer stands still before it.
+    /// Holds the last answer until the test opens it.
     pub ending: Gate,
 }
 
@@ -26,32 +26,31 @@ pub struct Work {
 struct State {
     work: HashMap<String, Work>,
     begun: HashSet<String>,
-    /// What each session has still to do.
+    /// The remaining answers of each session.
     queue: HashMap<String, VecDeque<Reply>>,
-    /// Path of the sealed version, by work.
+    /// The path of the sealed version, by work.
     sealed: HashMap<String, String>,
-    /// What holds the background agents back, by work.
+    /// The gates of the background agents, by work.
     gates: HashMap<String, Gate>,
-    /// The work each session is at.
+    /// The current work of each session.
     at: HashMap<String, String>,
 }
 
-/// The agent; its clones are one.
+/// The agent; clones share their state.
 #[derive(Clone, Default)]
 pub struct Agent(Arc<Mutex<State>>);
 
 impl Agent {
-    /// Gives it work that begins with the prompt `please work <name> now`.
+    /// Adds work, which the prompt `please work <name> now` starts.
     pub fn give(&self, name: &str, work: Work) {
         lock(&self.0).work.insert(name.to_owned(), work);
     }
 
-    /// The sealed version that a work's seal named.
+    /// The sealed version that the seal of this work named.
     pub fn sealed(&self, name: &str) -> Option<String> {
         lock(&self.0).sealed.get(name).cloned()
     }
 
-    /// Answers a request.
     pub fn answer(&self, request: &Request) -> Reply {
         let mut state = lock(&self.0);
         let session = request.session.clone().unwrap_or_default();
@@ -61,7 +60,7 @@ impl Agent {
                 state.sealed.insert(name, path.to_owned());
             }
         }
-        // What the seal asks for, this agent has no answer to.
+        // This agent ignores what the seal asks for.
         if request.tool_results().iter().any(|result| result.text.contains("not sealed yet:")) {
             return Reply::bash(SEAL);
         }
@@ -94,7 +93,7 @@ impl Agent {
         next.unwrap_or_else(|| Reply::text("I go on."))
     }
 
-    /// Answers a request of a background agent: it writes a file and is done.
+    /// Answers a request of a background agent, which writes one file.
     pub fn assist(&self, request: &Request) -> Reply {
         let asked = order(&request.last_user_text());
         let Some((_, name)) = asked.filter(|_| request.tool_results().is_empty()) else {
@@ -131,7 +130,7 @@ fn moves(name: &str, work: Work) -> VecDeque<Reply> {
     moves
 }
 
-/// The last order in a text: `please <verb> <name> now`.
+/// Parses the last order in a text: `please <verb> <name> now`.
 fn order(text: &str) -> Option<(String, String)> {
     let (_, tail) = text.rsplit_once("please ")?;
     let mut words = tail.split_whitespace();

@@ -1,4 +1,4 @@
-//! The soak's own arguments.
+//! The arguments of the soak.
 
 use std::path::PathBuf;
 
@@ -15,7 +15,6 @@ usage: tests/soak [--n N] [--only tmux|x11] [--scenario NAME] [--seed S] [--with
   --json            one JSON object on stdout
 exit codes: 0 nothing went wrong, 1 something did, 2 wrong usage";
 
-/// What to run.
 #[derive(Debug, Clone)]
 pub struct Args {
     pub n: usize,
@@ -24,19 +23,16 @@ pub struct Args {
     pub seed: u64,
     pub naive: bool,
     pub json: bool,
-    /// The build of brain-guard to use, where it is not the test's own.
+    /// Another build of brain-guard than the test's.
     pub binary: Option<PathBuf>,
-    /// As `cargo test` runs it: few boundaries, and the control behind them.
+    /// A short run, as by `cargo test`: few boundaries, then the control.
     pub short: bool,
-    /// A filter of the test harness names other tests.
+    /// Set if the harness's filter selects other tests.
     pub elsewhere: bool,
 }
 
 impl Args {
-    /// Reads them; the harness's own are let pass.
-    ///
-    /// # Errors
-    /// What is wrong, with the usage.
+    /// Parses the arguments and ignores those of the test harness. An error contains the usage.
     pub fn read(words: impl Iterator<Item = String>) -> Result<Self, String> {
         let mut args = Self {
             n: 10,

@@ -1,4 +1,4 @@
-//! Whether the notes arrived: whole, once, and in the new session's first request.
+//! Checks that the notes arrived complete, once, in the new session's first request.
 
 use std::sync::Arc;
 
@@ -8,13 +8,13 @@ use crate::play::{Crossing, Scene};
 use crate::stage::Stage;
 use crate::tally::{Fault, Outcome};
 
-/// The sealed file, byte for byte, in the first request of one new session and nowhere a second time.
+/// Checks that the first request of exactly one new session has the sealed file, byte for byte.
 pub fn judge(stage: &Stage, scene: &Scene, crossing: &Crossing, over: bool, outcome: &mut Outcome) {
     let Some(path) = stage.agent.sealed(&crossing.name) else {
         outcome.fault(Fault::Stuck, "no sealed version was named");
         return;
     };
-    // A later seal of the same boundary (an append behind it) is the one that crosses.
+    // A later seal of the same boundary (after an append) replaces the earlier one.
     let sealed =
         token(stage, crossing).and_then(|token| token["sealed"].as_str().map(str::to_owned));
     let file = std::fs::read_to_string(sealed.as_deref().unwrap_or(&path)).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! A dialog that opens about the turn's end: read for a while, then answered by the user.
+//! A dialog that opens around the turn's end. The user reads it for a while and then answers.
 
 use std::time::{Duration, Instant};
 
@@ -8,12 +8,11 @@ use crate::scenario::Scenario;
 use crate::stage::Stage;
 use crate::tally::{Fault, Outcome};
 
-/// How long the user reads.
 const READING: Duration = Duration::from_millis(900);
 
-/// What became of it.
+/// The state of the dialog.
 pub struct Dialog {
-    /// The tool that asks; none in other scenarios.
+    /// The tool that asks; `None` in other scenarios.
     tool: Option<&'static str>,
     opened: Option<Instant>,
     answered: bool,
@@ -22,7 +21,6 @@ pub struct Dialog {
 }
 
 impl Dialog {
-    /// The dialog of a scenario.
     pub fn of(plan: &Plan) -> Self {
         let tool = match plan.scenario {
             Scenario::Dialog | Scenario::AgentDialog => Some("Write"),
@@ -33,7 +31,7 @@ impl Dialog {
         Self { tool, opened: None, answered: false, faulted: false, by_agent }
     }
 
-    /// Whether none is open, and none will open.
+    /// Whether no dialog is open and none will open.
     pub fn is_over(&self, stage: &mut Stage, scene: &Scene) -> bool {
         if self.tool.is_none() || self.faulted {
             return true;
@@ -41,16 +39,16 @@ impl Dialog {
         if shown(&stage.tui.screen()) {
             return false;
         }
-        // The background agent always asks; for a prompt it depends on when it was sent.
+        // The background agent always asks. A prompt may be too late for a dialog.
         if self.by_agent { self.answered } else { judge::turn_is_over(stage, scene) }
     }
 
-    /// Whether the user got to answer it.
+    /// Whether the user has answered.
     pub fn answered(&self) -> bool {
         self.answered
     }
 
-    /// Looks at the screen; answers once the dialog was read.
+    /// Checks the screen, and answers the dialog after the reading time.
     pub fn look(&mut self, stage: &mut Stage, scene: &mut Scene, outcome: &mut Outcome) {
         let Some(tool) = self.tool.filter(|_| !self.answered && !self.faulted) else { return };
         let new = &stage.spy.look()[scene.hooks..];
@@ -70,7 +68,7 @@ impl Dialog {
         match self.opened {
             None if open => self.opened = Some(Instant::now()),
             Some(_) if !open => {
-                // The screen may have changed before the tool's hook was written down.
+                // The screen may change before the spy records the tool's hook.
                 let gone = self.opened.is_some_and(|at| at.elapsed() > READING + READING);
                 if gone {
                     self.faulted = true;
@@ -88,7 +86,7 @@ impl Dialog {
     }
 }
 
-/// Whether a dialog of either tool stands on the screen.
+/// Whether the screen shows a dialog of either tool.
 fn shown(screen: &str) -> bool {
     ["Do you want to create", "Which of these?"]
         .iter()

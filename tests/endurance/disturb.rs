@@ -1,4 +1,4 @@
-//! What a scenario does about the turn's end.
+//! The disturbance of a scenario around the end of a turn.
 
 use std::process::Command;
 use std::thread;
@@ -14,13 +14,13 @@ use crate::scenario::Scenario;
 use crate::stage::Stage;
 use crate::tally::{Fault, Outcome};
 
-/// How long Caps Lock stays where it holds a boundary up: under it nothing is typed, but a chord is pressed.
+/// How long Caps Lock stays on. Meanwhile the carrier types nothing, but it can press a chord.
 const CAPS: Duration = Duration::from_secs(4);
 
 /// The disturbance of one boundary.
 pub struct Disturbance {
     scenario: Scenario,
-    /// It goes away by itself then.
+    /// When the disturbance ends.
     until: Option<Instant>,
     hold: Duration,
     agent: Gate,
@@ -30,7 +30,7 @@ pub struct Disturbance {
 }
 
 impl Disturbance {
-    /// What is there before the turn ends.
+    /// Sets up what must exist before the turn ends.
     pub fn prepare(stage: &Stage, plan: &Plan, agent: Gate, scene: &mut Scene) -> Self {
         let verb = match plan.scenario {
             Scenario::Dialog => Some("write"),
@@ -65,7 +65,7 @@ impl Disturbance {
         }
     }
 
-    /// Ends the turn and disturbs, in the order of the plan.
+    /// Ends the turn and starts the disturbance, in the order of the plan.
     pub fn around(
         &mut self,
         stage: &Stage,
@@ -77,7 +77,7 @@ impl Disturbance {
     ) {
         let apart = Duration::from_millis(plan.offset.unsigned_abs());
         if self.scenario == Scenario::Background {
-            // The command sleeps 1.5 s from about then; the turn ends as much before or after that.
+            // The command sleeps 1.5 s from `asked`; the turn ends `apart` before or after that.
             let end = asked + Duration::from_millis(1500);
             let open =
                 if plan.offset < 0 { end + apart } else { end.checked_sub(apart).unwrap_or(end) };
@@ -146,12 +146,12 @@ impl Disturbance {
         }
     }
 
-    /// Whether nothing of it is waited for.
+    /// Whether the boundary need not wait for the disturbance.
     pub fn is_over(&self) -> bool {
         self.until.is_none() || self.scenario == Scenario::CapsLock
     }
 
-    /// Lets it pass when its time has come.
+    /// Ends the disturbance when its time is over.
     pub fn pass(&mut self, stage: &Stage, scene: &mut Scene, outcome: &mut Outcome) {
         if self.until.is_some_and(|until| Instant::now() >= until) {
             self.take_away(stage, outcome);
@@ -181,7 +181,7 @@ impl Disturbance {
         }
     }
 
-    /// Puts the desktop back as it was.
+    /// Restores the desktop.
     pub fn end(&mut self, stage: &Stage, scene: &mut Scene, outcome: &mut Outcome) {
         if self.until.is_some() {
             self.take_away(stage, outcome);

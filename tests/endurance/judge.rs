@@ -1,5 +1,5 @@
-//! What a boundary has to have left: looked at in the client's own events, the requests and the screen, never in
-//! what brain-guard says of itself (but for whether it is done).
+//! Judges a boundary by the client's hook events, the requests and the screen. Only whether it is
+//! finished comes from brain-guard itself.
 
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -14,18 +14,17 @@ use crate::remains;
 use crate::stage::Stage;
 use crate::tally::{Fault, Outcome};
 
-/// How long what belongs to a boundary may take to be done behind its answer.
+/// Half the limit for closing the tokens after a kill.
 const SETTLES: Duration = Duration::from_secs(8);
 
-/// What the line says that goes before a pasted file.
+/// The text of the line before a pasted file.
 const PASTED: &str = "continue from the notes";
 
-/// Seconds since the epoch.
 pub fn now() -> f64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |time| time.as_secs_f64())
 }
 
-/// Whether the turn of what the user sent in this scene, if they did, has begun and ended.
+/// Whether the turn of the user's prompt in this scene is over, or no prompt was sent.
 pub fn turn_is_over(stage: &mut Stage, scene: &Scene) -> bool {
     let Some(text) = scene.about_to_send() else { return true };
     if !submitted(stage, scene, text) {
@@ -39,7 +38,7 @@ pub fn turn_is_over(stage: &mut Stage, scene: &Scene) -> bool {
     stage.spy.look()[scene.hooks..].iter().any(|seen| seen.is("Stop", "") && seen.at > asked)
 }
 
-/// When a request came, in seconds since the epoch.
+/// The time of a request in seconds since the epoch.
 fn wall(stage: &Stage, request: &Request) -> f64 {
     now() - stage.world.mock.started().elapsed().as_secs_f64() + request.at.as_secs_f64()
 }
@@ -49,7 +48,7 @@ fn submitted(stage: &mut Stage, scene: &Scene, text: &str) -> bool {
     new.iter().any(|seen| seen.is("UserPromptSubmit", "") && seen.event["prompt"] == text)
 }
 
-/// The newest token of a session that ends.
+/// The newest boundary token of the old session.
 pub fn token(stage: &Stage, crossing: &Crossing) -> Option<Value> {
     let mut mine = stage.tokens();
     mine.retain(|token| token["parent"] == crossing.parent.as_str());
@@ -62,14 +61,14 @@ pub fn acknowledged(stage: &Stage, crossing: &Crossing) -> bool {
     token(stage, crossing).is_some_and(|token| token["step"] == "acknowledged")
 }
 
-/// Why it was given up, if it was.
+/// Why the boundary failed, if it did.
 pub fn failed(stage: &Stage, crossing: &Crossing) -> Option<String> {
     let token = token(stage, crossing)?;
     (token["step"] == "failed").then(|| token["why"].as_str().unwrap_or_default().to_owned())
 }
 
-/// Where it stands, for one that did not come to its end.
-pub fn stands(stage: &Stage, crossing: &Crossing) -> Option<String> {
+/// The state of an unfinished boundary.
+pub fn unfinished_state(stage: &Stage, crossing: &Crossing) -> Option<String> {
     if acknowledged(stage, crossing) {
         return None;
     }
@@ -79,7 +78,7 @@ pub fn stands(stage: &Stage, crossing: &Crossing) -> Option<String> {
     Some(format!("{} by {}{why}", field("step"), field("carrier")))
 }
 
-/// Judges a boundary that came to its end, or didn't.
+/// Judges a boundary; `over` if it finished.
 pub fn judge(stage: &mut Stage, plan: &Plan, scene: &Scene, over: bool, outcome: &mut Outcome) {
     if over {
         stage.tui.wait_idle();
@@ -103,7 +102,7 @@ pub fn judge(stage: &mut Stage, plan: &Plan, scene: &Scene, over: bool, outcome:
     remains::left_behind(stage, scene, outcome);
 }
 
-/// What carried it, and how the text came.
+/// Records the carrier and the way of delivery.
 fn carried_by(stage: &Stage, crossing: &Crossing, outcome: &mut Outcome) {
     let Some(token) = token(stage, crossing) else { return };
     let name = |value: &Value| value.as_str().unwrap_or_default().to_owned();
@@ -121,19 +120,18 @@ fn carried_by(stage: &Stage, crossing: &Crossing, outcome: &mut Outcome) {
     }
 }
 
-/// The sessions that a clear gave birth to in this scene.
+/// The sessions that a clear started in this scene.
 fn born(stage: &mut Stage, scene: &Scene) -> Vec<String> {
     let new = &stage.spy.look()[scene.hooks..];
     let started = new.iter().filter(|seen| seen.is("SessionStart", "clear"));
     started.map(|seen| seen.session().to_owned()).collect()
 }
 
-/// The main requests of a scene.
 pub fn new_requests(stage: &Stage, scene: &Scene) -> Vec<Arc<Request>> {
     stage.world.mock.main().split_off(scene.requests)
 }
 
-/// From the turn's last end to the new session's first request.
+/// Measures the time from the turn's last end to the new session's first request.
 fn timed(stage: &mut Stage, scene: &Scene, born: &[String], outcome: &mut Outcome) {
     let asked = new_requests(stage, scene);
     let first = |id: &String| asked.iter().find(|request| request.session.as_ref() == Some(id));
@@ -147,7 +145,7 @@ fn timed(stage: &mut Stage, scene: &Scene, born: &[String], outcome: &mut Outcom
     outcome.seconds = from.reduce(f64::max).map(|from| arrived - from);
 }
 
-/// Only what the user sent was sent, and once.
+/// Checks that only the user's prompts were sent, each once.
 fn prompts(stage: &mut Stage, scene: &Scene, outcome: &mut Outcome) {
     let new = &stage.spy.look()[scene.hooks..];
     let submitted = new.iter().filter(|seen| seen.is("UserPromptSubmit", ""));
@@ -193,7 +191,7 @@ fn prompts(stage: &mut Stage, scene: &Scene, outcome: &mut Outcome) {
     }
 }
 
-/// The draft is as before, a prompt that was about to be sent is sent or still there, and nothing of ours is.
+/// Checks that the box has the draft, or an unsent prompt, and no text of ours.
 fn in_the_box(stage: &mut Stage, plan: &Plan, scene: &Scene, outcome: &mut Outcome) {
     let draft = plan.scenario.draft().map(squeeze).unwrap_or_default();
     let about = scene.about_to_send().map(str::to_owned);
@@ -215,7 +213,7 @@ fn in_the_box(stage: &mut Stage, plan: &Plan, scene: &Scene, outcome: &mut Outco
     }
 }
 
-/// What a terminal or client that was killed leaves.
+/// Judges a boundary whose terminal or client was killed.
 pub fn after_a_kill(stage: &mut Stage, scene: &Scene, outcome: &mut Outcome) {
     let ended = process::poll(SETTLES + SETTLES, Duration::from_millis(50), || {
         remains::open_tokens(stage).is_empty().then_some(())

@@ -1,8 +1,8 @@
-//! The soak: many boundaries through the real client in tmux and in an xterm, each disturbed in its own way, and
-//! all that must not happen counted. `tests/soak` runs it long, `cargo test` short.
+//! The soak: many boundaries of the real client in tmux and in an xterm, each with a disturbance,
+//! and a count of all faults. `tests/soak` runs it long, `cargo test` short.
 //!
-//! With `--without-proofs` the soak types `/clear` and Enter itself at every Stop hook, under the same scenarios
-//! and the same count: a count that stayed at zero then would prove nothing.
+//! With `--without-proofs`, the soak itself types `/clear` and Enter at every Stop hook. The count
+//! must then not stay at zero, or it would prove nothing.
 #![allow(
     clippy::disallowed_methods,
     clippy::print_stdout,
@@ -39,7 +39,7 @@ use scenario::{Dice, Road, SKIPPED, Scenario};
 use stage::{Setup, Stage};
 use tally::Tally;
 
-/// Boundaries that one client lives through; then another one begins, with other choices.
+/// Boundaries per client; then a new client starts with new random choices.
 const LIFE: usize = 25;
 
 fn main() -> ExitCode {
@@ -53,7 +53,7 @@ fn main() -> ExitCode {
     if args.elsewhere {
         return ExitCode::SUCCESS;
     }
-    // What a wait says when it gives up stands in the result.
+    // The message of a failed wait is part of the result.
     std::panic::set_hook(Box::new(|_| {}));
     let began = Instant::now();
     let mut runs: Vec<Run> =
@@ -91,7 +91,7 @@ fn main() -> ExitCode {
     ExitCode::from(u8::from(passed < runs.len()))
 }
 
-/// The boundaries of one road, with our carrier or without proofs.
+/// The boundaries in one kind of terminal, with our carrier or without proofs.
 struct Run {
     road: Road,
     naive: bool,
@@ -109,7 +109,7 @@ impl Run {
         Self { road, naive, dice, order, tally: Tally::default() }
     }
 
-    /// Three boundaries that must misfire where nothing is proven.
+    /// Three boundaries that must misfire without proofs.
     fn control(args: &Args, road: Road) -> Self {
         let order = vec![Scenario::DraftLine, Scenario::DraftLines, Scenario::AgentDialog];
         Self { order, ..Self::of(args, road, true, 0) }
@@ -119,7 +119,7 @@ impl Run {
         format!("{}{}", self.road.name(), if self.naive { ", without proofs" } else { "" })
     }
 
-    /// Whether it is as it must be: clean, or for a control not.
+    /// Whether the run has the expected result: clean, or misfires for a control.
     fn right(&self) -> bool {
         if self.naive { self.tally.misfires() > 0 } else { self.tally.clean() }
     }
@@ -164,7 +164,7 @@ impl Run {
         }
         let (done, width) = (self.tally.boundaries * 30 / self.order.len().max(1), 30);
         let bar = format!("{}{}", "#".repeat(done), ".".repeat(width - done));
-        // A terminal that is gone is no reason to stop.
+        // A closed terminal must not stop the run.
         let _ = write!(
             out,
             "\r\x1b[K{} [{bar}] {}/{} {} misfires, now {}",
@@ -178,11 +178,11 @@ impl Run {
     }
 }
 
-/// What chance decides of a boundary.
+/// Makes the random choices of a boundary.
 fn plan(dice: &mut Dice, number: usize, scenario: Scenario, naive: bool) -> Plan {
     let offset = match scenario {
         Scenario::TerminalKilled | Scenario::ClientKilled => dice.within(0, 900),
-        // Without proofs the keys come right at the end: what they meet has to be there by then.
+        // Without proofs the keys come right at the turn's end, so the dialog must open before.
         Scenario::AgentDialog if naive => dice.within(-400, -200),
         Scenario::Clipboard | Scenario::FocusStolen => dice.within(-50, 900),
         _ => dice.within(-200, 400),
@@ -194,7 +194,7 @@ fn plan(dice: &mut Dice, number: usize, scenario: Scenario, naive: bool) -> Plan
 }
 
 fn end(stage: Stage, keep: bool, name: &str) {
-    // The mock's own last word would end the soak.
+    // A panic of the dropped mock must not end the soak.
     let _ = catch_unwind(AssertUnwindSafe(|| {
         if keep {
             stage.world.keep(name);
@@ -203,7 +203,7 @@ fn end(stage: Stage, keep: bool, name: &str) {
     }));
 }
 
-/// The processor and its cores.
+/// The processor and its number of cores.
 fn machine() -> String {
     let text = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let model = text.lines().find_map(|line| line.strip_prefix("model name")?.split_once(": "));

@@ -1,4 +1,4 @@
-//! What the proofs are there against: `/clear` and Enter, typed at the Stop hook without a look.
+//! A carrier without proofs, which types `/clear` and Enter at the Stop hook without checks.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -10,14 +10,14 @@ use crate::client::Terminal;
 use crate::desktop::Desktop;
 use crate::stage::{Hooks, Stage};
 
-/// A thread that types at each end of a session's turns; it ends when dropped.
+/// A thread that types at each end of a session's turns; dropping it ends the thread.
 pub struct Naive {
     stop: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Naive {
-    /// Types for this session, wherever the focus is.
+    /// Types for this session into the focused window.
     pub fn start(stage: &Stage, terminal: &Terminal, parent: &str) -> Self {
         let stop = Arc::<AtomicBool>::default();
         let told = Arc::clone(&stop);
@@ -63,7 +63,7 @@ fn type_at_each_end(
                     desktop.keys("Enter");
                 }
                 (Terminal::Tmux(pane), None) => {
-                    // The pane may be gone: that is one of the scenarios.
+                    // The pane may be closed, which is one of the scenarios.
                     let _ = pane.run(&["send-keys", "-t", "{}", "-l", "--", "/clear"]);
                     let _ = pane.run(&["send-keys", "-t", "{}", "Enter"]);
                 }

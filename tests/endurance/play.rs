@@ -1,4 +1,4 @@
-//! One boundary from the user's prompt to its end, with the scenario's disturbances in between.
+//! Plays one boundary, from the user's prompt to the end, with the scenario's disturbance.
 
 use std::collections::VecDeque;
 use std::thread;
@@ -15,60 +15,60 @@ use crate::scenario::Scenario;
 use crate::stage::Stage;
 use crate::tally::{Fault, Outcome};
 
-/// How long a boundary may take from the turn's end.
+/// Limit for a boundary from the turn's end.
 const PATIENCE: Duration = Duration::from_secs(45);
 
-/// The same once it was given up: what is late may still come.
+/// Limit after a failed boundary, since late keys may still come.
 const PATIENCE_FAILED: Duration = Duration::from_secs(25);
 
-/// The same where nothing tries again.
+/// Limit without a carrier, since nothing retries.
 const PATIENCE_NAIVE: Duration = Duration::from_secs(12);
 
-/// What one boundary is to be.
+/// The plan of one boundary.
 #[derive(Debug, Clone)]
 pub struct Plan {
-    /// Unique among all; stands in the notes.
+    /// A unique number, which also goes into the notes.
     pub number: usize,
     pub scenario: Scenario,
-    /// The file is pasted rather than brought by the hooks.
+    /// The carrier pastes the file, instead of the hooks delivering it.
     pub paste: bool,
-    /// The carrier is chosen by the selector rather than named.
+    /// brain-guard chooses the carrier, instead of the settings naming it.
     pub auto: bool,
-    /// Milliseconds from the turn's end to the disturbance; negative is before it.
+    /// Milliseconds from the turn's end to the disturbance; negative if before.
     pub offset: i64,
-    /// Milliseconds that a passing disturbance stays.
+    /// Duration of a temporary disturbance in milliseconds.
     pub hold: u64,
-    /// The soak itself types `/clear` and Enter, without a look.
+    /// The soak itself types `/clear` and Enter, without checks.
     pub naive: bool,
 }
 
-/// One session that crosses in a scene.
+/// A session that reaches its boundary in a scene.
 pub struct Crossing {
     /// The work's name; the user's prompt is `please work <name> now`.
     pub name: String,
     /// The session that ends.
     pub parent: String,
-    /// Said in the notes and nowhere else.
+    /// A word that is only in the notes.
     pub nonce: String,
 }
 
-/// What a scene has seen so far, for the judge.
+/// The data of a scene for the judge.
 pub struct Scene {
     pub crossings: Vec<Crossing>,
-    /// Main requests that there were before it.
+    /// Number of main requests before the scene.
     pub requests: usize,
-    /// Hook events that there were before it.
+    /// Number of hook events before the scene.
     pub hooks: usize,
-    /// What the user has sent or was about to send.
+    /// Prompts that the user sent or was about to send.
     pub sent: Vec<String>,
-    /// What the user owns of the clipboard at the end.
+    /// The user's selection at the end.
     pub selected: String,
-    /// When the last thing that held the boundary up went away.
+    /// When the last obstacle to the boundary ended.
     pub released: Option<f64>,
 }
 
 impl Scene {
-    /// What the scenario has the user send about the turn's end, beside the work itself.
+    /// The prompt that the user sends around the turn's end, besides the work.
     pub fn about_to_send(&self) -> Option<&str> {
         self.sent.last().map(String::as_str).filter(|text| !text.starts_with("please work"))
     }
@@ -141,7 +141,8 @@ pub fn play(stage: &mut Stage, plan: &Plan) -> Outcome {
         outcome.met("a dialog was read and answered");
     }
     if !over {
-        let why = scene.crossings.iter().find_map(|crossing| judge::stands(stage, crossing));
+        let why =
+            scene.crossings.iter().find_map(|crossing| judge::unfinished_state(stage, crossing));
         outcome.refused = why;
     }
     judge::judge(stage, plan, &scene, over, &mut outcome);
@@ -154,7 +155,7 @@ pub fn play(stage: &mut Stage, plan: &Plan) -> Outcome {
     outcome
 }
 
-/// Has the user ask for the work and waits until the agent is about to end its turn.
+/// Sends the user's prompt for the work, and waits until the agent is about to end its turn.
 fn work(
     stage: &Stage,
     plan: &Plan,
@@ -165,7 +166,7 @@ fn work(
 ) -> Instant {
     let nonce = format!("nonce-{name}-{:08x}", plan.number.wrapping_mul(2_654_435_761) as u32);
     let notes = notes(plan.scenario, &nonce);
-    // The command outlives the calls behind it, and ends at the time that the plan gives.
+    // The command outlives the calls after it; the plan sets its end relative to the turn's end.
     let background = (plan.scenario == Scenario::Background).then_some(1.5);
     let subagent = (plan.scenario == Scenario::AgentDialog).then(|| agent.clone());
     let work = Work { notes: notes.into(), background, subagent, ending: ending.clone() };
@@ -183,13 +184,13 @@ fn work(
             && request.tool_results().iter().any(|result| result.text.contains("sealed version: "))
     });
     scene.crossings.push(Crossing { name: name.to_owned(), parent, nonce });
-    // The background command was started by the answer before the seal's.
+    // The answer before the seal's started the background command.
     let all = stage.world.mock.main();
     let before = all.iter().rev().find(|r| r.session == done.session && r.at < done.at);
     stage.world.mock.started() + before.map_or(done.at, |request| request.at)
 }
 
-/// What is noted: the nonce, and as much around it as the scenario wants.
+/// The entries for the notes: the nonce, and more text if the scenario needs it.
 fn notes(scenario: Scenario, nonce: &str) -> VecDeque<(&'static str, String)> {
     let mut notes = VecDeque::from([("next", format!("carry {nonce} over"))]);
     match scenario {
@@ -217,7 +218,7 @@ fn notes(scenario: Scenario, nonce: &str) -> VecDeque<(&'static str, String)> {
     notes
 }
 
-/// Types a text that is not to be sent, and waits until it stands there.
+/// Types a text without sending it, and waits until the box shows it.
 pub fn type_into_the_box(tui: &Tui, text: &str) {
     tui.type_text(text);
     tui.wait_screen("the draft in the box", |_| {
@@ -225,12 +226,12 @@ pub fn type_into_the_box(tui: &Tui, text: &str) {
     });
 }
 
-/// Without white space: the box breaks lines.
+/// Removes white space, because the box breaks lines.
 pub fn squeeze(text: &str) -> String {
     text.split_whitespace().collect()
 }
 
-/// The user copies something, which must be there at the end.
+/// Puts a text into the user's clipboard, where it must be at the end.
 pub fn own_selection(stage: &Stage, text: &str) {
     match (&stage.desktop, stage.tui.terminal()) {
         (Some(desktop), _) => desktop.select(text),
@@ -242,7 +243,7 @@ pub fn own_selection(stage: &Stage, text: &str) {
     }
 }
 
-/// Keeps a fault of the world that ended the scene early.
+/// The outcome of a scene that ended early by this panic.
 pub fn stuck(cause: &(dyn std::any::Any + Send)) -> Outcome {
     let text = cause.downcast_ref::<String>().cloned();
     let text = text.or_else(|| cause.downcast_ref::<&str>().map(|text| (*text).to_owned()));

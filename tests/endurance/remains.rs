@@ -1,5 +1,5 @@
-//! What may not be left behind: bytes in other terminals, processes, locks, open tokens, a clipboard that is not
-//! the user's.
+//! Checks for leftovers: bytes in other terminals, processes, locks, open tokens, and a clipboard
+//! with a text that is not the user's.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -13,10 +13,10 @@ use crate::process;
 use crate::stage::Stage;
 use crate::tally::{Fault, Outcome};
 
-/// How long a process may take to end behind its work.
+/// Limit for a process to end after its work.
 const PATIENCE: Duration = Duration::from_secs(8);
 
-/// Bytes that reached a terminal that is not the client's.
+/// Reports bytes that reached another terminal than the client's.
 pub fn strays(stage: &Stage, outcome: &mut Outcome) {
     for (name, bytes) in stage.strays() {
         let bytes = without_reports(&bytes);
@@ -31,8 +31,8 @@ pub fn strays(stage: &Stage, outcome: &mut Outcome) {
     }
 }
 
-/// Without what the terminal itself reports (its focus, its kind), which a client that was killed had asked for:
-/// control sequences, of which no key of a carrier's sends one.
+/// Removes control sequences. The terminal sends them for a killed client (focus, kind); no
+/// carrier key sends one.
 fn without_reports(bytes: &[u8]) -> Vec<u8> {
     let mut kept = Vec::new();
     let mut rest = bytes;
@@ -49,17 +49,17 @@ fn without_reports(bytes: &[u8]) -> Vec<u8> {
     kept
 }
 
-/// Tokens that still have a way to go.
+/// The tokens of unfinished boundaries.
 pub fn open_tokens(stage: &Stage) -> Vec<String> {
     let tokens = stage.tokens();
     let open = tokens.iter().filter(|t| t["step"] != "acknowledged" && t["step"] != "failed");
     open.map(|token| format!("{} by {}", token["step"], token["carrier"])).collect()
 }
 
-/// Everything else.
+/// Checks the clipboard, processes, tokens and locks.
 pub fn left_behind(stage: &Stage, scene: &Scene, outcome: &mut Outcome) {
     clipboard(stage, scene, outcome);
-    // What has not come to its end is still watched.
+    // brain-guard still watches an unfinished boundary.
     if outcome.refused.is_none() || open_tokens(stage).is_empty() {
         processes(stage, outcome);
     }
@@ -99,7 +99,8 @@ fn find_locks(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// The user's text is still what would be pasted, and nothing of ours stays when they copy the next one.
+/// Asserts that the clipboard has the user's text. Then copies another one, so that any process
+/// of ours that serves the clipboard ends.
 fn clipboard(stage: &Stage, scene: &Scene, outcome: &mut Outcome) {
     if let Some(desktop) = &stage.desktop {
         let kept = process::poll(Duration::from_secs(3), Duration::from_millis(50), || {
@@ -117,7 +118,7 @@ fn clipboard(stage: &Stage, scene: &Scene, outcome: &mut Outcome) {
     let names: Vec<&str> = listed.stdout.lines().collect();
     let text = pane.run(&["show-buffer", "-b", "users"]).map(|output| output.stdout);
     let text = text.unwrap_or_default();
-    // A server that is gone has no buffers.
+    // A server that ended has no buffers.
     if listed.status.success() && (names != ["users"] || text.trim_end() != scene.selected) {
         let details = format!("{names:?}, {:?}", crate::evidence::short(&text, 60));
         outcome.fault(Fault::Left("another clipboard than the user's"), details);

@@ -1,8 +1,8 @@
-//! What is done to a boundary, and the order in which it is done.
+//! The disturbances of boundaries, and their random order.
 
 use std::fmt;
 
-/// The way keys reach the client.
+/// The kind of terminal through which keys reach the client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Road {
     /// A pane of a tmux server.
@@ -38,7 +38,7 @@ const TMUX: &[Road] = &[Road::Tmux];
 const X11: &[Road] = &[Road::X11];
 
 scenarios! {
-    /// Nothing.
+    /// No disturbance.
     Plain = "plain" on BOTH;
     /// The user has half a prompt in the box.
     DraftLine = "draft" on BOTH;
@@ -46,33 +46,33 @@ scenarios! {
     DraftLines = "draft-lines" on BOTH;
     /// A draft that begins with a slash, over which the client opens its menu.
     DraftSlash = "draft-slash" on BOTH;
-    /// The user sends a prompt about the turn's end; its first call asks for permission.
+    /// The user sends a prompt around the turn's end; its first call asks for permission.
     Dialog = "dialog" on BOTH;
-    /// A background agent asks for permission about the turn's end.
+    /// A background agent asks for permission around the turn's end.
     AgentDialog = "agent-dialog" on BOTH;
-    /// The user sends a prompt about the turn's end, upon which the agent asks a question.
+    /// The user sends a prompt around the turn's end, and the agent then asks a question.
     Question = "question" on BOTH;
     /// The pane is in copy mode for a while.
     CopyMode = "copy-mode" on TMUX;
     /// The user queued a prompt during the last answer.
     Queued = "queued" on BOTH;
-    /// A background task's end starts a turn about the turn's end.
+    /// The end of a background task starts a turn around the turn's end.
     Background = "background" on BOTH;
     /// A second session of the project reaches its boundary at the same time.
     TwoSessions = "two-sessions" on BOTH;
     /// The terminal is closed in the middle.
     TerminalKilled = "terminal-killed" on BOTH;
-    /// The client is killed in the middle; what reads the terminal then must get nothing.
+    /// The client is killed in the middle; the next reader of the terminal must get nothing.
     ClientKilled = "client-killed" on BOTH;
     /// Another window takes the focus for a moment.
     FocusStolen = "focus-stolen" on X11;
-    /// A second window of the terminal's own process, with its title, is in front.
+    /// A second window of the terminal's process, with the same title, is in front.
     Twin = "twin-window" on X11;
     /// Caps Lock is on.
     CapsLock = "caps-lock" on X11;
     /// The user holds Shift for a while.
     HeldShift = "held-shift" on X11;
-    /// The keyboard is taken for a while, as by a screen locker.
+    /// A program grabs the keyboard for a while, as a screen locker does.
     Locked = "locked" on X11;
     /// The keyboard has the German layout.
     German = "german" on X11;
@@ -80,7 +80,7 @@ scenarios! {
     Clipboard = "clipboard" on BOTH;
     /// The file is pasted.
     Paste = "paste" on BOTH;
-    /// The file is pasted where the user has a draft.
+    /// The file is pasted while the user has a draft.
     PasteDraft = "paste-draft" on BOTH;
     /// A file of 1,700 words.
     Words = "1700-words" on BOTH;
@@ -88,7 +88,7 @@ scenarios! {
     Characters = "12000-characters" on BOTH;
 }
 
-/// Scenarios that can't be played, and why: printed with the result.
+/// Scenarios that cannot be played, with the reason; printed with the result.
 pub const SKIPPED: &[&str] =
     &["x11, another tab: xterm has none; twin-window plays a second window of the same process"];
 
@@ -100,23 +100,21 @@ impl fmt::Display for Scenario {
 }
 
 impl Scenario {
-    /// All that can be played on a road.
+    /// The scenarios for this kind of terminal.
     pub fn on(road: Road) -> Vec<Self> {
         let mine = Self::ALL.iter().filter(|entry| entry.2.contains(&road));
         mine.map(|entry| entry.0).collect()
     }
 
-    /// By its name.
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.iter().find(|entry| entry.1 == name).map(|entry| entry.0)
     }
 
-    /// All names, for the usage.
     pub fn names() -> String {
         Self::ALL.iter().map(|entry| entry.1).collect::<Vec<_>>().join(" ")
     }
 
-    /// What stands in the box when the turn ends, typed by the user and not sent.
+    /// The user's unsent text in the box when the turn ends.
     pub fn draft(self) -> Option<&'static str> {
         match self {
             Self::DraftLine | Self::PasteDraft => Some("half a prompt of the user"),
@@ -126,7 +124,7 @@ impl Scenario {
         }
     }
 
-    /// Whether the file must be pasted, which otherwise chance decides.
+    /// Whether the file must be pasted; `None` leaves it to chance.
     pub fn pastes(self) -> Option<bool> {
         match self {
             Self::Clipboard | Self::Paste | Self::PasteDraft => Some(true),
@@ -135,13 +133,13 @@ impl Scenario {
         }
     }
 
-    /// Whether its stage can't be used again.
+    /// Whether the stage cannot be used again.
     pub fn ends_the_stage(self) -> bool {
         matches!(self, Self::TerminalKilled | Self::ClientKilled | Self::TwoSessions)
     }
 }
 
-/// Numbers from a seed: splitmix64.
+/// A random number generator: splitmix64.
 #[derive(Debug, Clone)]
 pub struct Dice(pub u64);
 
@@ -154,17 +152,17 @@ impl Dice {
         z ^ (z >> 31)
     }
 
-    /// One of `low..high`.
+    /// A number in `low..high`.
     pub fn within(&mut self, low: i64, high: i64) -> i64 {
         low + (self.next() % (high - low) as u64) as i64
     }
 
-    /// True in so many of a hundred cases.
+    /// True in `percent` of 100 cases.
     pub fn percent(&mut self, percent: i64) -> bool {
         self.within(0, 100) < percent
     }
 
-    /// `count` scenarios: all in random order, again and again.
+    /// Returns `count` scenarios: all of them in random order, repeatedly.
     pub fn order(&mut self, all: &[Scenario], count: usize) -> Vec<Scenario> {
         let mut order = Vec::new();
         while order.len() < count {

@@ -1,5 +1,5 @@
-//! Where boundaries are played: a world with one client in a terminal, a decoy beside it, and what the user has
-//! selected or copied.
+//! The setting of the boundaries: a world with a client in a terminal, a decoy terminal, and the
+//! user's selection.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -14,44 +14,42 @@ use crate::process::{self, Found};
 use crate::scenario::Road;
 use crate::world::{Spy, World, set_guard};
 
-/// Reads everything that reaches a terminal into the file that is its first argument.
+/// Writes all input of a terminal to the file given as the first argument.
 const LISTEN: &str = r#"stty raw -echo; exec cat >"$1""#;
 
-/// The same once the program of the further arguments has ended, whose modes are taken back.
+/// Runs the program of the further arguments, resets its terminal modes, and then writes all
+/// input to the file.
 const LISTEN_AFTER: &str = r#"after=$1; shift; "$@"
 printf '\033[?1000l\033[?1002l\033[?1003l\033[?1004l\033[?1006l\033[?2004l\033[>4m\033[<u'
 stty raw -echo; exec cat >"$after""#;
 
-/// How a stage's boundaries are to be carried out.
+/// The options of a stage.
 #[derive(Debug, Clone, Copy)]
 pub struct Setup<'a> {
-    /// Where.
     pub road: Road,
-    /// The client's keybindings hold our chords.
+    /// The client's keybindings contain our chords.
     pub chords: bool,
-    /// No carrier of ours: the soak itself types.
+    /// No carrier acts; the soak itself types.
     pub naive: bool,
-    /// The build of brain-guard, where it is not the test's own.
+    /// Another build of brain-guard than the test's.
     pub binary: Option<&'a Path>,
 }
 
-/// One world with its client.
 pub struct Stage {
     pub world: World,
     pub agent: Agent,
     pub tui: Tui,
     pub desktop: Option<Desktop>,
     pub spy: Hooks,
-    /// The terminal of the decoy.
+    /// A terminal that must get no keys.
     pub decoy: Terminal,
-    /// Boundaries that it has seen.
+    /// The number of boundaries played so far.
     pub played: usize,
     naive: bool,
     road: Road,
 }
 
 impl Stage {
-    /// Starts a client.
     pub fn new(setup: Setup) -> Self {
         let agent = Agent::default();
         let (script, assistant) = (agent.clone(), agent.clone());
@@ -105,7 +103,8 @@ impl Stage {
         }
     }
 
-    /// Sets what the next boundary is carried out by, and how the text arrives. The hooks read it at each call.
+    /// Sets the carrier of the next boundary and the way of delivery. The hooks read both at each
+    /// call.
     pub fn settle(&self, auto: bool, paste: bool) {
         let carrier = match (self.naive, auto) {
             (true, _) => "manual",
@@ -113,19 +112,19 @@ impl Stage {
             (false, false) => self.road.name(),
         };
         let settings = json!({
-            // Room for the long files, which the next seals fold away again.
+            // Room for the long files, which the next seals shorten again.
             "file": {"words": 4000, "seal_target": 0.8, "summary_slice": 0.02},
             "boundary": {
                 "carrier": carrier, "inject": if paste { "paste" } else { "hook" },
                 "min_interval_seconds": 0, "max_per_hour": 100_000, "x11_idle_seconds": 0,
-                // By hand a boundary needs someone who is there; the carriers are not to wait for a notice.
+                // A manual boundary needs an attended session. Carriers must not wait for a notice.
                 "attended_minutes": if self.naive { 10 } else { 0 }, "attended_notice_seconds": 0,
             },
         });
         set_guard(&self.world.home(), &settings);
     }
 
-    /// A second client of the same project, beside the first.
+    /// Starts a second client in the same project.
     pub fn second(&self) -> Tui {
         let program = listening_after(&self.world, "second", &self.world.program(&[]));
         let terminal = match (self.tui.terminal(), &self.desktop) {
@@ -140,7 +139,7 @@ impl Stage {
         self.world.tui_in(terminal)
     }
 
-    /// Bytes that reached the decoy, or a terminal whose client was gone.
+    /// Bytes that reached the decoy, or a terminal after its client ended.
     pub fn strays(&self) -> Vec<(&'static str, Vec<u8>)> {
         let read = |name: &'static str| {
             std::fs::read(bytes_file(&self.world, name)).ok().map(|bytes| (name, bytes))
@@ -148,7 +147,7 @@ impl Stage {
         ["decoy", "after", "second"].into_iter().filter_map(read).collect()
     }
 
-    /// The client's process: the child of the terminal's shell.
+    /// The client's process id: the child of the terminal's shell.
     pub fn client(&self) -> Option<u32> {
         let shell = match self.tui.terminal() {
             Terminal::Tmux(_) => self.tui.terminal().pid(),
@@ -157,7 +156,7 @@ impl Stage {
         children(shell?).into_iter().next()
     }
 
-    /// The tokens of all boundaries of this world.
+    /// The boundary tokens of this world.
     pub fn tokens(&self) -> Vec<Value> {
         let folders = std::fs::read_dir(self.world.state().join("brain-guard"));
         let files = folders.into_iter().flatten().flatten();
@@ -169,7 +168,7 @@ impl Stage {
             .collect()
     }
 
-    /// What brain-guard logged.
+    /// The events of brain-guard's log.
     pub fn logged(&self) -> Vec<Value> {
         let folders = std::fs::read_dir(self.world.state().join("brain-guard"));
         let logs =
@@ -178,7 +177,7 @@ impl Stage {
         text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
     }
 
-    /// Processes of brain-guard's own that are alive.
+    /// Live processes of brain-guard.
     pub fn own_processes(&self) -> Vec<Found> {
         let mut found = self.world.processes();
         found.retain(|process| {
@@ -187,7 +186,6 @@ impl Stage {
         found
     }
 
-    /// Empties the prompt box.
     pub fn empty_box(&self) {
         let emptied = process::poll(Duration::from_secs(10), Duration::from_millis(60), || {
             match self.tui.prompt_box().as_deref() {
@@ -222,28 +220,27 @@ fn children(pid: u32) -> Vec<u32> {
     text.unwrap_or_default().split_whitespace().filter_map(|word| word.parse().ok()).collect()
 }
 
-/// One hook event as the spy wrote it down.
+/// A hook event recorded by the spy.
 #[derive(Debug, Clone)]
 pub struct Seen {
-    /// Seconds since the epoch at which the spy was done with it, some milliseconds after it began.
+    /// Time of the record in seconds since the epoch, some milliseconds after the event.
     pub at: f64,
     pub event: Value,
 }
 
 impl Seen {
-    /// Whether it is this event of this kind (`source`, `reason`); any kind where that is empty.
+    /// Whether it is this event with this `source` or `reason`; an empty `kind` matches all.
     pub fn is(&self, name: &str, kind: &str) -> bool {
         self.event["hook_event_name"] == name
             && (kind.is_empty() || self.event["source"] == kind || self.event["reason"] == kind)
     }
 
-    /// The session.
     pub fn session(&self) -> &str {
         self.event["session_id"].as_str().unwrap_or_default()
     }
 }
 
-/// The spy's records, each file read once.
+/// The spy's records; reads each file once.
 pub struct Hooks {
     folder: PathBuf,
     known: HashSet<PathBuf>,
@@ -251,17 +248,15 @@ pub struct Hooks {
 }
 
 impl Hooks {
-    /// The records of a world.
     pub fn of(world: &World) -> Self {
         Self::in_folder(world.spied())
     }
 
-    /// The records in a folder.
     pub fn in_folder(folder: PathBuf) -> Self {
         Self { folder, known: HashSet::new(), all: Vec::new() }
     }
 
-    /// All events so far, in order.
+    /// Reads new records and returns all events in order.
     pub fn look(&mut self) -> &[Seen] {
         let entries = std::fs::read_dir(&self.folder).into_iter().flatten().flatten();
         for path in entries.map(|entry| entry.path()) {

@@ -1,24 +1,23 @@
-//! What is counted, over one boundary and over all.
+//! The counts of one boundary and of all.
 
 use std::collections::BTreeMap;
 use std::fmt;
 
 use serde_json::{Value, json};
 
-/// What went wrong.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Fault {
-    /// Keys did what they must not; the kind.
+    /// Keys had a forbidden effect, of this kind.
     Misfire(&'static str),
     /// The notes arrived twice.
     Double,
-    /// The notes did not arrive whole.
+    /// The notes did not arrive complete.
     Lost,
-    /// What the user had typed is gone.
+    /// Text that the user typed is lost.
     DraftLost,
-    /// Something was left behind; what.
+    /// This was left behind.
     Left(&'static str),
-    /// The scenario could not be played to its end.
+    /// The scenario could not be completed.
     Stuck,
 }
 
@@ -35,35 +34,33 @@ impl fmt::Display for Fault {
     }
 }
 
-/// How one boundary ended.
+/// The result of one boundary.
 #[derive(Debug, Default)]
 pub struct Outcome {
-    /// What went wrong, each with its details.
+    /// Faults with details.
     pub faults: Vec<(Fault, String)>,
-    /// Seconds from the Stop hook, or from the end of what held the boundary up, to the first request of the
-    /// new session.
+    /// Seconds to the first request of the new session, from the Stop hook or the end of the delay.
     pub seconds: Option<f64>,
-    /// It did not come to a new session, and why; no fault by itself.
+    /// Why no new session started; this alone is no fault.
     pub refused: Option<String>,
-    /// What happened on the way, for the reader: how it was carried, dialogs that opened.
+    /// Other events, for the output: carriers, dialogs.
     pub met: Vec<String>,
-    /// The scenario was to end it before that.
+    /// The scenario killed the client or terminal.
     pub killed: bool,
 }
 
 impl Outcome {
-    /// Adds a fault.
     pub fn fault(&mut self, fault: Fault, details: impl Into<String>) {
         self.faults.push((fault, details.into()));
     }
 
-    /// Adds what happened.
+    /// Adds an event.
     pub fn met(&mut self, what: impl Into<String>) {
         self.met.push(what.into());
     }
 }
 
-/// The sum of many.
+/// The sum of many boundaries.
 #[derive(Debug, Default)]
 pub struct Tally {
     pub boundaries: usize,
@@ -73,14 +70,13 @@ pub struct Tally {
     pub met: BTreeMap<String, usize>,
     pub killed: usize,
     pub seconds: Vec<f64>,
-    /// The slowest, each with its number and scenario.
+    /// The slowest boundaries, each with number and scenario.
     pub slowest: Vec<(f64, String)>,
-    /// One line for each fault.
+    /// One line per fault.
     pub details: Vec<String>,
 }
 
 impl Tally {
-    /// Adds one boundary.
     pub fn add(&mut self, name: &str, number: usize, outcome: Outcome) {
         self.boundaries += 1;
         *self.by_scenario.entry(name.to_owned()).or_default() += 1;
@@ -107,26 +103,26 @@ impl Tally {
         self.faults.iter().filter(|(fault, _)| like(fault)).map(|(_, count)| count).sum()
     }
 
-    /// Keys that did what they must not.
+    /// The number of misfires.
     pub fn misfires(&self) -> usize {
         self.count(|fault| matches!(fault, Fault::Misfire(_)))
     }
 
-    /// Whether nothing at all went wrong, and nine of ten boundaries came through where they could: a carrier
-    /// that never acts would make no mistake.
+    /// Whether there are no faults, and nine of ten possible boundaries completed. A carrier that
+    /// never acts would have no faults either.
     pub fn clean(&self) -> bool {
         let refused: usize = self.refused.values().sum();
         self.faults.is_empty() && refused * 10 <= self.boundaries - self.killed
     }
 
-    /// Median and worst of the times.
+    /// Median and maximum of the times.
     pub fn times(&self) -> Option<(f64, f64)> {
         let mut sorted = self.seconds.clone();
         sorted.sort_by(f64::total_cmp);
         Some((*sorted.get(sorted.len() / 2)?, *sorted.last()?))
     }
 
-    /// For people.
+    /// The result as text.
     pub fn report(&self, name: &str) -> String {
         let mut lines = vec![format!("{name}: {} boundaries", self.boundaries)];
         let mix: Vec<_> = self.by_scenario.iter().map(|(name, n)| format!("{name} {n}")).collect();
@@ -163,7 +159,7 @@ impl Tally {
         lines.join("\n")
     }
 
-    /// For programs.
+    /// The result as JSON.
     pub fn json(&self) -> Value {
         let named = |all: &BTreeMap<Fault, usize>| -> Value {
             all.iter().map(|(fault, n)| (fault.to_string(), json!(n))).collect()

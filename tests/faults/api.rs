@@ -1,5 +1,5 @@
-//! N: facts of the client's interface that change with its version: what is new, missing or of another shape is no
-//! opinion, and what we answer stays within what it takes.
+//! N: facts of the client's interface that change between versions. New, missing or malformed facts
+//! are no opinion, and our answers stay within the client's limits.
 
 use serde_json::{Value, json};
 
@@ -21,7 +21,7 @@ pub const CASES: &[Case] = &[
     ("N interface: arguments of a later version", arguments),
 ];
 
-/// A session in narrow, where a call that is understood would be refused.
+/// A session in `narrow`, where a valid call would be refused.
 fn narrow(t: &mut Tally) -> Hook {
     let hook = t.filled(percent_in("narrow"));
     t.block(&hook, &case::read(&hook));
@@ -38,7 +38,7 @@ fn later(t: &mut Tally) {
     for source in ["handover", "", "Clear"] {
         t.silence(&hook, &case::start(&hook, source));
     }
-    // A call with more in it than we know is still a call.
+    // A call with unknown extra fields is still a call.
     let mut call = case::read(&hook);
     (call["schema"], call["permission_mode"]) = (json!({"v": 9}), json!("of-a-later-version"));
     t.block(&hook, &call);
@@ -63,7 +63,7 @@ fn fewer(t: &mut Tally) {
         t.check(payload[field].is_null(), "the payload has it");
         t.silence(&hook, &payload);
     }
-    // Without these a call is still understood.
+    // A call without these fields is still understood.
     for field in ["cwd", "permission_mode", "tool_use_id", "tool_input"] {
         let mut call = whole.clone();
         call.as_object_mut().expect("object").remove(field);
@@ -188,7 +188,7 @@ fn cut(t: &mut Tally) {
     t.check(new["stdout"].as_str().is_some_and(|s| s.chars().count() < 5_000), "not cut");
 }
 
-/// No carrier can clear such a session: nothing may be blocked.
+/// No carrier can clear such a session, so nothing may be blocked.
 fn older(t: &mut Tally) {
     for (name, value) in [
         ("CLAUDE_PID", ""),
@@ -207,7 +207,7 @@ fn older(t: &mut Tally) {
         t.allow(&hook, &case::read(&hook));
         t.allow(&hook, &case::stop(&hook));
     }
-    // Without these there is one.
+    // A carrier exists without these.
     let mut hook = Hook::new();
     hook.set("CLAUDE_CODE_SESSION_ATTENDED", "").set("CLAUDECODE", "");
     t.begin(&hook);
@@ -229,7 +229,7 @@ fn switches(t: &mut Tally) {
         t.silence(&hook, &case::read(&hook));
         t.silence(&hook, &case::stop(&hook));
     }
-    // None of it made the window another one.
+    // None of this changed the window.
     hook.respond(150_000, case::OPUS);
     t.silence(&hook, &case::read(&hook));
 }
@@ -243,7 +243,7 @@ fn arguments(t: &mut Tally) {
         &["hook", "--piece", "x"],
         &["hook", "--piece", "99"],
     ] {
-        // What is no piece's number is the main hook, which decides.
+        // With a malformed piece number it is the main hook, which decides.
         let expect = if args.last() == Some(&"x") { Expect::Block } else { Expect::Silence };
         t.run(hook.command(args), text.as_bytes(), expect);
     }

@@ -1,4 +1,4 @@
-//! L: what is carried over. A stale file, one that comes twice, to somebody else, or not whole.
+//! L: what is carried over. A file that is stale, duplicate, incomplete, or somebody else's.
 
 use std::fs;
 
@@ -68,7 +68,7 @@ fn odd_tokens(t: &mut Tally) {
     }
 }
 
-/// The mail of a session whose client went down a week ago.
+/// The token of a session whose client stopped a week ago.
 fn stale_token(t: &mut Tally) {
     let client = Client::new();
     let (hook, token) = sealed(t);
@@ -139,7 +139,7 @@ fn odd_sealed_file(t: &mut Tally) {
 
 fn prompt_first(t: &mut Tally) {
     let (hook, token) = sealed(t);
-    // The mod cleared, and its own text is still to come.
+    // The module cleared, and its own text is still to come.
     scene::change(&hook.places().token(&token), |token| {
         token["step"] = "clearing".into();
         token["carrier"] = "mod".into();
@@ -173,7 +173,7 @@ fn headless(t: &mut Tally) {
         let said = t.allow(&print, &case::start(&print, source));
         t.check(!carries(&said), format!("it came by {source}"));
     }
-    // With a file and something else in its place it is no other.
+    // Nor when a folder is in the file's place.
     let _held = scene::put(&hook.file(), Instead::Folder);
     t.allow(&print, &case::prompt(&print, "hello"));
 }

@@ -1,4 +1,4 @@
-//! What a case is, and the payloads that cases are made of.
+//! What a case is, and the payloads for cases.
 
 use std::fs;
 use std::io::Write as _;
@@ -8,21 +8,21 @@ use serde_json::{Value, json};
 use crate::harness::Hook;
 use crate::tally::Tally;
 
-/// One trap: its letter and words, and how it is set.
+/// One trap: its letter and description, and the function that sets it.
 pub type Case = (&'static str, fn(&mut Tally));
 
-/// The model of a 1M window that the cases use.
+/// The model with a 1M window.
 pub const OPUS: &str = "claude-opus-5-5";
 
-/// The model of a 200k window that the cases use.
+/// The model with a 200k window.
 pub const SONNET: &str = "claude-sonnet-4-5-20250929";
 
-/// Asks whether a file the session doesn't know may be read: refused from block-reads up.
+/// Asks whether a new file may be read: refused from block-reads up.
 pub fn read(hook: &Hook) -> Value {
     hook.call("Read", &json!({"file_path": "/etc/hostname"}))
 }
 
-/// Asks whether a command may run: refused at narrow.
+/// Asks whether a command may run: refused in narrow.
 pub fn bash(hook: &Hook, command: &str) -> Value {
     hook.call("Bash", &json!({"command": command}))
 }
@@ -37,7 +37,7 @@ pub fn stop(hook: &Hook) -> Value {
     hook.payload("Stop", &json!({"background_tasks": [], "stop_hook_active": false}))
 }
 
-/// A session's start in this way.
+/// A session's start from this source.
 pub fn start(hook: &Hook, source: &str) -> Value {
     hook.payload("SessionStart", &json!({"source": source}))
 }
@@ -47,14 +47,14 @@ pub fn prompt(hook: &Hook, text: &str) -> Value {
     hook.payload("UserPromptSubmit", &json!({"prompt": text}))
 }
 
-/// The payload as if it came from inside a subagent.
+/// Marks a payload as coming from a subagent.
 pub fn inside(mut payload: Value) -> Value {
     payload["agent_id"] = "a57d1be77952c40a2".into();
     payload["agent_type"] = "general-purpose".into();
     payload
 }
 
-/// Adds one line to the transcript as the client does, with its newline.
+/// Adds a line with its newline to the transcript, like the client.
 pub fn row(hook: &Hook, row: &Value) {
     raw_row(hook, format!("{row}\n").as_bytes());
 }
@@ -74,20 +74,20 @@ pub fn response(id: &str, tokens: u64) -> Value {
             "cache_read_input_tokens": tokens.saturating_sub(107), "output_tokens": 100}}})
 }
 
-/// A tool's result or a prompt of so many bytes.
+/// A tool result or prompt of this many bytes.
 pub fn result(bytes: usize) -> Value {
     json!({"type": "user", "isSidechain": false, "message": {"role": "user", "content": [
         {"type": "tool_result", "tool_use_id": "toolu_1", "content": "x".repeat(bytes)}]}})
 }
 
-/// The module's own reading of the next call, as it leaves it for the hook.
+/// Leaves the module's reading of the next call for the hook.
 pub fn snapshot(hook: &Hook, reading: &Value) {
     let dir = hook.places().snapshots();
     fs::create_dir_all(&dir).expect("folder");
     fs::write(dir.join("toolu_1.json"), reading.to_string()).expect("snapshot");
 }
 
-/// The client's row of a compaction.
+/// The client's compaction row.
 pub fn boundary(metadata: &Value) -> Value {
     let now = base::clock::now().to_rfc3339();
     json!({"type": "system", "subtype": "compact_boundary", "isSidechain": false, "timestamp": now,

@@ -1,4 +1,4 @@
-//! I: where one session ends and the next begins. Events that don't come, come late, twice, or by another name.
+//! I: where one session ends and the next begins. Missing, late, duplicate or renamed events.
 
 use serde_json::{Value, json};
 
@@ -21,7 +21,7 @@ pub const CASES: &[Case] = &[
     ("I rewind: within a session", rewound),
 ];
 
-/// The session that comes of `source` after one at 31 %, and reads 4 %.
+/// The session that starts from `source` after one at 31 %, and reads 4 %.
 fn any_source(t: &mut Tally) {
     for source in ["startup", "clear", "resume", "fork"] {
         let old = t.filled(percent_in("narrow"));
@@ -56,7 +56,7 @@ fn goes_on_full(t: &mut Tally) {
         for _ in 0..20 {
             t.allow(&hook, &case::read(&hook));
         }
-        // Past the grace it is a full session like any other.
+        // After the grace period it is a full session like any other.
         hook.fill(33.0);
         t.block(&hook, &case::read(&hook));
     }
@@ -72,7 +72,7 @@ fn no_start(t: &mut Tally) {
     empty.fill(4.0);
     t.silence(&empty, &case::read(&empty));
     t.silence(&empty, &case::stop(&empty));
-    // It was seen growing since.
+    // It was seen to grow since then.
     empty.fill(percent_in("narrow"));
     t.block(&empty, &case::read(&empty));
     scene::way_out(t, &empty);
@@ -165,7 +165,7 @@ fn rewound_over_the_clear(t: &mut Tally) {
     t.note(&next, &case::start(&next, "clear"));
     next.fill(4.0);
     t.silence(&next, &case::read(&next));
-    // The old id speaks again, as full as it was: it has its way out, and no boundary that is over.
+    // The old id returns, still full: it has its way out, and no finished boundary holds it.
     let call = t.block(&old, &case::bash(&old, "ls"));
     t.check(!call.reason().contains("End your turn now"), "held by a boundary that is over");
     scene::way_out(t, &old);
@@ -175,7 +175,7 @@ fn rewound_over_the_clear(t: &mut Tally) {
 fn rewound(t: &mut Tally) {
     let hook = t.filled(percent_in("narrow"));
     t.block(&hook, &case::read(&hook));
-    // What was rewound stays in the file; the last response tells.
+    // Rewound rows stay in the file; the last response counts.
     case::row(&hook, &case::response("msg_again", 60_000));
     t.silence(&hook, &case::read(&hook));
     t.silence(&hook, &case::stop(&hook));

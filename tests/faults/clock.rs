@@ -1,4 +1,4 @@
-//! A clock that jumps: what was written before is from the future, or a year old.
+//! A clock that jumps: earlier timestamps are in the future, or a year old.
 
 use serde_json::{Value, json};
 
@@ -48,7 +48,7 @@ fn future_state(t: &mut Tally) {
     }
 }
 
-/// Whoever typed in 2099 is not there now: with nobody to type `/clear` nothing is blocked.
+/// A prompt dated 2099 proves no presence; with nobody to type `/clear` nothing is blocked.
 fn future_person(t: &mut Tally) {
     for time in TIMES {
         let mut hook = t.begun();
@@ -60,7 +60,7 @@ fn future_person(t: &mut Tally) {
     }
 }
 
-/// It would be later than every row that comes.
+/// Such a reading would be newer than every row to come.
 fn future_reading(t: &mut Tally) {
     let hook = t.begun();
     let reading =

@@ -1,4 +1,4 @@
-//! B: the client's own compaction. The last response before it says what is no longer there.
+//! B: the client's own compaction. The last response before it reports tokens that are gone.
 
 use serde_json::{Value, json};
 
@@ -16,7 +16,7 @@ pub const CASES: &[Case] = &[
     ("B compaction: the next one finds the guard awake", again),
 ];
 
-/// A session at 31 % that the module and the transcript agree on, its denials told.
+/// A session at 31 % by module and transcript, already denied once.
 fn full(t: &mut Tally) -> Hook {
     let hook = t.begun();
     let tokens = LIMIT * 31 / 100;
@@ -26,7 +26,7 @@ fn full(t: &mut Tally) -> Hook {
     hook
 }
 
-/// The events of a compaction, with this row between them.
+/// Sends the events of a compaction, with this row between them.
 fn compacted(t: &mut Tally, hook: &Hook, row: Option<&Value>) {
     let before = json!({"trigger": "auto", "custom_instructions": null});
     t.silence(hook, &hook.payload("PreCompact", &before));
@@ -40,8 +40,8 @@ fn compacted(t: &mut Tally, hook: &Hook, row: Option<&Value>) {
     );
 }
 
-/// Longer than any grace.
-fn goes_on(t: &mut Tally, hook: &Hook) {
+/// Asserts that nothing is blocked for longer than any grace period.
+fn assert_unblocked(t: &mut Tally, hook: &Hook) {
     for _ in 0..30 {
         t.allow(hook, &case::read(hook));
     }
@@ -57,15 +57,15 @@ fn left(t: &mut Tally) {
     compacted(t, &hook, Some(&row));
     t.silence(&hook, &case::read(&hook));
     t.silence(&hook, &case::stop(&hook));
-    goes_on(t, &hook);
+    assert_unblocked(t, &hook);
 }
 
-/// `postTokens` is optional in the client's own types.
+/// `postTokens` is optional in the client's types.
 fn unsaid(t: &mut Tally) {
     for metadata in [json!({"trigger": "auto", "preTokens": 300_000}), json!({}), json!(null)] {
         let hook = full(t);
         compacted(t, &hook, Some(&case::boundary(&metadata)));
-        goes_on(t, &hook);
+        assert_unblocked(t, &hook);
     }
 }
 
@@ -81,7 +81,7 @@ fn odd(t: &mut Tally) {
     ] {
         let hook = full(t);
         compacted(t, &hook, Some(&case::boundary(&metadata)));
-        goes_on(t, &hook);
+        assert_unblocked(t, &hook);
     }
     for (field, value) in [
         ("timestamp", json!(1_795_227_749)),
@@ -95,7 +95,7 @@ fn odd(t: &mut Tally) {
         let mut row = case::boundary(&json!({"preTokens": 300_000, "postTokens": 9_000}));
         row[field] = value;
         compacted(t, &hook, Some(&row));
-        goes_on(t, &hook);
+        assert_unblocked(t, &hook);
     }
 }
 
@@ -107,7 +107,7 @@ fn late(t: &mut Tally) {
         t.allow(&hook, &case::read(&hook));
     }
     case::row(&hook, &case::boundary(&json!({"preTokens": 300_000, "postTokens": 9_000})));
-    goes_on(t, &hook);
+    assert_unblocked(t, &hook);
 }
 
 fn summary(t: &mut Tally) {
@@ -124,7 +124,7 @@ fn summary(t: &mut Tally) {
     t.silence(&hook, &case::stop(&hook));
 }
 
-/// At the real limit a compaction that was stopped would end the session: "Prompt is too long".
+/// Stopping a compaction at the real limit would end the session: "Prompt is too long".
 fn never_held(t: &mut Tally) {
     for percent in [percent_in("narrow"), 75.0, 99.9, 103.0] {
         let hook = t.filled(percent);

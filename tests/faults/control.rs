@@ -1,4 +1,4 @@
-//! The negative controls: with a defence switched off the count must find what it is there to find.
+//! Negative controls: with a defense switched off, the tally must find the fault.
 
 use std::process::Command;
 
@@ -14,7 +14,7 @@ pub const CASES: &[Case] = &[
     ("control: what hangs, fails, or says more than JSON is found", contract),
 ];
 
-/// Plays a case that must fail; what it counted.
+/// Plays a case that must fail; returns its tally.
 fn played(t: &mut Tally, case: fn(&mut Tally)) -> Tally {
     let mut inner = Tally::of_control();
     let well = inner.play(&("control", case));

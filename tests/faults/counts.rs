@@ -1,4 +1,4 @@
-//! B: how much is used. Every figure that is not the main conversation's own occupancy now is a false alarm.
+//! B: how much is used. Any figure but the main conversation's current size is a false alarm.
 
 use serde_json::{Value, json};
 
@@ -26,7 +26,7 @@ fn usage(tokens: u64) -> Value {
     json!({"input_tokens": tokens, "output_tokens": 1})
 }
 
-/// A session at 5 % with this row behind its last response: not a word.
+/// Asserts silence for a session at 5 % with this row after its last response.
 pub fn ignored(t: &mut Tally, row: &Value) {
     let hook = t.begun();
     case::row(&hook, row);
@@ -69,12 +69,12 @@ fn forked(t: &mut Tally) {
     t.allow(&new, &case::start(&new, "fork"));
     t.silence(&new, &case::read(&new));
     t.silence(&new, &case::stop(&new));
-    // Its rows are the old one's, written anew.
+    // A fork's rows are copies of the old session's.
     new.fill(percent_in("narrow"));
     t.allow(&new, &case::read(&new));
 }
 
-/// The abandoned rows stay in the file; the next prompt hangs on an earlier one.
+/// Abandoned rows stay in the file; the next prompt has an earlier parent.
 fn rewound(t: &mut Tally) {
     let chained = |mut row: Value, uuid: &str, parent: Option<&str>| {
         (row["uuid"], row["parentUuid"]) = (uuid.into(), parent.into());
@@ -161,7 +161,7 @@ fn blocks_of_one(t: &mut Tally) {
     t.silence(&hook, &case::batch(&hook));
 }
 
-/// 648 % was seen where a sum over all requests was read as what the context holds.
+/// 648 % was once reported, because a sum over all requests was taken for the context.
 fn beyond(t: &mut Tally) {
     for tokens in [6_480_000, 99_000_000_000, u64::MAX - 7] {
         let hook = t.begun();

@@ -1,4 +1,4 @@
-//! G: processes that outlive their use. There is no daemon; a boundary has one waiter, and it goes.
+//! G: processes that outlive their use. There is no daemon, and each boundary's waiter ends.
 
 use std::fs;
 
@@ -16,7 +16,7 @@ pub const CASES: &[Case] = &[
     ("G daemon: an ordinary session leaves no process behind", nothing_left),
 ];
 
-/// The processes whose arguments hold this word.
+/// The processes with this word in their arguments.
 fn processes(word: &str) -> Vec<u32> {
     let all = fs::read_dir("/proc").into_iter().flatten().flatten();
     let pids = all.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
@@ -35,7 +35,7 @@ fn one_waiter(t: &mut Tally) {
     t.check(scene::in_time(|| processes(&token).len() == 1), format!("{:?}", processes(&token)));
 }
 
-/// A sealed session of another client.
+/// A sealed session, in another client.
 fn elsewhere(t: &mut Tally, client: &Client) -> (Hook, Hook, String) {
     let first = t.begun();
     let hook = first.beside(&scene::id(2), client.pid());
@@ -76,7 +76,7 @@ fn reused_pid(t: &mut Tally) {
     let places = hook.places();
     scene::change(&places.token(&token), |token| token["client"]["start"] = 1.into());
     t.check(scene::in_time(|| processes(&token).is_empty()), "it watches a stranger");
-    // The next session has this number, too, but not this start: nothing crosses into it.
+    // The next session has the same pid but another start time, so nothing is carried into it.
     let seat = places.session(&format!("client-{}", std::process::id()), "seat");
     scene::change(&seat, |seat| seat["client"]["start"] = 1.into());
     let next = scene::after_clear(&hook, 2);

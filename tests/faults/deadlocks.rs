@@ -1,4 +1,4 @@
-//! D: deadlocks and loops. A guard that blocks the only exit, asks without end, or waits for what doesn't come.
+//! D: deadlocks and loops. A guard that blocks the only exit, asks forever, or waits for nothing.
 
 use std::fs;
 use std::io::Write as _;
@@ -120,7 +120,7 @@ fn stops(t: &mut Tally) {
                 t.allow(&hook, &case::stop(&hook));
             }
         } else {
-            // Nothing was written, so there is no boundary: the agent is told once to go on, free.
+            // Nothing was written, so there is no boundary: the agent is told once to continue.
             t.block(&hook, &case::stop(&hook));
             t.allow(&hook, &case::bash(&hook, "ls"));
             t.allow(&hook, &case::stop(&hook));
@@ -180,7 +180,7 @@ fn half_a_payload(t: &mut Tally) {
         .expect("started");
     let mut pipe = child.stdin.take().expect("stdin");
     pipe.write_all(b"{\"session_id\":\"x\"").expect("written");
-    // It sleeps until the client ends it: a look at its state shows that no time is spent.
+    // It sleeps until the client ends it; its process state shows that it uses no CPU.
     let stat = format!("/proc/{}/stat", child.id());
     let sleeps = || fs::read_to_string(&stat).is_ok_and(|text| text.contains(") S "));
     t.check(scene::in_time(sleeps), "it doesn't sleep");

@@ -1,4 +1,4 @@
-//! Disks that can't be written, are full, or hold something else in our files' places.
+//! Disks that are read-only or full, or hold something else in place of our files.
 
 use std::fs;
 use std::path::Path;
@@ -30,12 +30,12 @@ pub const CASES: &[Case] = &[
 
 const READ_ONLY: &str = r#"mount --bind "$AT" "$AT" && mount -o remount,ro,bind "$AT" "$AT""#;
 
-/// The folder moves to a disk of 300 KB, which is then full.
+/// Moves the folder to a disk of 300 KB and fills that.
 const FULL: &str = r#"mkdir "$AT.copy" && cp -a "$AT/." "$AT.copy" && mount -t tmpfs -o size=300k none "$AT" &&
     cp -a "$AT.copy/." "$AT" && { head -c 400000 /dev/zero > "$AT/fill" || true; } 2> /dev/null"#;
 
-/// Sends payloads in a world of its own, in which `script` was run on the folder `at`;
-/// `false` where there is none to be had here.
+/// Sends payloads in a namespace where `script` was run on the folder `at`; `false` if that is
+/// impossible here.
 fn send(
     t: &mut Tally,
     hook: &Hook,
@@ -86,7 +86,7 @@ fn read_only_state(t: &mut Tally) {
     }
 }
 
-/// The file lies in the state then, and so does the way out.
+/// The file is in the state then, and so is the way out.
 fn read_only_project(t: &mut Tally) {
     let hook = t.filled(percent_in("narrow"));
     let project = hook.project.clone();
@@ -122,17 +122,17 @@ fn full_and_sealed(t: &mut Tally) {
 }
 
 fn no_descriptors(t: &mut Tally) {
-    // Three are open from the start; the loader needs one more at a time.
+    // Three are open at the start; the loader needs one more at a time.
     for limit in [4, 5, 6] {
         let hook = t.filled(percent_in("narrow"));
         let command =
             scene::through_sh(&hook, &format!("ulimit -n {limit}; exec \"$PROGRAM\" hook"));
-        // With enough of them it is refused as ever.
+        // With enough descriptors it is refused as usual.
         t.run(command, case::read(&hook).to_string().as_bytes(), Expect::Either);
     }
 }
 
-/// A state that can't be used is begun anew, or can't be kept: either way nothing is blocked.
+/// An unusable state is replaced or cannot be kept; either way nothing is blocked.
 fn odd_state(t: &mut Tally) {
     for what in INSTEAD {
         let hook = t.filled(percent_in("narrow"));
@@ -208,7 +208,7 @@ fn odd_sidecars(t: &mut Tally) {
     }
 }
 
-/// So large it is damage, and is begun anew rather than read.
+/// A state this large counts as damaged and is replaced.
 fn bloated_state(t: &mut Tally) {
     for (bytes, expect) in [(1 << 20, Expect::Block), (16 << 20, Expect::Allow)] {
         let hook = t.filled(percent_in("narrow"));
@@ -223,7 +223,7 @@ fn snapshot(hook: &Hook) -> std::path::PathBuf {
     hook.places().snapshots().join("toolu_1.json")
 }
 
-/// The transcript tells then: 6 % is let through, 31 % is not.
+/// The transcript decides then: 6 % passes, 31 % does not.
 fn odd_snapshots(t: &mut Tally) {
     for (percent, expect) in [(6.0, Expect::Silence), (percent_in("narrow"), Expect::Block)] {
         let hook = t.filled(percent);
@@ -245,7 +245,7 @@ fn odd_snapshots(t: &mut Tally) {
             fs::write(snapshot(&hook), torn).expect("written");
             t.send(&hook, &case::read(&hook), expect);
         }
-        // One of another call stays where it is.
+        // A snapshot of another call is ignored.
         let other = snapshot(&hook).with_file_name("toolu_0.json");
         fs::write(other, "{\"tokens\":900000,\"window\":1000000}").expect("written");
         t.send(&hook, &case::read(&hook), expect);

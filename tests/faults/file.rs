@@ -1,4 +1,4 @@
-//! The compaction file itself: gone, locked, something else, too large, or edited in the same instant.
+//! The compaction file: gone, locked, replaced, too large, or edited at the same moment.
 
 use std::fs;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -24,7 +24,7 @@ pub const CASES: &[Case] = &[
     ("file: deleted between the seal and the turn's end", gone_after_the_seal),
 ];
 
-/// A session that wrote something, then stands at `percent`.
+/// A session that wrote a note and is now at `percent`.
 fn written(t: &mut Tally, percent: f64) -> Hook {
     let hook = t.begun();
     hook.agent(&format!("brain-guard append --kind next '{}'", scene::NOTE));
@@ -39,7 +39,7 @@ fn odd_file_free(t: &mut Tally) {
         for payload in
             [case::read(&hook), case::bash(&hook, "ls"), case::batch(&hook), case::stop(&hook)]
         {
-            // The user is told once of what is not used.
+            // The user is told once about an unusable file.
             t.allow(&hook, &payload);
         }
         for payload in [
@@ -71,7 +71,7 @@ fn odd_file_full(t: &mut Tally) {
         for command in ["brain-guard append 'x'", "brain-guard seal"] {
             t.allow(&hook, &case::bash(&hook, command));
         }
-        // Where nothing can be sealed nobody is held for long: twice refused, told to go on, free.
+        // If nothing can be sealed, the end is refused twice, then the agent may continue.
         for _ in 0..2 {
             t.block(&hook, &case::stop(&hook));
         }
@@ -91,13 +91,13 @@ fn odd_folder(t: &mut Tally) {
         } else {
             t.allow(&hook, &case::read(&hook));
         }
-        // Where it can't be in the project it is in the state.
+        // If it cannot be in the project, it is in the state.
         t.allow(&hook, &hook.call("Write", &json!({"file_path": hook.file()})));
         t.allow(&hook, &case::bash(&hook, "brain-guard append 'x'"));
     }
 }
 
-/// No seal reads so much, so nothing is blocked for it.
+/// The seal does not read that much, so nothing is blocked.
 fn large(t: &mut Tally) {
     let hook = written(t, 6.0);
     let text = fs::read_to_string(hook.file()).expect("file");
@@ -130,7 +130,7 @@ fn locked(t: &mut Tally) {
     }
 }
 
-/// Runs while another thread does something to the file again and again.
+/// Runs while another thread keeps changing the file.
 fn beside(t: &mut Tally, hook: &Hook, expect: Expect, disturb: impl Fn(usize) + Sync) {
     let over = AtomicBool::new(false);
     std::thread::scope(|scope| {
@@ -204,7 +204,7 @@ fn gone_after_the_seal(t: &mut Tally) {
     for what in [Instead::Nothing, Instead::Folder, Instead::Pipe, Instead::Huge] {
         let (hook, _) = scene::sealed(t);
         let _held = scene::put(&hook.file(), what);
-        // Refused at most twice for a seal that no longer stands, and told once to go on.
+        // Refused at most twice for a lost seal, and told once to continue.
         for _ in 0..3 {
             t.send(&hook, &case::stop(&hook), Expect::Either);
         }

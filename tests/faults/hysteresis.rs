@@ -1,4 +1,4 @@
-//! M: a figure that wavers at a tier's edge must not say something new at every call, and one that fell must let go.
+//! M: a figure that wavers at a tier's edge must not cause new notes; a drop must lift the block.
 
 use serde_json::json;
 
@@ -31,7 +31,7 @@ fn wavers_below(t: &mut Tally) {
             said.push(t.allow(&hook, &case::batch(&hook)));
         }
     }
-    // One on entry; one may come after 25 calls.
+    // One note on entry; another may follow after 25 calls.
     t.check(notes(&said) == 1, format!("{} notes", notes(&said)));
 }
 
@@ -95,7 +95,7 @@ fn estimate(t: &mut Tally) {
     }
     t.block(&hook, &case::read(&hook));
     hook.fill(24.5);
-    // By a hundredth below the tier that was reached: still left alone at 23.9.
+    // The block ends one percent below the tier: at 23.9.
     t.block(&hook, &case::read(&hook));
     hook.fill(23.9);
     t.allow(&hook, &case::read(&hook));
@@ -104,7 +104,7 @@ fn estimate(t: &mut Tally) {
 fn stops(t: &mut Tally) {
     let hook = t.filled(percent_in("narrow"));
     t.block(&hook, &case::read(&hook));
-    // Twice for the seal, and once to say that nothing is blocked any more.
+    // Twice for the seal, and once to say that nothing is blocked anymore.
     let refused = (0..6).filter(|n| {
         let expect = if *n < 3 { Expect::Block } else { Expect::Allow };
         !t.send(&hook, &case::stop(&hook), expect).stdout.is_empty() && *n < 3

@@ -1,6 +1,6 @@
-//! The fault corpus: bad input of every kind against the real binary. Each case is a trap that broke a tool of this
-//! kind (`README.md` here lists them by letter); for every answer it is checked that the program ended well, in time,
-//! and stopped nothing that it should not have.
+//! The fault corpus: bad input of every kind against the real binary. Each case is a trap that
+//! broke a similar tool (`README.md` here lists them by letter). Every answer is checked for a
+//! clean exit, its time, and false blocks.
 #![allow(
     clippy::disallowed_methods,
     clippy::print_stdout,
@@ -70,7 +70,7 @@ const CORPUS: &[&[Case]] = &[
 
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
-    // Of the test harness's own arguments only a filter and a list make a difference here.
+    // Of the test harness's arguments only a filter and `--list` matter here.
     let filters: Vec<&String> = words.iter().filter(|word| !word.starts_with('-')).collect();
     let asked = |name: &str| filters.is_empty() || filters.iter().any(|f| name.contains(*f));
     let cases = CORPUS.iter().copied().flatten().filter(|(name, _)| asked(name));
@@ -78,7 +78,7 @@ fn main() -> ExitCode {
         cases.for_each(|(name, _)| println!("{name}: test"));
         return ExitCode::SUCCESS;
     }
-    // What a panic says stands with its case.
+    // A panic's message is printed with its case.
     std::panic::set_hook(Box::new(|_| {}));
     let began = Instant::now();
     let mut tally = Tally::new();

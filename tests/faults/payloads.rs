@@ -1,4 +1,4 @@
-//! K: payloads from other systems, of other shapes, and large ones.
+//! K: payloads from other systems, in other shapes, and large ones.
 
 use serde_json::json;
 
@@ -16,13 +16,13 @@ fn odd_payloads(t: &mut Tally) {
     let hook = t.filled(percent_in("narrow"));
     let call = case::read(&hook);
     let pretty = serde_json::to_string_pretty(&call).expect("JSON");
-    // What is one payload all the same is answered as one.
+    // Text that is still one payload is answered.
     for text in
         [pretty.replace('\n', "\r\n"), format!("\r\n{call}\r\n"), format!("{call}\n\n"), pretty]
     {
         t.bytes(&hook, text.as_bytes(), Expect::Block);
     }
-    // What is not lets the call go on.
+    // Other text lets the call pass.
     for text in [
         format!("\u{feff}{call}"),
         format!("{call}\0"),
@@ -47,7 +47,7 @@ fn large_payloads(t: &mut Tally) {
         let command = format!("cat <<'EOF'\n{}EOF\n", "line\n".repeat(20_000));
         t.send(&hook, &case::bash(&hook, &command), expect);
     }
-    // More than is looked at: let go.
+    // Larger than the hook reads, so it passes.
     let hook = t.filled(percent_in("narrow"));
     let input = json!({"file_path": "/tmp/x", "content": "y".repeat(65 << 20)});
     t.silence(&hook, &hook.call("Write", &input));
@@ -68,7 +68,7 @@ fn odd_fields(t: &mut Tally) {
         for value in &odd {
             let mut call = case::bash(&hook, "ls");
             call[field] = value.clone();
-            // Of a shape that we don't know it is no opinion; else it is full as before.
+            // An unknown shape is no opinion; otherwise the session is as full as before.
             t.send(&hook, &call, Expect::Either);
         }
     }

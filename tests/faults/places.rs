@@ -1,4 +1,4 @@
-//! K: places. Paths with everything in them, homes that aren't, links, worktrees.
+//! K: places. Odd paths, unusable homes, links, worktrees.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -23,7 +23,7 @@ pub const CASES: &[Case] = &[
     ("K system: no /proc", no_proc),
 ];
 
-/// A session in a project of this path below a root that has it, too.
+/// A session in a project at this path, below a root with the same path.
 fn session(path: &str) -> Hook {
     let mut hook = Hook::new();
     hook.project = hook.project.join(path);
@@ -34,7 +34,7 @@ fn session(path: &str) -> Hook {
 }
 
 /// From the first event to a sealed file.
-fn whole(t: &mut Tally, hook: &Hook) {
+fn full_session(t: &mut Tally, hook: &Hook) {
     t.silence(hook, &case::start(hook, "startup"));
     hook.fill(5.0);
     t.silence(hook, &case::read(hook));
@@ -66,11 +66,11 @@ fn odd_paths(t: &mut Tally) {
         "~",
     ] {
         let hook = session(path);
-        whole(t, &hook);
+        full_session(t, &hook);
     }
 }
 
-/// What the shell gets is text: where our verbs can't name the project, nothing may be blocked.
+/// Shell commands are text: if our verbs cannot name the project, nothing may be blocked.
 fn not_utf8(t: &mut Tally) {
     let hook = Hook::new();
     let project = hook.project.join(OsStr::from_bytes(b"caf\xe9"));
@@ -87,7 +87,7 @@ fn not_utf8(t: &mut Tally) {
     send(t, &case::bash(&hook, "ls"), Expect::Allow);
     send(t, &case::read(&hook), Expect::Allow);
     send(t, &case::stop(&hook), Expect::Allow);
-    // In a home of such a name everything works.
+    // In a home with such a name everything works.
     let home = hook.home.join(OsStr::from_bytes(b"caf\xe9"));
     fs::create_dir(&home).expect("folder");
     let expected = [
@@ -118,7 +118,7 @@ fn too_long(t: &mut Tally) {
 }
 
 fn odd_homes(t: &mut Tally) {
-    // None that could be made outside of the case's own folder.
+    // Homes that cannot be created outside of the case's own folder.
     for home in ["", ".", "relative/home", "/dev/null", "/proc"] {
         let mut hook = t.filled(percent_in("narrow"));
         hook.set("HOME", home);
@@ -142,7 +142,7 @@ fn linked_project(t: &mut Tally) {
     std::os::unix::fs::symlink(&hook.project, &link).expect("link");
     let mut linked = hook.beside(&hook.session, std::process::id());
     linked.set("CLAUDE_PROJECT_DIR", link.to_str().expect("utf-8"));
-    // The same state and the same file by either name.
+    // Both names lead to the same state and file.
     t.block(&linked, &case::read(&linked));
     way_out(t, &linked);
     let job = hook.state()["job"].as_str().expect("job").to_owned();
@@ -152,7 +152,7 @@ fn linked_project(t: &mut Tally) {
 }
 
 fn odd_projects(t: &mut Tally) {
-    // None that could be written to outside of the case's own folder.
+    // Projects that cannot be written outside of the case's own folder.
     for project in ["relative", "/dev/null", "/proc/self"] {
         let mut hook = t.filled(5.0);
         hook.set("CLAUDE_PROJECT_DIR", project);
@@ -201,7 +201,7 @@ fn odd_cwds(t: &mut Tally) {
             call["cwd"] = cwd;
             t.send(&hook, &call, expect);
         }
-        // The folder the process stands in is taken away under it.
+        // The process's working folder is removed.
         let gone = hook.project.join("gone");
         fs::create_dir(&gone).expect("folder");
         let mut command = scene::through_sh(&hook, "rmdir \"$PWD\"; exec \"$PROGRAM\" hook");
@@ -218,7 +218,7 @@ fn no_proc(t: &mut Tally) {
         return t.cannot("no user namespace to be had, in which /proc can be hidden");
     }
     let run = "exec \"$PROGRAM\" hook";
-    // Without its own path it can't name its verbs, so it must not block.
+    // Without its own path it cannot name its verbs, so it must not block.
     for payload in
         [case::read(&hook), case::batch(&hook), case::stop(&hook), case::start(&hook, "clear")]
     {

@@ -1,4 +1,4 @@
-//! One run of the program under test, and what it cost.
+//! One run of the program under test, and its cost.
 
 use std::fs;
 use std::io::{Read as _, Seek as _, Write as _};
@@ -10,19 +10,18 @@ use rustix::process::{Pid, PidfdFlags, WaitId, WaitIdOptions, pidfd_open, waitid
 
 use crate::harness::Answer;
 
-/// What a run came to.
 #[derive(Debug)]
 pub struct Ran {
     pub answer: Answer,
-    /// Processor time of the program itself, from its start to its end.
+    /// CPU time of the program itself.
     pub cpu: Duration,
-    /// It had to be ended at the deadline.
+    /// Whether it was ended at the deadline.
     pub hung: bool,
 }
 
-/// Runs a command on these bytes to its end, or to the deadline.
+/// Runs a command with this input to its end or the deadline.
 pub fn run(mut command: Command, stdin: &[u8], deadline: Duration) -> Ran {
-    // Files, not pipes: a child that outlives the program would hold a pipe open.
+    // Files instead of pipes, because a child that outlives the program would hold a pipe open.
     let mut out = tempfile::tempfile().expect("file for stdout");
     let mut err = tempfile::tempfile().expect("file for stderr");
     let mut child = command
@@ -33,7 +32,7 @@ pub fn run(mut command: Command, stdin: &[u8], deadline: Duration) -> Ran {
         .expect("started");
     let mut pipe = child.stdin.take().expect("stdin");
     std::thread::scope(|scope| {
-        // A program that ends without reading everything breaks the pipe: no fault of its.
+        // A program may end without reading all its input; the broken pipe is not an error.
         scope.spawn(move || drop(pipe.write_all(stdin)));
         let pid = Pid::from_child(&child);
         let hung = !ends(pid, deadline);
@@ -53,7 +52,7 @@ pub fn run(mut command: Command, stdin: &[u8], deadline: Duration) -> Ran {
     })
 }
 
-/// Waits for the process to end and leaves it to be reaped; `false` at the deadline.
+/// Waits for the process without reaping it; `false` at the deadline.
 fn ends(pid: Pid, deadline: Duration) -> bool {
     let fd = pidfd_open(pid, PidfdFlags::empty()).expect("pidfd");
     let patience = Timespec { tv_sec: deadline.as_secs() as i64, tv_nsec: 0 };
@@ -65,7 +64,7 @@ fn ends(pid: Pid, deadline: Duration) -> bool {
     ready > 0
 }
 
-/// Processor time of a process that has ended and isn't reaped: its first thread's, which is all the hook has.
+/// CPU time of an ended, unreaped process: its first thread's, the only one in the hook.
 fn cpu(pid: Pid) -> Duration {
     let path = format!("/proc/{}/schedstat", pid.as_raw_nonzero());
     let text = fs::read_to_string(path).unwrap_or_default();

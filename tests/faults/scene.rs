@@ -1,4 +1,4 @@
-//! What the cases do to a session from outside: damage its files, go on in another one, follow its boundary.
+//! What cases do to a session: damage its files, continue in another one, follow its boundary.
 
 use std::fs;
 use std::io::Write as _;
@@ -14,15 +14,15 @@ use crate::case;
 use crate::harness::{Answer, Hook, PROGRAM, percent_in};
 use crate::tally::Tally;
 
-/// What the sessions here write into their file.
+/// The note that sessions here write into their file.
 pub const NOTE: &str = "the parser fails on CRLF";
 
-/// A number of the shape that the client gives its sessions.
+/// A session id in the client's format.
 pub fn id(number: u32) -> String {
     format!("5e550000-0000-4000-8000-{number:012}")
 }
 
-/// The moves that lead out of every stance; each must be let through.
+/// Asserts that the moves out of every block are let through.
 pub fn way_out(t: &mut Tally, hook: &Hook) {
     let file = hook.file();
     for tool in ["Read", "Edit", "Write"] {
@@ -42,7 +42,7 @@ pub fn way_out(t: &mut Tally, hook: &Hook) {
     }
 }
 
-/// A session at 31 % that was refused a call, wrote [`NOTE`] and sealed it.
+/// A session at 31 % that was refused a call, then wrote and sealed [`NOTE`].
 pub fn sealed(t: &mut Tally) -> (Hook, String) {
     let hook = t.filled(percent_in("narrow"));
     t.block(&hook, &case::read(&hook));
@@ -58,12 +58,12 @@ pub fn after_clear(hook: &Hook, number: u32) -> Hook {
     hook.beside(&id(number), std::process::id())
 }
 
-/// Whether an answer brings what the session before wrote.
+/// Whether an answer brings the previous session's note.
 pub fn carries(answer: &Answer) -> bool {
     answer.stdout.contains(NOTE)
 }
 
-/// Another client that lives; ended with this.
+/// Another running client, ended on drop.
 pub struct Client(Child);
 
 impl Client {
@@ -84,7 +84,7 @@ impl Drop for Client {
     }
 }
 
-/// Changes a file of JSON.
+/// Changes a JSON file.
 pub fn change(path: &Path, change: impl FnOnce(&mut Value)) {
     let bytes = fs::read(path).expect("JSON there");
     let mut value = serde_json::from_slice(&bytes).expect("JSON");
@@ -92,12 +92,11 @@ pub fn change(path: &Path, change: impl FnOnce(&mut Value)) {
     fs::write(path, value.to_string()).expect("written");
 }
 
-/// Where the session's state lies.
 pub fn state(hook: &Hook) -> std::path::PathBuf {
     hook.places().session(&hook.session, "json")
 }
 
-/// Takes away what is there, whatever it is.
+/// Removes whatever is at a path.
 pub fn clear_away(path: &Path) {
     match fs::symlink_metadata(path) {
         Ok(meta) if meta.is_dir() => fs::remove_dir_all(path).expect("removed"),
@@ -106,25 +105,24 @@ pub fn clear_away(path: &Path) {
     }
 }
 
-/// Something that can stand where a file of ours should.
+/// Something in place of one of our files.
 #[derive(Debug, Clone, Copy)]
 pub enum Instead {
     Nothing,
     Folder,
-    /// A pipe that nobody has the other end of.
+    /// A pipe without another end.
     Pipe,
-    /// A link to a pipe that never runs dry nor ends.
+    /// A link to an endless source.
     Endless,
     Loop,
     Dangling,
-    /// 100 MB that are not there on the disk.
+    /// 100 MB, all of it a hole.
     Huge,
     Empty,
     Nulls,
     Latin,
 }
 
-/// All of them.
 pub const INSTEAD: [Instead; 10] = [
     Instead::Nothing,
     Instead::Folder,
@@ -139,17 +137,15 @@ pub const INSTEAD: [Instead; 10] = [
 ];
 
 impl Instead {
-    /// Whether it can be used as a file of ours, or made one: nothing in its place, or a
-    /// regular file of a size that is read. Where the notes are anything else, no note can be
-    /// written, so nothing may be blocked.
+    /// Whether it works as our file or can become one: nothing, or a regular file of readable size.
+    /// Otherwise no note can be written, so nothing may be blocked.
     pub fn is_usable(self) -> bool {
         matches!(self, Self::Nothing | Self::Empty | Self::Nulls | Self::Latin)
     }
 }
 
-/// Puts it in a file's place; what is given back keeps it alive.
-///
-/// Never a device: a guard that writes through a link would take it from the whole machine.
+/// Puts it in a file's place; the returned handle keeps it alive. Never a real device: a guard that
+/// writes through a link would damage the machine.
 pub fn put(path: &Path, what: Instead) -> Option<OwnedFd> {
     clear_away(path);
     let link = |to: &Path| std::os::unix::fs::symlink(to, path).expect("link");
@@ -175,7 +171,7 @@ pub fn put(path: &Path, what: Instead) -> Option<OwnedFd> {
     None
 }
 
-/// A pipe that holds these bytes and is never closed for as long as what is given back lives.
+/// A pipe with these bytes that stays open as long as the returned handle lives.
 pub fn held_pipe(path: &Path, bytes: &[u8]) -> OwnedFd {
     pipe(path);
     let flags = OFlags::RDWR | OFlags::NONBLOCK;
@@ -185,12 +181,12 @@ pub fn held_pipe(path: &Path, bytes: &[u8]) -> OwnedFd {
     held
 }
 
-/// The hook by way of a shell, which changes something about the process first: `$PROGRAM` is its path.
+/// The hook started by a shell script that changes its process first; `$PROGRAM` is its path.
 pub fn through_sh(hook: &Hook, script: &str) -> Command {
     through(hook, &["/bin/sh", "-c", script])
 }
 
-/// The same as the root of a user namespace with mounts of its own.
+/// As [`through_sh`], as root of a user namespace with its own mounts.
 pub fn with_mounts(hook: &Hook, script: &str) -> Command {
     through(hook, &["unshare", "-rm", "/bin/sh", "-c", script])
 }
@@ -204,7 +200,7 @@ fn through(hook: &Hook, words: &[&str]) -> Command {
     command
 }
 
-/// Whether such a namespace is to be had here, and these mounts in it.
+/// Whether such a namespace, with these mounts, is possible here.
 pub fn possible(mut command: Command) -> bool {
     let ended = command.stdin(Stdio::null()).stderr(Stdio::null()).status();
     ended.is_ok_and(|status| status.success())
@@ -214,14 +210,14 @@ fn pipe(path: &Path) {
     mknodat(CWD, path, FileType::Fifo, Mode::from_raw_mode(0o600), 0).expect("pipe");
 }
 
-/// A file that begins so and is so long, most of it a hole.
+/// A sparse file with this start and length.
 pub fn huge(path: &Path, start: &[u8], bytes: u64) {
     clear_away(path);
     let mut file = fs::File::create(path).expect("created");
     file.write_all(start).and_then(|()| file.set_len(bytes)).expect("written");
 }
 
-/// Waits until something holds; `false` after ten seconds.
+/// Waits until a condition holds; `false` after ten seconds.
 pub fn in_time(mut holds: impl FnMut() -> bool) -> bool {
     let deadline = Instant::now() + Duration::from_secs(10);
     while !holds() {

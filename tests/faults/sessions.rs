@@ -1,4 +1,4 @@
-//! H: several sessions in one project. Whatever is found by being the newest is found wrong.
+//! H: several sessions in one project. Picking the newest one is wrong.
 
 use std::fs;
 
@@ -19,7 +19,7 @@ pub const CASES: &[Case] = &[
     ("H headless: a run without a terminal beside a session", headless),
 ];
 
-/// A second session of another client in the project of the first.
+/// A second session, of another client in the first one's project.
 fn second(t: &mut Tally, first: &Hook, client: &Client) -> Hook {
     let hook = first.beside(&scene::id(2), client.pid());
     t.allow(&hook, &case::start(&hook, "startup"));
@@ -71,7 +71,7 @@ fn same_id(t: &mut Tally) {
     let hook = t.filled(percent_in("narrow"));
     let twin = hook.beside(&hook.session, client.pid());
     t.allow(&twin, &case::start(&twin, "resume"));
-    // Full as it is, it was not seen growing: told, not blocked.
+    // It is full but was not seen to grow, so it gets notes, not blocks.
     t.allow(&twin, &case::read(&twin));
     t.allow(&hook, &case::read(&hook));
 }
@@ -85,7 +85,7 @@ fn same_names(t: &mut Tally) {
         fs::create_dir_all(&other.project).expect("folder");
         let project = other.project.to_str().expect("utf-8").to_owned();
         other.set("CLAUDE_PROJECT_DIR", &project);
-        // Not the first one's state: it is a session at first sight, which is told only.
+        // Not the first one's state, so it is a new session, which only gets notes.
         t.allow(&other, &case::read(&other));
         t.check(other.places().state != full.places().state, format!("{path}: one state for both"));
     }

@@ -1,4 +1,4 @@
-//! Settings that are half written, something else, or wrong: the defaults hold, and nobody is stopped by a typing error.
+//! Half-written, replaced or wrong settings: the defaults apply, and a typo blocks nobody.
 
 use std::fs;
 use std::path::PathBuf;
@@ -29,9 +29,9 @@ fn write(path: &std::path::Path, bytes: &[u8]) {
     fs::write(path, bytes).expect("settings");
 }
 
-/// At 6 % nothing is said, at 31 % a call is refused and the file is open.
+/// Asserts the defaults: silence at 6 %, a refused call at 31 % with the file open.
 fn defaults_hold(t: &mut Tally, free: &Hook, full: &Hook) {
-    // The user is told once of a file that is not used.
+    // The user is told once about an unused file.
     t.allow(free, &case::read(free));
     t.silence(free, &case::read(free));
     t.block(full, &case::read(full));
@@ -72,7 +72,7 @@ fn odd_files(t: &mut Tally) {
     }
 }
 
-/// Thresholds that a typing error puts at 0 or below would block an empty session.
+/// Thresholds that a typo sets to 0 or below would block an empty session.
 fn odd_values(t: &mut Tally) {
     for text in [
         r#"{"tiers":{"narrow":{"context":-1}}}"#,

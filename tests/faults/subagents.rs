@@ -1,5 +1,5 @@
-//! C: a subagent's hooks carry the parent's session and transcript. A full parent must not stop its children, and
-//! children must not move what holds for the parent.
+//! C: a subagent's hooks carry the parent's session and transcript. A full parent must not block
+//! its subagents, and they must not change the parent's state.
 
 use std::fs;
 
@@ -149,7 +149,7 @@ fn first(t: &mut Tally) {
     t.allow(&hook, &case::read(&hook));
 }
 
-/// `--agent` gives the main conversation a type too.
+/// `--agent` gives the main conversation a type, too.
 fn marked(t: &mut Tally) {
     let hook = t.filled(percent_in("narrow"));
     for (field, value) in [("agent_type", json!("reviewer")), ("agent_id", json!(null))] {
@@ -164,7 +164,7 @@ fn ends(t: &mut Tally) {
     hook.set("BRAIN_GUARD_MOD", "");
     let told = "<task-notification>\n<task-id>a57d</task-id>\n<status>completed</status>";
     t.silence(&hook, &case::prompt(&hook, told));
-    // Nobody is there to type /clear, and nothing else can: no way out, no block.
+    // Nobody can type /clear and no carrier works: no way out, so no block.
     t.allow(&hook, &case::read(&hook));
     t.allow(&hook, &case::stop(&hook));
 }
@@ -174,7 +174,7 @@ fn no_dispatch(t: &mut Tally) {
     for tool in ["Agent", "Task", "SendMessage"] {
         t.block(&hook, &hook.call(tool, &json!({"prompt": "p"})));
     }
-    // One that runs may be stopped or listened to.
+    // A running subagent can be stopped or read.
     for tool in ["TaskStop", "TaskOutput"] {
         t.allow(&hook, &hook.call(tool, &json!({"task_id": "x"})));
     }

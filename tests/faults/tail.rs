@@ -1,4 +1,4 @@
-//! B: the transcript's end. It lags behind the conversation, it is torn, and what stands in it is not always text.
+//! B: the transcript's end. It lags behind the conversation, is torn, and may hold more than text.
 
 use serde_json::{Value, json};
 
@@ -19,7 +19,7 @@ pub const CASES: &[Case] = &[
     ("B estimate: what came since is weighed, not guessed high", estimate),
 ];
 
-/// A block as it stands in a message.
+/// A media block in a message.
 fn blob(kind: &str, bytes: usize) -> Value {
     let media = if kind == "image" { "image/png" } else { "application/pdf" };
     json!({"type": kind, "source": {"type": "base64", "media_type": media, "data": "A".repeat(bytes)}})
@@ -42,7 +42,7 @@ fn image(t: &mut Tally) {
 fn documents(t: &mut Tally) {
     ignored(t, &with_blobs(&[blob("document", 4_000_000)]));
     ignored(t, &with_blobs(&vec![blob("image", 300_000); 8]));
-    // What a user drags in stands in the prompt's own row.
+    // Files that a user drags in are in the prompt's row.
     ignored(
         t,
         &json!({"type": "user", "message": {"role": "user", "content": [
@@ -66,13 +66,13 @@ fn torn(t: &mut Tally) {
         let hook = t.begun();
         case::raw_row(&hook, &whole.as_bytes()[..cut]);
         t.silence(&hook, &case::read(&hook));
-        // The next row is written behind the torn one, into the same line.
+        // The next row is appended to the torn line.
         case::row(&hook, &case::result(9));
         t.silence(&hook, &case::read(&hook));
         case::row(&hook, &case::response("next", FULL));
         t.block(&hook, &case::read(&hook));
     }
-    // Only the newline is missing: it counts.
+    // Only the newline is missing, so the row counts.
     let hook = t.begun();
     case::raw_row(&hook, whole.as_bytes());
     t.block(&hook, &case::read(&hook));
@@ -97,7 +97,7 @@ fn lags(t: &mut Tally) {
     let hook = t.begun();
     case::snapshot(&hook, &json!({"tokens": FULL, "window": 1_000_000, "model": OPUS}));
     t.block(&hook, &case::read(&hook));
-    // The row of that response isn't there yet, and no snapshot of the next call.
+    // The row of that response is not there yet, and neither is a snapshot.
     t.block(&hook, &case::read(&hook));
     hook.fill(5.0);
     t.allow(&hook, &case::read(&hook));
@@ -121,7 +121,7 @@ fn snapshots(t: &mut Tally) {
         case::snapshot(&hook, &odd);
         t.silence(&hook, &case::read(&hook));
     }
-    // A folder in its place, and another session's call.
+    // A folder in its place, and a snapshot of another call.
     let hook = t.begun();
     std::fs::create_dir_all(hook.places().snapshots().join("toolu_1.json")).expect("folder");
     t.silence(&hook, &case::read(&hook));
@@ -129,7 +129,7 @@ fn snapshots(t: &mut Tally) {
     t.silence(&hook, &case::read(&hook));
 }
 
-/// The outer client's environment is inherited.
+/// A nested client inherits the outer client's environment.
 fn nested(t: &mut Tally) {
     let outer = t.filled(percent_in("narrow"));
     t.block(&outer, &case::read(&outer));
@@ -144,8 +144,8 @@ fn nested(t: &mut Tally) {
 
 fn estimate(t: &mut Tally) {
     let hook = t.filled(15.0);
-    // Twenty results as large as the client lets a shell bring in: 600,000 bytes of digits would be 24 % by
-    // characters a word, and are under 20 % by what a token takes.
+    // Twenty results of the client's maximum size. 600,000 bytes of digits would be 24 % by word
+    // length, but are under 20 % by token.
     for _ in 0..4 {
         case::row(&hook, &case::result(30_000));
     }
@@ -154,7 +154,7 @@ fn estimate(t: &mut Tally) {
         case::row(&hook, &case::result(30_000));
     }
     t.block(&hook, &case::bash(&hook, "ls"));
-    // The next response says what it really was.
+    // The next response has the real figure.
     hook.fill(16.0);
     t.allow(&hook, &case::bash(&hook, "ls"));
 }

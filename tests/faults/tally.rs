@@ -1,4 +1,4 @@
-//! Runs the program and counts what it answered against what was expected.
+//! Runs the program and compares its answers with the expected ones.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::Command;
@@ -10,46 +10,44 @@ use crate::case::{self, Case};
 use crate::harness::{Answer, Hook};
 use crate::run::{Ran, run};
 
-/// Processor time an answer may take. The promise is made for the release build; one with debug
-/// assertions is optimised less, and runs beside other tests: it gets twice as much.
+/// CPU time an answer may take. Builds with debug assertions are slower and run beside other tests,
+/// so they get twice the release limit.
 pub const CPU: Duration = Duration::from_millis(if cfg!(debug_assertions) { 100 } else { 50 });
 
-/// How often a case is played that is right but slow.
+/// How often a correct but slow case is played.
 const PLAYS: usize = 3;
 
-/// Characters that an answer may add to the context (seen with client 2.1.329).
+/// Characters that an answer may add to the context (measured with client 2.1.329).
 const CONTEXT: usize = 10_000;
 
-/// What must be answered. Whatever else is said (a note, a line for the user) is let pass
-/// but under [`Expect::Silence`].
+/// The expected answer. Other output, such as a note, passes except under [`Expect::Silence`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Expect {
-    /// Nothing is stopped.
+    /// Nothing is blocked.
     Allow,
-    /// Not a word.
+    /// No output.
     Silence,
-    /// Nothing is stopped, and the agent is told something.
+    /// Nothing is blocked, and the agent gets a note.
     Note,
-    /// The call is refused, the turn's end is, or the prompt.
+    /// The call, the turn's end or the prompt is refused.
     Block,
-    /// One or the other, by what can't be known: only the contract of every hook is checked.
+    /// Unpredictable: only the contract of every hook is checked.
     Either,
 }
 
-/// The count.
 #[derive(Debug)]
 pub struct Tally {
-    /// The case that runs.
+    /// The running case.
     name: &'static str,
-    /// Why it can't run here.
+    /// Why the case cannot run here.
     ignored: Option<String>,
-    /// What went wrong in it.
+    /// Faults of the running case.
     wrong: Vec<String>,
     /// Answers that took too long.
     slow: Vec<String>,
-    /// Failures are wanted, and not printed.
+    /// Failures are expected and not printed.
     quiet: bool,
-    /// A program that hasn't ended by then hangs.
+    /// A program still running after this hangs.
     deadline: Duration,
     pub passed: usize,
     pub failed: usize,
@@ -61,7 +59,6 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// A count that stands at nothing.
     pub fn new() -> Self {
         Self {
             name: "",
@@ -80,13 +77,13 @@ impl Tally {
         }
     }
 
-    /// One for the negative controls: it prints nothing and waits for nothing long.
+    /// A tally for negative controls: it prints nothing and has a short deadline.
     pub fn of_control() -> Self {
         Self { name: "control", quiet: true, deadline: Duration::from_secs(1), ..Self::new() }
     }
 
-    /// Plays a case; `false` if anything went wrong, which is then printed. Processor time grows
-    /// with whatever else runs on the machine: one that was only slow is slow if it always is.
+    /// Plays a case; prints any fault and returns `false`. A case that was only slow is repeated,
+    /// because other programs also use the CPU.
     pub fn play(&mut self, (name, case): &Case) -> bool {
         self.name = name;
         for _ in 0..PLAYS {
@@ -117,39 +114,39 @@ impl Tally {
         wrong.is_empty()
     }
 
-    /// Whether anything went wrong so far in what runs.
+    /// Whether the running case has a fault so far.
     pub fn found(&self) -> bool {
         !self.wrong.is_empty() || !self.slow.is_empty()
     }
 
-    /// The case can't run on this machine.
+    /// Marks the case as impossible on this machine.
     pub fn cannot(&mut self, why: impl Into<String>) {
         self.ignored = Some(why.into());
     }
 
-    /// Something besides an answer that must hold.
+    /// Records a fault unless `holds`.
     pub fn check(&mut self, holds: bool, what: impl AsRef<str>) {
         if !holds {
             self.wrong(what.as_ref());
         }
     }
 
-    /// Nothing may be stopped by the answer to this payload.
+    /// Asserts that the answer to this payload blocks nothing.
     pub fn allow(&mut self, hook: &Hook, payload: &Value) -> Answer {
         self.send(hook, payload, Expect::Allow)
     }
 
-    /// Nothing may be said to this payload.
+    /// Asserts that this payload gets no answer.
     pub fn silence(&mut self, hook: &Hook, payload: &Value) -> Answer {
         self.send(hook, payload, Expect::Silence)
     }
 
-    /// The agent must be told something, and nothing stopped.
+    /// Asserts that the agent gets a note and nothing is blocked.
     pub fn note(&mut self, hook: &Hook, payload: &Value) -> Answer {
         self.send(hook, payload, Expect::Note)
     }
 
-    /// The call must be refused.
+    /// Asserts that the call is refused.
     pub fn block(&mut self, hook: &Hook, payload: &Value) -> Answer {
         self.send(hook, payload, Expect::Block)
     }
@@ -159,12 +156,12 @@ impl Tally {
         self.bytes(hook, payload.to_string().as_bytes(), expect)
     }
 
-    /// Sends bytes to the hook, whatever they are.
+    /// Sends raw bytes to the hook.
     pub fn bytes(&mut self, hook: &Hook, stdin: &[u8], expect: Expect) -> Answer {
         self.run(hook.command(&["hook"]), stdin, expect)
     }
 
-    /// Sends payloads at once.
+    /// Sends payloads in parallel.
     pub fn at_once(&mut self, hook: &Hook, payloads: &[Value], expect: Expect) -> Vec<Answer> {
         let deadline = self.deadline;
         let ran: Vec<Ran> = std::thread::scope(|scope| {
@@ -229,21 +226,21 @@ impl Tally {
         answer
     }
 
-    /// A session that began empty and has been read at 5 %.
+    /// A session that started empty and was read at 5 %.
     pub fn begun(&mut self) -> Hook {
         let hook = Hook::new();
         self.begin(&hook);
         hook
     }
 
-    /// Begins this session so.
+    /// Starts this session, with a first reading of 5 %.
     pub fn begin(&mut self, hook: &Hook) {
         self.silence(hook, &case::start(hook, "startup"));
         hook.fill(5.0);
         self.silence(hook, &case::read(hook));
     }
 
-    /// A session that began empty and whose last response left it so full.
+    /// A session that started empty and whose last response left it this full.
     pub fn filled(&mut self, percent: f64) -> Hook {
         let hook = self.begun();
         hook.fill(percent);
@@ -255,8 +252,8 @@ impl Tally {
     }
 }
 
-/// Whether an answer stops what it is asked about, in any of the client's ways. A question is a
-/// stop too: nobody may be there to answer it.
+/// Whether an answer blocks, in any of the client's ways. A question blocks too, because nobody may
+/// be there to answer.
 fn blocks(said: &Value) -> bool {
     let asked = &said["hookSpecificOutput"]["permissionDecision"];
     *asked == "deny" || *asked == "ask" || said["decision"] == "block" || said["continue"] == false

@@ -1,4 +1,4 @@
-//! F, and B where the file itself is at fault: it is another program's, is written while we read, and may be anything.
+//! F and B, in the file itself: another program writes it while we read, and it may be anything.
 
 use std::fs;
 use std::os::unix::fs::{FileExt as _, MetadataExt as _, symlink};
@@ -49,7 +49,7 @@ fn never_written(t: &mut Tally) {
         case::start(&hook, "resume"),
         hook.payload("SessionEnd", &json!({"reason": "clear"})),
     ] {
-        // What is decided here is other cases' matter.
+        // Other cases check what is decided here.
         let event = payload["hook_event_name"].as_str().unwrap_or_default();
         let main = payload["agent_id"].is_null();
         let asked = matches!(event, "PreToolUse") && main;
@@ -61,7 +61,7 @@ fn never_written(t: &mut Tally) {
     t.check(beside == 1, format!("{beside} files beside the transcript"));
 }
 
-/// Junk behind a response changes nothing: neither at 5 % nor at 31 %.
+/// Asserts that junk after a response changes nothing, at 5 % and at 31 %.
 fn changes_nothing(t: &mut Tally, junk: &[u8]) {
     for (percent, expect) in [(5.0, Expect::Silence), (percent_in("narrow"), Expect::Block)] {
         let hook = t.filled(percent);
@@ -93,7 +93,7 @@ fn broken(t: &mut Tally) {
     ] {
         changes_nothing(t, &junk);
     }
-    // Rows that end in CR LF are rows.
+    // Rows that end in CRLF are valid.
     let hook = t.begun();
     case::raw_row(&hook, format!("{}\r\n", case::response("crlf", 300_000)).as_bytes());
     t.block(&hook, &case::read(&hook));
@@ -114,8 +114,8 @@ fn branches(t: &mut Tally) {
         (row["uuid"], row["parentUuid"]) = (uuid.into(), parent.into());
         row
     };
-    // A result without its call, a call without its result, thinking without its signature, and a chain that
-    // leads nowhere: what the API would refuse is not ours to judge.
+    // Results, calls, thinking and parents that do not match: the API would refuse them, but that
+    // is not ours to judge.
     let rows = [
         orphan("r1", "nowhere", case::result(50)),
         json!({"type": "assistant", "uuid": "t1", "parentUuid": "r1", "message": {"role": "assistant",
@@ -127,7 +127,7 @@ fn branches(t: &mut Tally) {
     let lines: Vec<String> = rows.iter().map(Value::to_string).collect();
     let text = lines.join("\n") + "\n";
     changes_nothing(t, text.as_bytes());
-    // A response that hangs on nothing known counts.
+    // A response with an unknown parent counts.
     let hook = t.begun();
     case::row(&hook, &orphan("a9", "nowhere", case::response("m9", 300_000)));
     t.block(&hook, &case::read(&hook));
@@ -166,7 +166,7 @@ fn gigabyte(t: &mut Tally) {
     t.block(&hook, &case::read(&hook));
 }
 
-/// Each call sees the file long, short, or torn: at 5 % throughout.
+/// Each call sees the file long, short, or torn, always at 5 %.
 fn while_read(t: &mut Tally) {
     let hook = t.begun();
     let whole = fs::read(&hook.transcript).expect("transcript");
@@ -188,7 +188,7 @@ fn while_read(t: &mut Tally) {
     });
 }
 
-/// Nothing is known, so nothing is stopped.
+/// Nothing is known, so nothing is blocked.
 fn is_free(t: &mut Tally, hook: &Hook) {
     for payload in [case::read(hook), case::bash(hook, "ls"), case::batch(hook), case::stop(hook)] {
         t.allow(hook, &payload);
@@ -228,7 +228,7 @@ fn no_file(t: &mut Tally) {
         put(&hook.transcript);
         is_free(t, &hook);
     }
-    // A link to a transcript is one.
+    // A link to a transcript counts as one.
     let hook = t.filled(percent_in("narrow"));
     let real = hook.home.join("elsewhere.jsonl");
     fs::rename(&hook.transcript, &real).expect("moved");

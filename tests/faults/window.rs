@@ -1,5 +1,5 @@
-//! A: the size of the window. Believed too small it blocks a session that is nearly empty; believed too large it
-//! lets the client compact first.
+//! A: the size of the window. Guessed too small, it blocks a nearly empty session; guessed too
+//! large, the client compacts first.
 
 use serde_json::json;
 
@@ -26,10 +26,10 @@ pub const CASES: &[Case] = &[
     ("A windows: limits of the environment that lower it", lowered),
 ];
 
-/// 150,000 tokens: a sixth of a 1M window, and more than a 200k one is let have.
+/// A sixth of a 1M window, and more than the limit of a 200k one.
 const TOKENS: u64 = 150_000;
 
-/// Nothing is stopped and nothing said, whatever is asked.
+/// Asserts that no call is blocked or commented on.
 fn is_free(t: &mut Tally, hook: &Hook) {
     for payload in [case::read(hook), case::bash(hook, "ls"), case::batch(hook), case::stop(hook)] {
         t.silence(hook, &payload);
@@ -88,7 +88,7 @@ fn long_variant(t: &mut Tally) {
 fn unknown(t: &mut Tally) {
     let hook = t.begun();
     hook.respond(TOKENS, "some-model-of-2030");
-    // The client says 1,000,000 of every id it doesn't know.
+    // The client reports 1,000,000 for every unknown id.
     case::snapshot(
         &hook,
         &json!({"tokens": TOKENS, "window": 1_000_000, "model": "some-model-of-2030"}),
@@ -99,8 +99,7 @@ fn unknown(t: &mut Tally) {
     t.allow(&hook, &case::stop(&hook));
 }
 
-/// What was used once can't have been more than the window: after a compaction or a rewind
-/// it is still as large.
+/// Usage proves the window's minimum size, which still holds after a compaction or a rewind.
 fn seen_larger(t: &mut Tally) {
     for first in [205_000, 320_000] {
         let hook = t.begun();
@@ -119,7 +118,7 @@ fn seen_larger(t: &mut Tally) {
             child.respond(tokens, "some-model-of-2030");
             t.allow(&child, &case::read(&child));
         }
-        // Of another model nothing is known by that.
+        // It says nothing about another model.
         let switch = child.payload("PostModelSwitch", &json!({"new_model": "another-model"}));
         t.silence(&child, &switch);
         child.respond(TOKENS + 1, "another-model");
@@ -127,7 +126,7 @@ fn seen_larger(t: &mut Tally) {
     }
 }
 
-/// With the event of a switch, and on clients that have none.
+/// With the event of a switch, and on clients without one.
 fn model_up(t: &mut Tally) {
     for told in [true, false] {
         let hook = t.begun();
@@ -166,7 +165,7 @@ fn not_named(t: &mut Tally) {
     }
 }
 
-/// The same model has 200k where long windows are off for an account.
+/// The same model has 200k if long windows are off for an account.
 fn reported(t: &mut Tally) {
     let hook = t.begun();
     hook.respond(TOKENS, OPUS);
@@ -194,7 +193,7 @@ fn setting(t: &mut Tally) {
     t.allow(&hook, &case::stop(&hook));
 }
 
-/// The client takes 1, true, yes and on for on, in any case, and nothing else.
+/// The client accepts only 1, true, yes and on, in any case.
 fn switches_off(t: &mut Tally) {
     for value in ["0", "false", "False", "no", "off", " ", "maybe"] {
         let mut hook = t.begun();
@@ -225,12 +224,12 @@ fn no_numbers(t: &mut Tally) {
     }
 }
 
-/// The client compacts earlier then: so do we.
+/// The client then compacts earlier, so the limit is lower.
 fn lowered(t: &mut Tally) {
     for (name, value) in [
         ("CLAUDE_CODE_AUTO_COMPACT_WINDOW", "200000"),
         ("CLAUDE_CODE_AUTO_COMPACT_WINDOW", "200k"),
-        // Below 100,000 it counts as that.
+        // Lower values count as 100,000.
         ("CLAUDE_CODE_AUTO_COMPACT_WINDOW", "500"),
         ("CLAUDE_AUTOCOMPACT_PCT_OVERRIDE", "20"),
     ] {

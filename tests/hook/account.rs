@@ -1,4 +1,4 @@
-//! The account of what the guard decided, said and did: a session's journal.
+//! A session's journal: what the guard decided, said and did.
 
 use std::fs;
 
@@ -17,7 +17,7 @@ fn last(hook: &Hook) -> (Line, journal::Called) {
     (line, call)
 }
 
-/// What a carve-out said to the last call, and whether it held.
+/// Whether a carve-out accepted the last call, and why.
 fn tried(hook: &Hook, name: &str) -> (bool, String) {
     let (_, call) = last(hook);
     let tried = call.tried.iter().find(|t| t.carve_out == name);
@@ -26,7 +26,7 @@ fn tried(hook: &Hook, name: &str) -> (bool, String) {
 }
 
 #[test]
-fn below_every_tier_nothing_is_written() {
+fn below_the_tiers_nothing_is_journaled() {
     let hook = Hook::begun();
     assert!(hook.read().silent());
     assert!(hook.bash("ls").silent());
@@ -36,7 +36,7 @@ fn below_every_tier_nothing_is_written() {
 }
 
 #[test]
-fn a_denial_is_accounted_for() {
+fn a_denial_is_journaled() {
     let hook = Hook::climbed(percent_in("narrow"));
     let said = hook.read().reason();
     let (line, call) = last(&hook);
@@ -58,7 +58,7 @@ fn a_denial_is_accounted_for() {
 }
 
 #[test]
-fn where_a_command_left_the_accepted_form_is_told() {
+fn the_journal_says_where_a_command_left_the_accepted_form() {
     let hook = Hook::climbed(percent_in("narrow"));
     for (command, why) in [
         ("brain-guard status | head", "`|` outside single quotes at column 20"),
@@ -75,7 +75,7 @@ fn where_a_command_left_the_accepted_form_is_told() {
 }
 
 #[test]
-fn what_passes_above_the_first_tier_and_what_is_read_in_part() {
+fn passed_and_partial_reads_are_journaled() {
     let hook = Hook::climbed(percent_in("coach"));
     assert!(hook.bash("ls").silent());
     let (line, call) = last(&hook);
@@ -97,7 +97,7 @@ fn what_passes_above_the_first_tier_and_what_is_read_in_part() {
 }
 
 #[test]
-fn a_subagents_calls_leave_a_line_only_where_something_was_decided() {
+fn a_subagents_call_is_journaled_only_if_decided() {
     let hook = Hook::climbed(percent_in("narrow"));
     let before = lines(&hook).len();
     let inside = |command: &str| {
@@ -134,7 +134,7 @@ fn shadow_mode_decides_and_denies_nothing() {
     let stopped = lines(&hook).pop().expect("a line");
     assert_eq!(stopped.what, What::Stop(Verdict::WouldDeny));
 
-    // What another cap would have let through is not counted as blocked.
+    // A call that passes for another reason is not counted as blocked.
     let mut hook = Hook::begun();
     hook.settings(&json!({"shadow": true})).fill(percent_in("narrow"));
     hook.set("BRAIN_GUARD_MOD", "");
@@ -144,7 +144,7 @@ fn shadow_mode_decides_and_denies_nothing() {
 }
 
 #[test]
-fn shadow_mode_opens_no_boundary_and_a_project_can_not_set_it() {
+fn shadow_mode_opens_no_boundary_and_ignores_projects() {
     let mut hook = Hook::begun();
     hook.set("BRAIN_GUARD_SHADOW", "1").fill(percent_in("narrow"));
     hook.read();
@@ -163,7 +163,7 @@ fn shadow_mode_opens_no_boundary_and_a_project_can_not_set_it() {
 }
 
 #[test]
-fn no_tool_may_touch_the_journal_and_nothing_waits_for_it() {
+fn the_journal_is_protected_and_not_needed() {
     let hook = Hook::climbed(percent_in("coach"));
     let [path, _] = journal::paths(&hook.places(), &hook.session);
     let path_text = path.to_string_lossy().into_owned();
@@ -193,10 +193,9 @@ fn a_cut_output_is_one_line() {
     assert!(line.said.contains("characters left out"));
 }
 
-/// What the guard brings into the context over a whole climb, in parts of the tokens
-/// that count as full.
+/// Over a whole climb the guard adds at most 0.3 % of the limit to the context.
 #[test]
-fn what_a_session_is_told_stays_within_three_thousandths() {
+fn the_guards_texts_stay_below_three_thousandths() {
     let hook = Hook::begun();
     for tenth in 190..=310 {
         hook.fill(f64::from(tenth) / 10.0);
@@ -222,7 +221,7 @@ fn what_a_session_is_told_stays_within_three_thousandths() {
     assert!(percent > 0.01 && percent <= 0.3, "{added}");
 }
 
-/// What stands in the conversation already is not said in full again.
+/// What is in the conversation already is not repeated in full.
 #[test]
 fn the_second_denial_and_note_of_a_tier_are_short() {
     let hook = Hook::begun();

@@ -1,4 +1,4 @@
-//! The worked examples of `docs/customising.md` do what the page says of them.
+//! The worked examples of `docs/customising.md` behave as the page says.
 
 use std::fs;
 use std::path::Path;
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::harness::{Hook, LIMIT, percent_in};
 
-/// The page's examples with the headings they stand under.
+/// The page's examples with their headings.
 fn examples() -> Vec<(String, Value)> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/customising.md");
     let text = fs::read_to_string(path).expect("the page");
@@ -30,7 +30,7 @@ fn example(heading: &str) -> Value {
     found.unwrap_or_else(|| panic!("no example {heading}")).1
 }
 
-fn with(heading: &str) -> Hook {
+fn with_example(heading: &str) -> Hook {
     let hook = Hook::new();
     hook.settings(&example(heading));
     hook.begin();
@@ -42,7 +42,7 @@ fn edit(hook: &Hook) -> String {
         .verdict()
 }
 
-/// What is denied of a read, a shell command and an edit.
+/// Which of a read, a shell command and an edit are denied.
 fn blocked(hook: &Hook) -> Vec<&'static str> {
     let calls = [
         ("read", hook.read().verdict()),
@@ -68,7 +68,7 @@ fn the_settings_in_the_readme_are_accepted_without_a_fault() {
     }
 }
 
-/// What people read about the tiers gives the defaults.
+/// The documentation of the tiers gives the defaults.
 #[test]
 fn the_pages_give_the_default_tiers() {
     let percents = |profile, limit| -> Vec<String> {
@@ -105,7 +105,7 @@ fn the_pages_give_the_default_tiers() {
 }
 
 #[test]
-fn every_example_is_taken_without_a_word() {
+fn every_example_is_accepted() {
     let examples = examples();
     assert_eq!(examples.len(), 6, "{:?}", examples.iter().map(|e| &e.0).collect::<Vec<_>>());
     for (heading, settings) in examples {
@@ -122,8 +122,8 @@ fn every_example_is_taken_without_a_word() {
 }
 
 #[test]
-fn a_fourth_tier_takes_the_shell_before_the_edits() {
-    let hook = with("A fourth tier");
+fn a_fourth_tier_blocks_the_shell_before_edits() {
+    let hook = with_example("A fourth tier");
     for (percent, expected) in [
         (24.9, &[][..]),
         (25.1, &["read"]),
@@ -150,15 +150,15 @@ fn a_fourth_tier_takes_the_shell_before_the_edits() {
 }
 
 #[test]
-fn a_citation_state_takes_its_notes_and_is_held_at_its_slice() {
-    let hook = with("A section of your own");
+fn a_citation_section_takes_notes_up_to_its_slice() {
+    let hook = with_example("A section of your own");
     hook.fill(percent_in("block-reads"));
     let reason = hook.read().reason();
     assert!(reason.contains("citation (Citation State)"), "{reason}");
     let wrote =
         hook.agent("brain-guard append --kind citation '! Smith 2019, p. 4: read, not quoted'");
     assert!(wrote.stdout.starts_with("added to Citation State: "), "{wrote:?}");
-    // Words that no two entries share, or the seal would fold them.
+    // Unlike words, because the seal folds similar entries.
     let source = |n: usize| (0..10).map(|k| format!("word{n}x{k}")).collect::<Vec<_>>().join(" ");
     let list = (0..50).map(source).collect::<Vec<_>>().join("\n- ");
     let wrote = hook.agent(&format!("brain-guard append --kind citation <<'EOF'\n- {list}\nEOF"));
@@ -177,7 +177,7 @@ fn a_citation_state_takes_its_notes_and_is_held_at_its_slice() {
 }
 
 #[test]
-fn a_smaller_model_has_tiers_and_a_size_of_its_own() {
+fn a_smaller_model_has_its_own_tiers_and_file_size() {
     let hook = Hook::new();
     hook.settings(&example("A smaller model"));
     assert!(hook.start("startup").silent());
@@ -197,8 +197,8 @@ fn a_smaller_model_has_tiers_and_a_size_of_its_own() {
 }
 
 #[test]
-fn sections_in_german() {
-    let hook = with("Sections in German");
+fn german_sections_work() {
+    let hook = with_example("Sections in German");
     hook.fill(percent_in("narrow"));
     let reason = hook.read().reason();
     for part in ["risk (Annahmen und Risiken)", "why (Erkenntnisse zum Vorgehen)"] {
@@ -215,8 +215,8 @@ fn sections_in_german() {
 }
 
 #[test]
-fn hotter_cycles_block_at_once() {
-    let hook = with("Hotter cycles");
+fn hotter_cycles_block_earlier() {
+    let hook = with_example("Hotter cycles");
     for (percent, expected) in
         [(21.9, &[][..]), (22.1, &["read"]), (27.1, &["read", "shell", "write"])]
     {
@@ -227,8 +227,8 @@ fn hotter_cycles_block_at_once() {
 }
 
 #[test]
-fn more_reflection_is_asked_for_at_a_phase_exit() {
-    let hook = with("More reflection");
+fn the_reflection_example_adds_steps_at_phase_exit() {
+    let hook = with_example("More reflection");
     let entered = hook.agent("brain-guard phase enter review");
     assert!(entered.stdout.contains("Read the tests before the code."), "{entered:?}");
     let slice = |insights: &[&str]| {

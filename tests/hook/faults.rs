@@ -1,5 +1,5 @@
-//! Faults of every kind at 31 %, where a sound hook would deny: the call goes on,
-//! nothing is said, and the log holds a line wherever there is a place for one.
+//! Faults at 31 %, where a working hook would deny. The call passes in silence, and the log has a
+//! line if it can be written.
 
 use std::fs;
 
@@ -7,7 +7,7 @@ use serde_json::json;
 
 use crate::harness::{Answer, Hook, percent_in};
 
-/// The call passes with these lines of fault in the log.
+/// Asserts that the call passes, with these fault lines in the log.
 fn assert_passes(hook: &Hook, answer: &Answer, faults: &[&str]) {
     assert!(answer.silent(), "{answer:?}");
     let logged: Vec<String> =
@@ -16,16 +16,16 @@ fn assert_passes(hook: &Hook, answer: &Answer, faults: &[&str]) {
 }
 
 #[test]
-fn what_is_not_json() {
+fn invalid_json_passes_and_is_logged() {
     for bytes in [&b""[..], b"{", b"no", b"\0", b"{\"session_id\":\"\xff\xfe\"}", b"{}{}"] {
         let hook = Hook::climbed(percent_in("narrow"));
         assert_passes(&hook, &hook.raw(&["hook"], bytes), &["payload is not JSON"]);
     }
 }
 
-/// A client newer than we are is no fault of anybody's.
+/// A newer client's payload is not a fault.
 #[test]
-fn json_of_another_shape_is_no_opinion() {
+fn json_of_another_shape_passes() {
     for text in [
         "{}",
         "[]",
@@ -39,9 +39,9 @@ fn json_of_another_shape_is_no_opinion() {
     }
 }
 
-/// It may just be late, or a folder, or gone for good: said once a session.
+/// The file may be late, a folder, or gone for good: reported once a session.
 #[test]
-fn a_transcript_that_can_not_be_read() {
+fn an_unreadable_transcript_is_logged_once() {
     for folder in [false, true] {
         let hook = Hook::climbed(percent_in("narrow"));
         fs::remove_file(&hook.transcript).expect("removed");
@@ -56,7 +56,7 @@ fn a_transcript_that_can_not_be_read() {
 }
 
 #[test]
-fn a_half_written_state() {
+fn a_half_written_state_passes() {
     for damage in [&b"{\"job\":\"x\",\"ran"[..], b"", b"\0\0\0", b"{\"job\":7}"] {
         let hook = Hook::climbed(percent_in("narrow"));
         fs::write(hook.places().session(&hook.session, "json"), damage).expect("damage");
@@ -65,7 +65,7 @@ fn a_half_written_state() {
 }
 
 #[test]
-fn a_state_that_can_not_be_read() {
+fn an_unreadable_state_passes() {
     let hook = Hook::climbed(percent_in("narrow"));
     let path = hook.places().session(&hook.session, "json");
     fs::remove_file(&path).expect("removed");
@@ -75,9 +75,9 @@ fn a_state_that_can_not_be_read() {
     assert_eq!(hook.log("fault")[0]["what"], "state not read");
 }
 
-/// Nothing can be written down any more: a denial would have no way out.
+/// Nothing can be written, so a denial would leave no way out.
 #[test]
-fn a_state_that_can_not_be_written() {
+fn an_unwritable_state_passes() {
     let hook = Hook::begun();
     hook.fill(percent_in("narrow"));
     let lock = hook.places().session(&hook.session, "lock");
@@ -92,7 +92,7 @@ fn a_state_that_can_not_be_written() {
 }
 
 #[test]
-fn no_place_for_state_at_all() {
+fn a_missing_state_folder_passes() {
     let mut hook = Hook::new();
     hook.fill(percent_in("narrow"));
     hook.set("XDG_STATE_HOME", "/dev/null/state");
@@ -109,7 +109,7 @@ fn no_place_for_state_at_all() {
 }
 
 #[test]
-fn no_home() {
+fn a_missing_home_passes() {
     let mut hook = Hook::climbed(percent_in("narrow"));
     hook.set("HOME", "");
     assert!(hook.read().silent() && hook.stop().silent());
@@ -117,7 +117,7 @@ fn no_home() {
 }
 
 #[test]
-fn settings_that_can_not_be_read() {
+fn unreadable_settings_leave_the_defaults() {
     let hook = Hook::begun();
     let path = hook.places().user_settings;
     fs::create_dir_all(&path).expect("a folder in its place");
@@ -128,7 +128,7 @@ fn settings_that_can_not_be_read() {
 }
 
 #[test]
-fn a_subagent_passes_whatever_the_main_conversation_holds() {
+fn a_subagent_passes_despite_a_full_main_conversation() {
     let hook = Hook::climbed(percent_in("narrow"));
     for (tool, input) in [
         ("Read", json!({"file_path": "/etc/hostname"})),
@@ -142,7 +142,7 @@ fn a_subagent_passes_whatever_the_main_conversation_holds() {
 }
 
 #[test]
-fn unknown_arguments_are_let_go() {
+fn unknown_arguments_pass() {
     let hook = Hook::climbed(percent_in("narrow"));
     let call = hook.call("Read", &json!({"file_path": "/etc/hostname"})).to_string();
     assert!(hook.raw(&["hook", "--of-a-later-version"], call.as_bytes()).silent());

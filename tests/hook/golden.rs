@@ -1,6 +1,5 @@
-//! A golden reply for every recorded payload, first event at 5 %, 26 % and 31 %.
-//! `UPDATE_GOLDEN=1` writes them anew. A recorded environment (`*.env.json`) is a
-//! case of its own, with the variables as the client set them.
+//! The reply to every recorded payload, first event at 5 %, 26 % and 31 %; `UPDATE_GOLDEN=1`
+//! rewrites them. A recording with the client's environment (`*.env.json`) is a separate case.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -23,8 +22,7 @@ fn read(folder: &str, name: &str) -> String {
     fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
 }
 
-/// The reply to a recording at this fill, with what differs from run to run
-/// replaced by placeholders.
+/// The reply to a recording at this context usage, with placeholders for what differs between runs.
 fn reply(name: &str, percent: f64) -> Value {
     let recorded = name.strip_suffix(".env");
     let text = read("payloads", recorded.unwrap_or(name));
@@ -65,7 +63,7 @@ fn reply(name: &str, percent: f64) -> Value {
     serde_json::from_str(&ageless(&text)).expect("JSON")
 }
 
-/// Takes a figure's age out: `…, transcript, 1 s old)`.
+/// Removes a figure's age: `…, transcript, 1 s old)`.
 fn ageless(text: &str) -> String {
     let mut parts = text.split(", transcript, ");
     let mut out = parts.next().unwrap_or_default().to_owned();
@@ -93,9 +91,9 @@ fn every_recorded_payload_has_its_reply() {
     assert_eq!(names("golden"), names("payloads"), "a golden without a payload");
 }
 
-/// What the goldens say in sum, so that an update can't slip a block in unseen.
+/// A summary of the goldens, so that an update cannot add a block unnoticed.
 #[test]
-fn what_the_goldens_block() {
+fn the_goldens_block_only_the_listed_calls() {
     let mut blocked = Vec::new();
     for name in names("golden") {
         let replies: Map<String, Value> =

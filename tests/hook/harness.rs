@@ -1,5 +1,5 @@
-//! One client session as the hook sees it: a HOME, a project and a transcript of
-//! its own, an empty environment but for what the client sets, the real binary.
+//! One client session as the hook sees it: its own HOME, project and transcript, only the client's
+//! variables, the real binary.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -12,8 +12,7 @@ use base::paths::Places;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-/// Where the context counts as full for claude-opus-5-5: its window less the
-/// client's buffer.
+/// The limit of claude-opus-5-5: its window less the client's buffer.
 pub const LIMIT: u64 = 967_000;
 
 /// The binary under test.
@@ -29,7 +28,7 @@ pub struct Hook {
     env: BTreeMap<String, String>,
 }
 
-/// What the binary answered.
+/// The output and exit code of the binary.
 #[derive(Debug, PartialEq)]
 pub struct Answer {
     pub stdout: String,
@@ -38,12 +37,12 @@ pub struct Answer {
 }
 
 impl Answer {
-    /// Success without a word.
+    /// Whether it succeeded without output.
     pub fn silent(&self) -> bool {
         *self == Self { stdout: String::new(), stderr: String::new(), code: Some(0) }
     }
 
-    /// The reply; null where nothing was said. Nothing but JSON may be on stdout.
+    /// The reply, or null for none. Only JSON may be on stdout.
     pub fn json(&self) -> Value {
         assert_eq!((self.code, self.stderr.as_str()), (Some(0), ""), "{self:?}");
         if self.stdout.is_empty() {
@@ -60,14 +59,14 @@ impl Answer {
             .to_owned()
     }
 
-    /// The reason of a denial; empty if there was none.
+    /// The reason of a denial, or an empty text.
     pub fn reason(&self) -> String {
         let reply = self.json();
         let specific = &reply["hookSpecificOutput"];
         specific["permissionDecisionReason"].as_str().unwrap_or_default().to_owned()
     }
 
-    /// What was added to the context; empty if nothing was.
+    /// The text added to the context, or an empty text.
     pub fn note(&self) -> String {
         self.json()["hookSpecificOutput"]["additionalContext"]
             .as_str()
@@ -75,19 +74,19 @@ impl Answer {
             .to_owned()
     }
 
-    /// The line for the user; empty if there was none.
+    /// The line for the user, or an empty text.
     pub fn user(&self) -> String {
         self.json()["systemMessage"].as_str().unwrap_or_default().to_owned()
     }
 }
 
 impl Hook {
-    /// An interactive client with the plugin's module at work, before its first event.
+    /// An interactive client with the plugin's module, before its first event.
     pub fn new() -> Self {
         Self::of("5e550000-0000-4000-8000-000000000001")
     }
 
-    /// The same with this session id.
+    /// As [`Self::new`], with this session id.
     pub fn of(session: &str) -> Self {
         let dir = tempfile::tempdir().expect("temporary folder");
         let root = fs::canonicalize(dir.path()).expect("real path");
@@ -119,7 +118,7 @@ impl Hook {
         }
     }
 
-    /// Another session of the same user in the same project, of this client process.
+    /// Another session of the same user and project, in this client process.
     pub fn beside(&self, session: &str, client: u32) -> Self {
         let transcript = self.transcript.with_file_name(format!("{session}.jsonl"));
         let mut other = Self {
@@ -135,7 +134,7 @@ impl Hook {
         other
     }
 
-    /// Sets a variable; an empty value takes it away.
+    /// Sets a variable; an empty value removes it.
     pub fn set(&mut self, name: &str, value: &str) -> &mut Self {
         if value.is_empty() {
             self.env.remove(name);
@@ -153,23 +152,22 @@ impl Hook {
         self
     }
 
-    /// The environment as the library takes it.
+    /// The environment in the library's type.
     pub fn env(&self) -> Env {
         Env::Map(self.env.clone())
     }
 
-    /// The environment's variables.
     pub fn variables(&self) -> &BTreeMap<String, String> {
         &self.env
     }
 
-    /// Where the guard keeps its things.
+    /// The paths that the guard uses.
     pub fn places(&self) -> Places {
-        let env = Env::of([("HOME", self.home.to_str().expect("utf-8"))]);
-        Places::of(&env, &self.project).expect("places")
+        let env = Env::from_pairs([("HOME", self.home.to_str().expect("utf-8"))]);
+        Places::for_project(&env, &self.project).expect("places")
     }
 
-    /// The session's state as it lies on disk.
+    /// The session's state on disk.
     pub fn state(&self) -> Value {
         let bytes = fs::read(self.places().session(&self.session, "json")).expect("state");
         serde_json::from_slice(&bytes).expect("JSON")
@@ -187,14 +185,14 @@ impl Hook {
         lines.filter(|l| l["kind"] == kind).collect()
     }
 
-    /// The binary with this session's environment and nothing else.
+    /// The binary with only this session's environment.
     pub fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(PROGRAM);
         command.args(args).env_clear().envs(&self.env).current_dir(&self.project);
         command
     }
 
-    /// Runs the binary with these arguments on these bytes.
+    /// Runs the binary with these arguments and this input.
     pub fn raw(&self, args: &[&str], stdin: &[u8]) -> Answer {
         finish(self.command(args), stdin)
     }
@@ -204,7 +202,7 @@ impl Hook {
         self.raw(&["hook"], payload.to_string().as_bytes())
     }
 
-    /// A payload of this session with the fields every event has.
+    /// A payload of this session with the fields of every event.
     pub fn payload(&self, event: &str, more: &Value) -> Value {
         let mut payload = json!({
             "session_id": self.session,
@@ -220,7 +218,7 @@ impl Hook {
         payload
     }
 
-    /// A `PreToolUse`.
+    /// A `PreToolUse` payload.
     pub fn call(&self, tool: &str, input: &Value) -> Value {
         self.payload(
             "PreToolUse",
@@ -233,7 +231,7 @@ impl Hook {
         self.send(&self.call(tool, input))
     }
 
-    /// Asks whether a file that this session doesn't know may be read.
+    /// Asks whether a file new to this session may be read.
     pub fn read(&self) -> Answer {
         self.pre("Read", &json!({"file_path": "/etc/hostname"}))
     }
@@ -253,7 +251,7 @@ impl Hook {
         self.send(&self.payload("Stop", &json!({"background_tasks": []})))
     }
 
-    /// Begins a session in this way.
+    /// Starts a session from this source.
     pub fn start(&self, source: &str) -> Answer {
         self.send(&self.payload("SessionStart", &json!({"source": source})))
     }
@@ -263,8 +261,8 @@ impl Hook {
         self.send(&self.payload("UserPromptSubmit", &json!({"prompt": text})))
     }
 
-    /// Runs one of the agent's verbs the way the client does: asks, runs the
-    /// command it was given back in a shell, tells what came of it.
+    /// Runs an agent's verb like the client: asks, runs the returned command in a shell, reports
+    /// the result.
     pub fn agent(&self, command: &str) -> Answer {
         let asked = self.bash(command);
         assert_eq!(asked.verdict(), "allow", "{asked:?}");
@@ -290,12 +288,12 @@ impl Hook {
         ran
     }
 
-    /// The model's next response leaves the context `percent` of [`LIMIT`] full.
+    /// Adds a response that leaves the context `percent` of [`LIMIT`] full.
     pub fn fill(&self, percent: f64) {
         self.respond((LIMIT as f64 * percent / 100.0).ceil() as u64, "claude-opus-5-5");
     }
 
-    /// A response of `model` that leaves `tokens` in the context.
+    /// Adds a response of `model` that leaves `tokens` in the context.
     pub fn respond(&self, tokens: u64, model: &str) {
         let now = base::clock::now().to_rfc3339();
         let id = format!("msg_{tokens}");
@@ -315,21 +313,21 @@ impl Hook {
         fs::write(&self.transcript, text).expect("transcript");
     }
 
-    /// A session that began empty and has been read at 5 %.
+    /// A session that started empty and was read at 5 %.
     pub fn begun() -> Self {
         let hook = Self::new();
         hook.begin();
         hook
     }
 
-    /// Begins it, with a first reading of 5 %.
+    /// Starts the session, with a first reading of 5 %.
     pub fn begin(&self) {
         assert!(self.start("startup").silent());
         self.fill(5.0);
         assert!(self.read().silent());
     }
 
-    /// A session that began empty and now stands at `percent`, read there once.
+    /// A session that started empty and was then read once at `percent`.
     pub fn climbed(percent: f64) -> Self {
         let hook = Self::begun();
         hook.fill(percent);
@@ -338,8 +336,8 @@ impl Hook {
     }
 }
 
-/// Percent of [`LIMIT`] just inside a tier, by the default settings: a test that means
-/// "in this tier" follows when the tier's default moves.
+/// The percentage of [`LIMIT`] just inside a default tier, so that tests follow when the default
+/// moves.
 pub fn percent_in(tier: &str) -> f64 {
     let ramp = guard::settings::Settings::default().ramp(LIMIT);
     let mut tiers = ramp.tiers().iter().skip_while(|t| t.name != tier);
@@ -349,7 +347,7 @@ pub fn percent_in(tier: &str) -> f64 {
     percent
 }
 
-/// Runs a command on these bytes to its end.
+/// Runs a command with this input to its end.
 pub fn finish(mut command: Command, stdin: &[u8]) -> Answer {
     let mut child = command
         .stdin(Stdio::piped())
@@ -359,7 +357,7 @@ pub fn finish(mut command: Command, stdin: &[u8]) -> Answer {
         .expect("started");
     let mut pipe = child.stdin.take().expect("stdin");
     let bytes = stdin.to_vec();
-    // A program that ends without reading everything breaks the pipe: no fault of its.
+    // A program may end without reading all its input; the broken pipe is not an error.
     let writer = std::thread::spawn(move || drop(pipe.write_all(&bytes)));
     let output = child.wait_with_output().expect("ended");
     writer.join().expect("written");

@@ -1,5 +1,5 @@
-//! Which job a session has from its start: its own again, nobody's twice, and the
-//! offer of one that was left unfinished.
+//! Which job a session gets at its start: its own again, never one in use, and the offer of an
+//! unfinished one.
 
 use std::fs;
 use std::process::{Child, Command, Stdio};
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::harness::Hook;
 
-/// Another client that lives, in a session of this project.
+/// Another running client, in a session of this project.
 struct Other(Child);
 
 impl Other {
@@ -19,7 +19,7 @@ impl Other {
         let client = state::client(child.id()).expect("alive");
         state::take_seat(&hook.places(), client, "other").expect("seated");
         let me = Holder { session: "other".into(), client: Some(client) };
-        assert_eq!(jobs::hold(&hook.places(), job, &me).expect("held"), Ok(()));
+        assert_eq!(jobs::take_job(&hook.places(), job, &me).expect("held"), Ok(()));
         Self(child)
     }
 }
@@ -31,7 +31,7 @@ impl Drop for Other {
     }
 }
 
-/// A session that wrote into its default job; what the job is called.
+/// A session that wrote into its default job, and the job's name.
 fn worked() -> (Hook, String) {
     let hook = Hook::begun();
     hook.agent("brain-guard append --kind thread 'the parser fails on CRLF'");
@@ -45,7 +45,7 @@ fn move_to(hook: &mut Hook, number: u32) {
 }
 
 #[test]
-fn a_session_that_goes_on_takes_its_job_again() {
+fn a_resumed_session_takes_its_job_again() {
     let (hook, job) = worked();
     let line = hook.start("resume").note();
     assert!(line.contains(&format!("works on the job {job}")) && !line.contains('\n'), "{line}");
@@ -54,7 +54,7 @@ fn a_session_that_goes_on_takes_its_job_again() {
 }
 
 #[test]
-fn a_job_that_another_live_session_has_is_not_taken() {
+fn a_job_of_another_live_session_is_not_taken() {
     let (hook, job) = worked();
     let path = hook.places().job(&job).join("job.json");
     let _ = fs::remove_file(path);
@@ -68,7 +68,7 @@ fn a_job_that_another_live_session_has_is_not_taken() {
 }
 
 #[test]
-fn a_job_that_was_completed_meanwhile_is_not_taken_and_nothing_is_said_of_none() {
+fn a_job_completed_meanwhile_is_not_taken() {
     let hook = Hook::begun();
     assert!(hook.start("resume").silent(), "there is no file to speak of");
     let (hook, job) = worked();
@@ -83,7 +83,7 @@ fn a_job_that_was_completed_meanwhile_is_not_taken_and_nothing_is_said_of_none()
 }
 
 #[test]
-fn a_fork_in_the_same_client_takes_the_job_over_and_another_clients_does_not() {
+fn only_a_fork_in_the_same_client_takes_the_job() {
     let (mut hook, job) = worked();
     move_to(&mut hook, 2);
     let line = hook.start("fork").note();
@@ -98,7 +98,7 @@ fn a_fork_in_the_same_client_takes_the_job_over_and_another_clients_does_not() {
     assert_ne!(hook.state()["job"], Value::String(job));
 }
 
-/// The session's client is gone, and a new one starts.
+/// Replaces the session's client by a new one.
 fn started_anew(hook: &mut Hook, number: u32) -> (String, String) {
     let child = Command::new("sleep").arg("600").stdin(Stdio::null()).spawn().expect("started");
     let child = Other(child);
@@ -115,7 +115,7 @@ fn written(hook: &Hook, job: &str, hours_ago: u64) {
 }
 
 #[test]
-fn an_unfinished_job_that_nobody_holds_is_offered_in_one_line() {
+fn a_free_unfinished_job_is_offered_in_one_line() {
     let (mut hook, job) = worked();
     let record = hook.places().job(&job).join("job.json");
     let put = |value: Value| fs::write(&record, value.to_string()).expect("record");

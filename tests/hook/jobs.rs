@@ -1,5 +1,5 @@
-//! What a session makes of its job verbs' requests: it works on the job at once,
-//! and the boundary that it asks for carries the right text.
+//! How a session handles its job verbs' requests: it switches the job at once, and the requested
+//! boundary carries the right text.
 
 use std::fs;
 use std::path::PathBuf;
@@ -15,9 +15,9 @@ fn now() -> base::clock::Time {
     base::clock::now()
 }
 
-/// The verb has run and left this; the hook hears of its end.
+/// Leaves a verb's request and sends the event of its end.
 fn asked(hook: &Hook, request: &Request) -> Answer {
-    requests::leave(&hook.places(), &hook.session, request).expect("left");
+    requests::add(&hook.places(), &hook.session, request).expect("left");
     ran(hook)
 }
 
@@ -36,15 +36,15 @@ fn focus(job: &str, created: bool) -> Request {
     Request::Focus { job: job.into(), adopted: None, created, clear: true, at: now() }
 }
 
-/// A job's file with this entry under Forward State.
+/// Writes a job's file with this entry under Forward State.
 fn job(hook: &Hook, job: &str, entry: &str) -> PathBuf {
     let places = hook.places();
-    origin::made(&places, job).expect("known");
+    origin::record_created(&places, job).expect("known");
     let dir = places.ensure_job(job).expect("folder");
     let text =
         format!("---\njob: {job}\nversion: 0\n---\n# {job}\n\n## Forward State\n- {entry}\n");
     fs::write(dir.join("compaction.md"), text).expect("file");
-    origin::written(&places, job).expect("known");
+    origin::after_write(&places, job).expect("known");
     dir
 }
 
@@ -58,7 +58,7 @@ fn token(hook: &Hook) -> Value {
     serde_json::from_str(&fs::read_to_string(path).expect("token")).expect("JSON")
 }
 
-/// The client was cleared: the same process, in the session with this number.
+/// Clears the client: the same process, now in the session with this number.
 fn cleared(hook: &mut Hook, number: u32) -> String {
     move_to(hook, number);
     let note = hook.start("clear").note();
@@ -74,7 +74,7 @@ fn move_to(hook: &mut Hook, number: u32) {
 }
 
 #[test]
-fn a_focused_jobs_file_crosses_as_it_stands_at_the_clear() {
+fn a_focused_jobs_file_is_delivered_as_it_is_at_the_clear() {
     let mut hook = Hook::begun();
     hook.prompt("back to the parser");
     let dir = job(&hook, "parser", "write the lexer next");
@@ -106,7 +106,7 @@ fn a_focused_jobs_file_crosses_as_it_stands_at_the_clear() {
 }
 
 #[test]
-fn a_new_job_from_a_named_one_begins_with_the_template_and_the_prompt_that_asked() {
+fn a_new_job_starts_with_the_template_and_the_prompt() {
     let mut hook = Hook::begun();
     job(&hook, "parser", "write the lexer next");
     hook.agent("brain-guard job focus parser --no-clear");
@@ -124,7 +124,7 @@ fn a_new_job_from_a_named_one_begins_with_the_template_and_the_prompt_that_asked
 }
 
 #[test]
-fn a_default_job_goes_on_under_its_new_name_with_all_that_it_has() {
+fn a_renamed_default_job_keeps_everything() {
     let hook = Hook::climbed(percent_in("narrow"));
     hook.agent("brain-guard append --kind next 'the parser fails on CRLF'");
     hook.agent("brain-guard seal");
@@ -147,7 +147,7 @@ fn a_default_job_goes_on_under_its_new_name_with_all_that_it_has() {
 }
 
 #[test]
-fn a_pause_ends_what_is_under_way_and_asks_for_nothing() {
+fn a_pause_ends_a_pending_boundary() {
     let hook = Hook::climbed(percent_in("coach"));
     hook.agent("brain-guard append --kind next 'the parser fails on CRLF'");
     hook.agent("brain-guard seal");
@@ -155,7 +155,7 @@ fn a_pause_ends_what_is_under_way_and_asks_for_nothing() {
     assert_eq!(before["step"], "pending");
     let said = hook.agent("brain-guard job pause").stdout;
     assert!(said.contains("has no job now"), "{said}");
-    assert_eq!(token(&hook)["why"], "the session went on to another job");
+    assert_eq!(token(&hook)["why"], "the session switched to another job");
     assert_eq!(hook.bash("ls").verdict(), "pass");
     assert_eq!(hook.state()["lifted"], Value::Null, "nothing had to be lifted for it");
     let next = hook.state()["job"].as_str().expect("job").to_owned();
@@ -165,7 +165,7 @@ fn a_pause_ends_what_is_under_way_and_asks_for_nothing() {
 }
 
 #[test]
-fn a_completed_job_leaves_its_summary_and_no_more() {
+fn a_completed_job_hands_over_only_its_summary() {
     let mut hook = Hook::begun();
     hook.prompt("build the parser");
     hook.agent("brain-guard append --kind directive 'never log the token'");
@@ -173,7 +173,10 @@ fn a_completed_job_leaves_its_summary_and_no_more() {
     let said = hook.agent(
         "brain-guard seal --summary 'the parser works; CRLF was the hard part' && brain-guard job complete",
     );
-    assert!(said.stdout.contains("end your turn now; a fresh session begins"), "{said:?}");
+    assert!(
+        said.stdout.contains("end your turn now; a fresh session starts with only"),
+        "{said:?}"
+    );
     assert_eq!(token(&hook)["delivery"], "transition");
     let refused = hook.bash("ls").reason();
     assert!(refused.contains(&format!("the job {job} is complete")), "{refused}");
@@ -190,11 +193,11 @@ fn a_completed_job_leaves_its_summary_and_no_more() {
 }
 
 #[test]
-fn what_comes_last_in_a_command_holds() {
+fn the_last_request_of_a_command_wins() {
     let hook = Hook::begun();
     for name in ["one", "two"] {
         job(&hook, name, "an entry");
-        requests::leave(&hook.places(), &hook.session, &focus(name, false)).expect("left");
+        requests::add(&hook.places(), &hook.session, &focus(name, false)).expect("left");
     }
     assert!(ran(&hook).silent());
     assert_eq!(token(&hook)["job"], "two");
@@ -205,7 +208,7 @@ fn what_comes_last_in_a_command_holds() {
 }
 
 #[test]
-fn without_a_way_to_clear_the_agent_hears_where_the_file_is() {
+fn without_a_clear_the_agent_is_told_the_files_path() {
     let mut hook = Hook::begun();
     hook.set("BRAIN_GUARD_MOD", "");
     let dir = job(&hook, "parser", "write the lexer next");
@@ -217,7 +220,7 @@ fn without_a_way_to_clear_the_agent_hears_where_the_file_is() {
 }
 
 #[test]
-fn who_began_the_turn_is_known() {
+fn the_state_records_whether_a_person_began_the_turn() {
     let hook = Hook::begun();
     let asked = || hook.state()["asked"].clone();
     hook.prompt("do the thing");
@@ -235,19 +238,19 @@ fn who_began_the_turn_is_known() {
     assert!(kept.contains("do the thing") && !kept.contains("focus parser"), "{kept}");
 }
 
-/// A phase that was entered with coaching, open in the session's job.
+/// The session's job, with an open phase that was entered with coaching.
 fn in_a_phase(hook: &Hook) -> PathBuf {
     let name = hook.state()["job"].as_str().expect("job").to_owned();
     let dir = job(hook, &name, "write the lexer next");
     let record =
         json!({"auto": true, "phase": {"name": "review", "coach": "look for what nobody tested"}});
     fs::write(dir.join("job.json"), record.to_string()).expect("record");
-    origin::written(&hook.places(), &name).expect("known");
+    origin::after_write(&hook.places(), &name).expect("known");
     dir
 }
 
 #[test]
-fn a_session_that_wakes_up_in_a_phase_hears_its_coaching_again() {
+fn a_session_that_resumes_in_a_phase_gets_its_coaching_again() {
     let mut hook = Hook::begun();
     in_a_phase(&hook);
     let told = |note: &str| {
@@ -283,7 +286,7 @@ fn a_phase_remembers_that_it_was_coached() {
 }
 
 #[test]
-fn a_look_at_the_jobs_costs_no_turn_and_the_verbs_are_the_agents_to_run() {
+fn listing_jobs_begins_no_turn() {
     let hook = Hook::begun();
     job(&hook, "parser", "write the lexer next");
     let typed = |args: &str| {
@@ -309,9 +312,9 @@ fn a_look_at_the_jobs_costs_no_turn_and_the_verbs_are_the_agents_to_run() {
     assert_ne!(hook.state()["turn"], Value::Null);
 }
 
-/// Nothing in the client brakes a loop; a new name is none either.
+/// The client does not stop loops of clears; a new job name does not allow one either.
 #[test]
-fn one_new_job_right_after_another_is_not_cleared_for() {
+fn a_second_new_job_right_after_the_first_is_not_cleared_for() {
     let mut hook = Hook::begun();
     hook.agent("brain-guard job focus one");
     cleared(&mut hook, 2);
@@ -321,9 +324,9 @@ fn one_new_job_right_after_another_is_not_cleared_for() {
     assert_eq!(hook.state()["job"], "two");
 }
 
-/// Pieces are cut by several processes, beside bearings that may be long.
+/// Each piece is cut by its own process, beside bearings that may be long.
 #[test]
-fn a_long_file_arrives_whole_beside_a_long_coaching() {
+fn a_long_file_arrives_whole_with_a_long_coaching() {
     let mut hook = Hook::begun();
     hook.prompt(&"x".repeat(3_000));
     let entries: Vec<String> = (0..280).map(|n| format!("entry {n} of a long file, é")).collect();
@@ -331,7 +334,7 @@ fn a_long_file_arrives_whole_beside_a_long_coaching() {
     let coach = "look again. ".repeat(400);
     let record = json!({"phase": {"name": "review", "coach": coach}});
     fs::write(dir.join("job.json"), record.to_string()).expect("record");
-    origin::written(&hook.places(), "parser").expect("known");
+    origin::after_write(&hook.places(), "parser").expect("known");
     hook.agent("brain-guard job focus parser");
     let id = token(&hook)["id"].as_str().expect("id").to_owned();
     hook.agent("brain-guard append --kind thread 'one more'");
@@ -350,9 +353,9 @@ fn a_long_file_arrives_whole_beside_a_long_coaching() {
     assert_eq!(arrival, guard::boundary::arrival::Arrival::Whole);
 }
 
-/// A prompt holds the clear back; the session works on the other job all the same.
+/// A prompt delays the clear; the session still works on the other job.
 #[test]
-fn a_prompt_ahead_of_the_clear_is_told_where_the_focused_file_lies() {
+fn a_prompt_before_the_clear_gets_the_focused_files_path() {
     let hook = Hook::begun();
     hook.prompt("back to the parser");
     let file = job(&hook, "parser", "write the lexer next").join("compaction.md");
@@ -364,9 +367,9 @@ fn a_prompt_ahead_of_the_clear_is_told_where_the_focused_file_lies() {
     assert_eq!(hook.prompt("and another one").note(), "", "said once");
 }
 
-/// A hook that was killed had taken up a seal that the agent was told will be followed by a clear.
+/// The hook that took the seal was killed, after the agent was told that a clear follows.
 #[test]
-fn a_promised_boundary_that_does_not_come_is_told() {
+fn a_missing_promised_boundary_is_reported() {
     let hook = Hook::begun();
     hook.settings(&json!({"shadow": true}));
     job(&hook, "parser", "write the lexer next");

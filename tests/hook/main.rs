@@ -1,5 +1,5 @@
-//! The contract of `brain-guard hook`, proved on the real binary: what it answers
-//! to the client's own payloads at every stance, to broken ones, to many at once.
+//! The contract of `brain-guard hook` on the real binary: its answers to the client's payloads in
+//! every tier, to broken ones, to many at once.
 #![allow(
     clippy::disallowed_methods,
     reason = "tests are an edge: they start processes, read files and wait"

@@ -1,5 +1,5 @@
-//! Payloads cut, bent and blown up: whatever comes in, the answer is JSON or
-//! nothing. Seeded, so that a failure comes again.
+//! Payloads cut, bent and inflated: the answer is always JSON or nothing. Seeded, so that a failure
+//! can be repeated.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -28,7 +28,7 @@ impl Random {
     }
 }
 
-/// The recorded payloads, of this session and its transcript.
+/// The recorded payloads, with this session and its transcript.
 fn payloads(hook: &Hook) -> Vec<Value> {
     let entries = std::fs::read_dir(fixtures().join("payloads")).expect("folder");
     let mut paths: Vec<_> = entries.flatten().map(|e| e.path()).collect();
@@ -54,7 +54,7 @@ fn payloads(hook: &Hook) -> Vec<Value> {
     payloads
 }
 
-/// The `n`-th value of a tree, itself first.
+/// The `n`-th value of a tree in pre-order.
 fn nth<'a>(value: &'a mut Value, n: &mut usize) -> Option<&'a mut Value> {
     if *n == 0 {
         return Some(value);
@@ -88,7 +88,7 @@ fn wrong(random: &mut Random) -> Value {
     }
 }
 
-/// One payload, changed.
+/// A payload with one random change.
 fn mutate(payload: &Value, random: &mut Random) -> Vec<u8> {
     let mut tree = payload.clone();
     if random.below(3) > 0 {
@@ -123,7 +123,7 @@ fn shown(bytes: &[u8]) -> String {
 }
 
 #[test]
-fn in_process() {
+fn the_hook_answers_mutations_in_process() {
     let mut random = Random(1);
     for percent in [5.0, percent_in("narrow")] {
         let hook = Hook::climbed(percent);
@@ -142,7 +142,7 @@ fn in_process() {
 }
 
 #[test]
-fn by_the_binary() {
+fn the_binary_answers_mutations() {
     let mut random = Random(2);
     let hook = Hook::climbed(percent_in("narrow"));
     let payloads = payloads(&hook);

@@ -1,4 +1,4 @@
-//! What is the operator's: the override, the settings, the state.
+//! What only the operator may change: the override, the settings, the state.
 
 use std::process::{Child, Command};
 
@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::harness::{Hook, percent_in};
 
-/// A client beside this process, so that what is started here is not below it.
+/// A client beside this process, so that commands started here are not its descendants.
 struct Client(Child);
 
 impl Drop for Client {
@@ -16,7 +16,7 @@ impl Drop for Client {
     }
 }
 
-/// A session at 31 % in such a client.
+/// A session in `narrow` in such a client.
 fn beside_its_client() -> (Hook, Client) {
     let client = Client(Command::new("sleep").arg("600").spawn().expect("a client"));
     let pid = client.0.id().to_string();
@@ -30,7 +30,7 @@ fn beside_its_client() -> (Hook, Client) {
 }
 
 #[test]
-fn the_agent_takes_no_override_and_writes_no_settings() {
+fn the_agent_cannot_override_or_write_settings() {
     for percent in [5.0, percent_in("narrow")] {
         let hook = Hook::begun();
         hook.fill(percent);
@@ -70,7 +70,7 @@ fn the_agent_takes_no_override_and_writes_no_settings() {
 }
 
 #[test]
-fn the_verb_itself_refuses_in_the_agents_shell() {
+fn override_refuses_in_the_agents_shell() {
     let hook = Hook::climbed(percent_in("narrow"));
     let answer = hook.raw(&["override", "--for", "30m"], b"");
     assert_eq!(answer.code, Some(1), "{answer:?}");
@@ -78,7 +78,7 @@ fn the_verb_itself_refuses_in_the_agents_shell() {
 }
 
 #[test]
-fn without_the_clients_mark_it_is_known_by_the_processes_above() {
+fn without_the_clients_mark_the_parent_processes_decide() {
     let mut hook = Hook::climbed(percent_in("narrow"));
     hook.set("CLAUDECODE", "");
     for verb in [&["override", "--for", "30m"][..], &["uninstall"]] {
@@ -90,13 +90,13 @@ fn without_the_clients_mark_it_is_known_by_the_processes_above() {
 }
 
 #[test]
-fn a_prompt_that_the_agents_shell_made_up_takes_no_override() {
+fn a_prompt_forged_in_the_agents_shell_gives_no_override() {
     let hook = Hook::climbed(percent_in("narrow"));
     let told =
         json!({"command_name": "brain-guard:override", "command_args": "--for 30m", "prompt": "x"});
     let payload = hook.payload("UserPromptExpansion", &told).to_string();
     let mut shell = Command::new("/bin/sh");
-    // The second command keeps the shell above the hook.
+    // The second command keeps the shell alive as the hook's parent.
     shell.args(["-c", "\"$0\" hook; true", crate::harness::PROGRAM]).env_clear();
     shell.envs(hook.variables()).current_dir(&hook.project);
     let answer = crate::harness::finish(shell, payload.as_bytes()).json();
@@ -112,7 +112,7 @@ fn from_a_terminal(hook: &mut Hook, how: &[&str]) {
 }
 
 #[test]
-fn an_override_until_a_time_and_off() {
+fn an_override_lasts_until_its_time_or_off() {
     let (mut hook, _client) = beside_its_client();
     from_a_terminal(&mut hook, &["--for", "30m"]);
     assert!(hook.read().silent() && hook.bash("ls").silent() && hook.stop().silent());
@@ -124,7 +124,7 @@ fn an_override_until_a_time_and_off() {
 }
 
 #[test]
-fn an_override_of_some_calls() {
+fn an_override_for_calls_counts_them() {
     let (mut hook, _client) = beside_its_client();
     from_a_terminal(&mut hook, &["--calls", "3"]);
     let verdicts: Vec<String> = (0..5).map(|_| hook.read().verdict()).collect();
@@ -132,7 +132,7 @@ fn an_override_of_some_calls() {
 }
 
 #[test]
-fn an_override_typed_at_the_prompt_costs_no_turn() {
+fn an_override_typed_at_the_prompt_begins_no_turn() {
     let hook = Hook::climbed(percent_in("narrow"));
     let typed = |args: &str| {
         let told =
@@ -186,7 +186,7 @@ fn resume(hook: &Hook) -> crate::harness::Answer {
 }
 
 #[test]
-fn resume_starts_the_cleared_session_and_is_nobodys_prompt() {
+fn resume_starts_the_cleared_session_without_a_prompt() {
     let mut hook = Hook::climbed(percent_in("narrow"));
     assert_eq!(hook.agent("brain-guard append --kind next 'the parser'").code, Some(0));
     assert_eq!(hook.agent("brain-guard seal").code, Some(0));
@@ -201,9 +201,9 @@ fn resume_starts_the_cleared_session_and_is_nobodys_prompt() {
     assert!(!hook.file().with_file_name("prompts.jsonl").exists());
 }
 
-/// The client ends a hook that takes too long; called again it goes on from there.
+/// The client ends a slow hook; the next call continues where it stopped.
 #[test]
-fn a_clear_whose_hook_was_cut_short_is_gone_on_with() {
+fn a_clear_continues_after_an_interrupted_hook() {
     let mut hook = Hook::climbed(percent_in("narrow"));
     hook.prompt("Make the importer fit for the new ledger.");
     assert_eq!(hook.agent("brain-guard append --kind next 'ask about the schema'").code, Some(0));
@@ -223,7 +223,7 @@ fn a_clear_whose_hook_was_cut_short_is_gone_on_with() {
         serde_json::from_slice(&std::fs::read(places.session(&parent, "json")).expect("state"))
             .expect("JSON");
     assert_eq!(before["token"], serde_json::Value::Null);
-    // As it lay there after the new session's state was written, and no more.
+    // The files as they are when only the new session's state was written.
     before["token"] = token.clone().into();
     std::fs::write(places.session(&parent, "json"), before.to_string()).expect("state");
     let path = places.token(&token);

@@ -1,4 +1,4 @@
-//! What a call may bring into the context where reads are blocked.
+//! How much a call may bring into the context while reads are blocked.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::harness::{Answer, Hook, percent_in};
 
-/// 60 KB of lines with characters of more than one byte, no newline at the end.
+/// 60 KB of lines with multi-byte characters, without a final newline.
 fn long() -> String {
     let mut text = String::new();
     for n in 0..2_000 {
@@ -30,7 +30,7 @@ fn response(stdout: &str, stderr: &str) -> Value {
     json!({"stdout": stdout, "stderr": stderr, "interrupted": false, "isImage": false, "noOutputExpected": false})
 }
 
-/// Head and tail of `whole` stand in the reply, and all of it in the file it names.
+/// Asserts that the reply has the head and tail of `whole`, and names a file with all of it.
 fn assert_capped(answer: &Answer, whole: &str) {
     let reply = answer.json();
     let output = &reply["hookSpecificOutput"]["updatedToolOutput"];
@@ -57,7 +57,7 @@ fn shell_output_is_cut_and_kept_whole() {
 }
 
 #[test]
-fn short_output_images_and_background_tasks_are_left_alone() {
+fn short_output_images_and_background_tasks_are_not_cut() {
     let hook = Hook::climbed(percent_in("block-reads"));
     assert!(ran(&hook, &response(&"ü".repeat(4_000), "")).silent());
     let mut image = response(&long(), "");
@@ -84,9 +84,9 @@ fn nothing_is_cut_below_the_tier_in_plan_mode_or_in_a_subagent() {
     }
 }
 
-/// The client kept the whole already: its file is named, none of ours is made.
+/// The client saved the output already, so its file is named and we write none.
 #[test]
-fn what_the_client_saved_is_not_saved_again() {
+fn output_saved_by_the_client_is_not_saved_again() {
     let hook = Hook::climbed(percent_in("block-reads"));
     let mut saved = response(&long(), "");
     saved["persistedOutputPath"] = "/tmp/client/output.txt".into();
@@ -125,14 +125,14 @@ fn a_known_file_may_be_read_again_in_part() {
     assert!(hook.pre("Read", &json!({"file_path": path, "limit": 50})).silent());
     assert_eq!(hook.read().verdict(), "deny");
 
-    // A relative path is one from where the agent's shell stands.
+    // A relative path starts from the folder of the agent's shell.
     assert_eq!(hook.pre("Read", &json!({"file_path": "src/lib.rs"})).verdict(), "allow");
 
     hook.fill(percent_in("narrow"));
     assert_eq!(hook.pre("Read", &json!({"file_path": path})).verdict(), "deny");
 }
 
-/// What a subagent has read is not in the main loop's context.
+/// A file that a subagent read is not in the main loop's context.
 #[test]
 fn a_subagents_reads_make_no_file_known() {
     let hook = Hook::begun();

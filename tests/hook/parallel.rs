@@ -1,5 +1,5 @@
-//! Twenty calls of one response at once: one note, one telling of a jumped tier,
-//! every call counted.
+//! Twenty calls of one response at once: one note, one mention of a skipped tier, every call
+//! counted.
 
 use serde_json::{Value, json};
 
@@ -22,7 +22,7 @@ fn reads(hook: &Hook) -> Vec<Value> {
 }
 
 #[test]
-fn one_note_for_twenty_calls() {
+fn twenty_calls_get_one_note() {
     let hook = Hook::begun();
     hook.fill(percent_in("coach"));
     let mut payloads = reads(&hook);
@@ -36,9 +36,9 @@ fn one_note_for_twenty_calls() {
     assert_eq!(hook.log("fault"), Vec::<Value>::new());
 }
 
-/// Two clients' hooks, or a retry of the client's: still one note.
+/// Hooks of two clients, or a retry by the client: still one note.
 #[test]
-fn one_note_for_two_batches() {
+fn two_batches_get_one_note() {
     let hook = Hook::begun();
     hook.fill(percent_in("coach"));
     let batch = hook.payload("PostToolBatch", &json!({"tool_calls": []}));
@@ -47,7 +47,7 @@ fn one_note_for_two_batches() {
 }
 
 #[test]
-fn a_jumped_tier_is_told_in_one_of_twenty_denials() {
+fn a_skipped_tier_is_mentioned_in_one_of_twenty_denials() {
     let hook = Hook::begun();
     hook.fill(percent_in("narrow"));
     let answers = at_once(&hook, &reads(&hook));

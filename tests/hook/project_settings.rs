@@ -1,5 +1,4 @@
-//! What a checkout's settings may do: ours, and the client's own, which the client hands to
-//! hooks as variables.
+//! What settings in a checkout may do: ours, and the client's, which reach hooks as variables.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -18,13 +17,13 @@ fn write(path: &Path, text: &str) {
     fs::write(path, text).expect("written");
 }
 
-/// A process that waits, in the place of a client that was started with a variable.
+/// A waiting process that plays a client started with a variable.
 struct Client(Child);
 
 impl Client {
     fn with(name: &str, value: &str) -> Self {
         let child = Command::new("sleep").arg("60").env(name, value).spawn().expect("sleep");
-        // Its environment can be read once it runs the program.
+        // Its environment is readable once it runs the program.
         let path = format!("/proc/{}/environ", child.id());
         let wanted = format!("{name}={value}\0");
         while !fs::read_to_string(&path).unwrap_or_default().contains(&wanted) {
@@ -41,14 +40,14 @@ impl Drop for Client {
     }
 }
 
-/// Whether a call passes that the guard blocks.
+/// Whether a call passes that the guard would block.
 fn is_off(hook: &Hook) -> bool {
     hook.fill(percent_in("narrow"));
     hook.read().verdict() != "deny"
 }
 
 #[test]
-fn thousands_of_keys_cost_no_time_and_ten_lines() {
+fn thousands_of_keys_are_reported_in_ten_lines() {
     let mut flat = String::from("{");
     let mut tools = String::from("{\"bands\":{");
     for n in 0..5_000 {
@@ -57,7 +56,7 @@ fn thousands_of_keys_cost_no_time_and_ten_lines() {
     }
     flat += "\"mode\":\"off\"}";
     tools += "\"Read\":\"read\"}}";
-    for (text, told) in [(flat, "and 4,991 more"), (tools, "keys were not looked at")] {
+    for (text, told) in [(flat, "and 4,991 more"), (tools, "were not checked")] {
         let mut hook = Hook::new();
         write(&hook.places().project_settings(), &text);
         let from = Instant::now();
@@ -66,7 +65,7 @@ fn thousands_of_keys_cost_no_time_and_ten_lines() {
         assert!(said.contains(told) && said.len() < 8_000, "{said}");
         hook.fill(5.0);
         hook.read();
-        // With another variable the layers are merged anew.
+        // Another variable makes the layers merge again.
         hook.set("BRAIN_GUARD_SET_FILE__WORDS", "1900");
         for _ in 0..2 {
             let from = Instant::now();
@@ -77,7 +76,7 @@ fn thousands_of_keys_cost_no_time_and_ten_lines() {
 }
 
 #[test]
-fn the_off_switch_of_a_project_does_nothing_and_is_told_once() {
+fn a_projects_off_switch_is_ignored_and_reported_once() {
     for name in ["settings.json", "settings.local.json"] {
         let mut hook = Hook::new();
         hook.set(OFF, "off");
@@ -85,20 +84,20 @@ fn the_off_switch_of_a_project_does_nothing_and_is_told_once() {
         write(&path, &json!({"env": {OFF: "off"}}).to_string());
         let said = hook.start("startup").user();
         let path = path.display();
-        assert!(said.contains(&format!("`{OFF}=off` in {path} is left out")), "{said}");
-        assert!(said.contains(".claude/settings.json if you mean it"), "{said}");
+        assert!(said.contains(&format!("`{OFF}=off` in {path} is ignored")), "{said}");
+        assert!(said.contains(". To apply it, set it in "), "{said}");
         hook.fill(5.0);
         assert!(hook.read().silent());
         hook.fill(percent_in("narrow"));
         let denied = hook.read();
         assert_eq!((denied.verdict().as_str(), denied.user().contains(OFF)), ("deny", false));
         let check = hook.raw(&["settings", "check"], b"");
-        assert!(check.stdout.contains("is left out"), "{check:?}");
+        assert!(check.stdout.contains("is ignored"), "{check:?}");
     }
 }
 
 #[test]
-fn the_off_switch_of_the_user_does_what_it_says() {
+fn the_users_off_switch_works() {
     let mut hook = Hook::begun();
     hook.set(OFF, "off");
     write(&hook.project.join(".claude/settings.json"), r#"{"env": {"OTHER": "1"}}"#);
@@ -127,7 +126,7 @@ fn the_off_switch_of_the_user_does_what_it_says() {
 }
 
 #[test]
-fn a_projects_files_that_can_not_be_read_hold_no_call_up() {
+fn unreadable_project_files_block_no_call() {
     let mut hook = Hook::begun();
     hook.set(OFF, "off");
     fs::create_dir(hook.project.join(".claude")).expect("folder");
@@ -140,9 +139,9 @@ fn a_projects_files_that_can_not_be_read_hold_no_call_up() {
     assert!(!is_off(&hook), "more than is looked at may set anything");
 }
 
-/// Clients up to 2.1.250 let a project move the state.
+/// Clients up to 2.1.250 let a project move the state folder.
 #[test]
-fn a_project_moves_the_state_nowhere() {
+fn a_project_cannot_move_the_state() {
     let mut hook = Hook::new();
     let elsewhere = hook.project.join("state");
     let client = Client::with("HOME", hook.home.to_str().expect("utf-8"));

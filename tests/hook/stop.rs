@@ -1,4 +1,4 @@
-//! A turn's end at the top of the ramp: twice sent back, then handed over.
+//! A turn's end in the top tier: refused twice, then handed over.
 
 use std::fs;
 
@@ -21,14 +21,14 @@ fn sealed(hook: &Hook) -> Option<String> {
 }
 
 #[test]
-fn below_the_top_a_turn_just_ends() {
+fn below_the_top_tier_a_turn_just_ends() {
     for percent in [5.0, percent_in("coach"), percent_in("block-reads")] {
         assert!(!blocked(&Hook::climbed(percent)), "{percent}");
     }
 }
 
 #[test]
-fn attended_the_third_time_waits_for_the_person() {
+fn an_attended_third_stop_waits_for_the_person() {
     let hook = Hook::climbed(percent_in("narrow"));
     assert!(hook.prompt("do the thing").silent());
     assert_eq!([blocked(&hook), blocked(&hook)], [true, true]);
@@ -44,7 +44,7 @@ fn attended_the_third_time_waits_for_the_person() {
     assert!(blocked(&hook), "a person's prompt begins the count anew");
 }
 
-/// Waits for a person who spoke so long ago, at a turn's end without a seal.
+/// A session that waits for a person who spoke so long ago; its turn ended without a seal.
 fn waiting_since(seconds: i64, note: Option<&str>) -> Hook {
     let hook = Hook::climbed(percent_in("narrow"));
     hook.settings(&serde_json::json!({"boundary": {"attended_minutes": 1}}));
@@ -60,7 +60,7 @@ fn waiting_since(seconds: i64, note: Option<&str>) -> Hook {
 }
 
 #[test]
-fn once_the_person_is_gone_the_guard_seals_and_a_boundary_begins() {
+fn without_a_person_the_guard_seals_and_opens_a_boundary() {
     let hook = waiting_since(56, Some("the parser fails on CRLF"));
     std::thread::scope(|scope| {
         let woken = scope.spawn(|| rewake(&hook));
@@ -71,7 +71,7 @@ fn once_the_person_is_gone_the_guard_seals_and_a_boundary_begins() {
         }
         assert!(sealed(&hook).expect("sealed").contains("the parser fails on CRLF"));
         assert_eq!(hook.log("boundary").len(), 1);
-        // The session ends: nobody is woken in it.
+        // The session ends, so nobody is woken in it.
         let now = serde_json::json!(base::clock::now().to_rfc3339());
         change(&hook.places().session(&hook.session, "json"), "ended", now);
         assert!(woken.join().expect("no panic").silent());
@@ -79,7 +79,7 @@ fn once_the_person_is_gone_the_guard_seals_and_a_boundary_begins() {
 }
 
 #[test]
-fn once_the_person_is_gone_and_nothing_can_be_carried_over_the_agent_goes_on() {
+fn without_a_person_or_notes_the_agent_continues() {
     let hook = waiting_since(56, None);
     let woken = rewake(&hook);
     assert_eq!(woken.code, Some(2), "{woken:?}");
@@ -97,9 +97,9 @@ fn a_broken_turn_at_the_top_waits_for_the_person_too() {
     assert_eq!(hook.log("boundary").len(), 1);
 }
 
-/// A question to nobody, where the session is to end.
+/// A question has no one to answer it while the session is to end.
 #[test]
-fn a_question_that_nobody_can_answer_is_denied() {
+fn a_question_with_nobody_to_answer_is_denied() {
     let asks = |hook: &Hook| {
         hook.pre("AskUserQuestion", &serde_json::json!({"questions": [{"question": "Which?"}]}))
     };
@@ -121,7 +121,7 @@ fn a_question_that_nobody_can_answer_is_denied() {
     assert_eq!(open["action"], "none", "a prompt of a person's holds the boundary back: {open}");
 }
 
-/// A person who stops the agent after a seal is not cut off from the work.
+/// A person who stops the agent after a seal can work on.
 #[test]
 fn escape_after_a_seal_lifts_the_blocks() {
     let hook = Hook::climbed(percent_in("narrow"));
@@ -152,7 +152,7 @@ fn unattended_the_guard_seals_what_was_written() {
 }
 
 #[test]
-fn unattended_with_nothing_written_there_is_no_boundary() {
+fn unattended_without_notes_there_is_no_boundary() {
     let hook = Hook::climbed(percent_in("narrow"));
     assert_eq!([blocked(&hook), blocked(&hook)], [true, true]);
     let third = hook.stop().json();
@@ -184,8 +184,8 @@ fn after_a_seal_the_turn_ends_and_every_other_call_is_refused() {
     assert!(hook.stop().silent());
 }
 
-/// The two refusals are counted by us: the client's flag is true from the start
-/// in a turn that a woken hook began.
+/// The guard counts its own two refusals, because the client's flag is already true in a turn that
+/// a woken hook started.
 #[test]
 fn the_clients_own_flag_does_not_count() {
     let hook = Hook::climbed(percent_in("narrow"));
@@ -194,7 +194,7 @@ fn the_clients_own_flag_does_not_count() {
     assert_eq!(hook.send(&payload).json()["decision"], "block");
 }
 
-/// A sealed session of which somebody last spoke so long ago, at its turn's end.
+/// A sealed session at its turn's end; a person last spoke so long ago.
 fn sealed_since(seconds: i64) -> Hook {
     let hook = Hook::climbed(percent_in("narrow"));
     hook.settings(&serde_json::json!({"boundary": {"attended_minutes": 1}}));
@@ -223,9 +223,9 @@ fn rewake(hook: &Hook) -> crate::harness::Answer {
     hook.raw(&["hook", "--rewake"], stop.to_string().as_bytes())
 }
 
-/// Somebody was there when the turn ended, and has gone by the time it counts.
+/// A person was there at the turn's end, but no longer when the boundary failed.
 #[test]
-fn a_failed_boundary_goes_on_once_nobody_is_there_any_more() {
+fn a_failed_boundary_wakes_the_agent_once_nobody_is_there() {
     let hook = sealed_since(56);
     let token = token(&hook);
     change(&token, "why", "clear failed: stopped".into());
@@ -237,7 +237,7 @@ fn a_failed_boundary_goes_on_once_nobody_is_there_any_more() {
 }
 
 #[test]
-fn who_was_to_type_the_clear_and_went_is_not_waited_for() {
+fn a_manual_clear_is_not_awaited_once_the_person_is_gone() {
     let hook = sealed_since(56);
     let token = token(&hook);
     change(&token, "carrier", "manual".into());
@@ -247,7 +247,7 @@ fn who_was_to_type_the_clear_and_went_is_not_waited_for() {
 }
 
 #[test]
-fn a_boundary_of_a_client_that_ended_ends_with_the_next_one() {
+fn a_boundary_of_an_ended_client_ends_with_the_next_session() {
     let hook = sealed_since(600);
     let token = token(&hook);
     change(&token, "client", serde_json::json!({"pid": 1, "start": 1}));
@@ -258,7 +258,7 @@ fn a_boundary_of_a_client_that_ended_ends_with_the_next_one() {
 }
 
 #[test]
-fn a_second_seal_in_one_turn_says_what_the_first_one_said() {
+fn a_second_seal_in_a_turn_repeats_the_first_answer() {
     let hook = Hook::climbed(5.0);
     hook.agent("brain-guard append --kind next 'make the parser take CRLF'");
     let first = hook.agent("brain-guard seal --clear").stdout;

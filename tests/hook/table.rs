@@ -1,4 +1,4 @@
-//! Which call passes, is allowed or denied: fill × tool × caller × mode, whole.
+//! Which call passes, is allowed or denied: context usage × tool × caller × mode, in full.
 
 use std::fmt::Write as _;
 
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::harness::{Hook, percent_in};
 
-/// `.` no opinion, `A` allowed by rule, `D` denied; each at 5 % and in the three tiers.
+/// `.` no opinion, `A` allowed by a rule, `D` denied; each at 5 % and in the three tiers.
 const TABLE: &str = "
                   main                        subagent
                   default plan    headless    default plan    headless
@@ -58,7 +58,7 @@ fn cell(what: &str, percent: f64, subagent: bool, mode: &str) -> char {
 }
 
 #[test]
-fn the_whole_table() {
+fn every_call_is_decided_as_in_the_table() {
     let header: String = TABLE.lines().take(3).fold(String::new(), |all, line| all + line + "\n");
     let mut got = header;
     for what in TOOLS {

@@ -1,5 +1,5 @@
-//! Every text that the agent or the user reads, with figures, in one file to be read in one
-//! sitting: `fixtures/texts.md`. `UPDATE_GOLDEN=1` writes it anew.
+//! Every text for the agent or the user, with figures, in one file to read at once:
+//! `fixtures/texts.md`. `UPDATE_GOLDEN=1` rewrites it.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -12,7 +12,7 @@ use guard::texts::{Text, fill};
 
 const NOTES: &str = "/home/ada/parser/.brain-guard/jobs/parser/compaction.md";
 
-/// What stands in for each name that a template uses.
+/// The sample value of each name in a template.
 const VALUES: [(&str, &str); 52] = [
     ("age", "2 h"),
     ("allowed", "changing files, editing the compaction file"),
@@ -71,7 +71,7 @@ const VALUES: [(&str, &str); 52] = [
     ("words", "412"),
 ];
 
-/// What a text says otherwise than the rest, so that its sample is one that can occur.
+/// Values that differ for one text, so that its sample can really occur.
 const OWN: &[(Text, &[(&str, &str)])] = &[
     (Text::NoteCoach, &[("figure", "21.4 % (206,938 of 967,000 tokens, transcript, 3 s old)")]),
     (Text::NoteBlocking, BLOCK_READS),
@@ -79,7 +79,7 @@ const OWN: &[(Text, &[(&str, &str)])] = &[
     (Text::DenyTier, BLOCK_READS),
     (Text::DenyAgain, BLOCK_READS),
     (Text::NotHeld, &[("why", "is paused (`brain-guard job resume parser` resumes it)")]),
-    (Text::GoOn, &[("why", "the notes could not be carried over")]),
+    (Text::GoOn, &[("why", "the notes could not be delivered to a fresh session")]),
     (Text::GoOnFocused, &[("why", "the session was not cleared in time")]),
     (Text::GoOnCompleted, &[("why", "the session was not cleared in time"), ("next", COMPLETED)]),
     (Text::KickoffTransition, &[("next", COMPLETED)]),
@@ -110,7 +110,7 @@ fn root() -> &'static Path {
 }
 
 #[test]
-fn all_texts_stand_in_one_file() {
+fn the_texts_match_the_fixture() {
     let mut all = String::from("# Every text, with figures\n");
     let kinds = Shape::default().kinds_by_section();
     let kinds = [("kinds", kinds.as_str())];
@@ -128,7 +128,7 @@ fn all_texts_stand_in_one_file() {
 }
 
 #[test]
-fn every_template_is_a_text_and_every_name_has_a_figure() {
+fn every_template_is_used_and_every_name_has_a_sample() {
     let files = fs::read_dir(root().join("templates")).expect("templates").flatten();
     let files: BTreeSet<String> =
         files.map(|file| file.file_name().to_string_lossy().into_owned()).collect();

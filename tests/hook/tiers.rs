@@ -1,4 +1,4 @@
-//! Where the tiers lie for a session, and what moves, lifts or caps them.
+//! Where a session's tiers are, and what moves, lifts or caps them.
 
 use std::fs;
 
@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::harness::{Hook, percent_in};
 
-/// The tier of the next call: what it reads, and whether a read is denied.
+/// The tier of the next call: the one it reports, and whether a read is denied.
 fn tier(hook: &Hook) -> (String, String) {
     let verdict = hook.read().verdict();
     let status = hook.raw(&["status", "--json"], b"").json();
@@ -32,7 +32,7 @@ fn a_tier_is_left_one_percent_below_it() {
 }
 
 #[test]
-fn the_note_comes_on_entry_then_by_percent() {
+fn the_note_repeats_with_every_percent() {
     let hook = Hook::begun();
     for (percent, noted) in
         [(19.9, false), (20.0, true), (20.5, false), (21.0, true), (21.5, false)]
@@ -43,7 +43,7 @@ fn the_note_comes_on_entry_then_by_percent() {
 }
 
 #[test]
-fn the_note_comes_again_after_twenty_five_calls() {
+fn the_note_repeats_after_twenty_five_calls() {
     let hook = Hook::climbed(percent_in("coach"));
     assert!(!hook.batch().note().is_empty());
     for _ in 0..24 {
@@ -76,9 +76,9 @@ fn grace_ends_after_twenty_five_calls_too() {
     assert_eq!(passed, 25);
 }
 
-/// A session that the hooks meet in its middle (the plugin was just installed).
+/// A session that the hooks first see in its middle, because the plugin was just installed.
 #[test]
-fn a_session_first_seen_full_is_only_coached_at_first() {
+fn a_session_met_full_is_only_coached_at_first() {
     let hook = Hook::new();
     hook.fill(40.0);
     assert_tier(&hook, "narrow", "pass");
@@ -87,7 +87,7 @@ fn a_session_first_seen_full_is_only_coached_at_first() {
 }
 
 #[test]
-fn what_was_full_from_the_start_moves_the_tiers_up() {
+fn a_large_starting_context_moves_the_tiers_up() {
     let hook = Hook::new();
     assert!(hook.start("startup").silent());
     hook.fill(18.0);
@@ -103,12 +103,12 @@ fn what_was_full_from_the_start_moves_the_tiers_up() {
     }
 }
 
-/// The user's first prompt is work, not base.
+/// The user's first prompt counts as work, not as the starting size.
 #[test]
 fn a_long_first_prompt_does_not_move_the_tiers() {
     let hook = Hook::new();
     assert!(hook.start("startup").silent());
-    // 13 % of the limit in 3.5 bytes a token.
+    // 13 % of the limit at 3.5 bytes a token.
     hook.prompt(&"x".repeat(440_000));
     hook.fill(18.0);
     hook.read();
@@ -117,7 +117,7 @@ fn a_long_first_prompt_does_not_move_the_tiers() {
 }
 
 #[test]
-fn a_small_window_has_tiers_of_its_own() {
+fn a_small_window_has_its_own_tiers() {
     let hook = Hook::new();
     assert!(hook.start("startup").silent());
     for (percent, name, verdict) in [
@@ -132,9 +132,9 @@ fn a_small_window_has_tiers_of_its_own() {
     }
 }
 
-/// An id nobody knows is a small window, until more is used than that holds.
+/// An unknown model gets the small window until more than that is used.
 #[test]
-fn an_unknown_model() {
+fn an_unknown_model_gets_the_small_window_first() {
     let hook = Hook::new();
     assert!(hook.start("startup").silent());
     for (tokens, name, window) in
@@ -151,7 +151,7 @@ fn an_unknown_model() {
 }
 
 #[test]
-fn a_long_variant_named_by_an_event() {
+fn an_event_can_name_the_long_variant() {
     let hook = Hook::new();
     let start = json!({"source": "startup", "model": "claude-sonnet-4-5[1m]"});
     assert!(hook.send(&hook.payload("SessionStart", &start)).silent());
@@ -214,7 +214,7 @@ fn headless_is_coached_and_off_is_silent() {
     assert!(hook.batch().note().contains("this is a headless run"));
     hook.settings(&json!({"headless": "off"})).fill(percent_in("narrow") + 2.0);
     assert!(hook.batch().silent());
-    // `boundary` holds only while the client's input is open, which ours is not.
+    // `boundary` needs an open client input, which this test does not have.
     hook.settings(&json!({"headless": "boundary"}));
     assert!(hook.read().silent());
 }
@@ -233,10 +233,9 @@ fn without_a_way_out_nothing_is_blocked() {
     assert!(other.read().silent(), "a module of another version is none");
 }
 
-/// The module's snapshot of this very call is better than the transcript, and is
-/// taken away once read.
+/// The module's snapshot of this very call beats the transcript, and is removed after reading.
 #[test]
-fn the_modules_reading_comes_first() {
+fn the_modules_reading_wins() {
     let hook = Hook::begun();
     let snapshot = hook.places().snapshots().join("toolu_1.json");
     let write = |text: &str| fs::write(&snapshot, text).expect("snapshot");
@@ -251,9 +250,9 @@ fn the_modules_reading_comes_first() {
     }
 }
 
-/// One response behind: what came in since is estimated, and said to be.
+/// The transcript lags by one response, so newer content is estimated, and marked as such.
 #[test]
-fn what_came_since_is_estimated() {
+fn newer_rows_are_estimated() {
     let hook = Hook::climbed(24.0);
     let row = json!({"type": "user", "message": {"content": "x".repeat(100_000)}});
     let text = fs::read_to_string(&hook.transcript).expect("transcript");
@@ -275,7 +274,7 @@ fn rows_of_subagents_and_of_the_client_itself_do_not_count() {
 }
 
 #[test]
-fn the_clients_compaction_takes_the_reading_down() {
+fn the_clients_compaction_lowers_the_reading() {
     let hook = Hook::climbed(percent_in("narrow"));
     let compaction = json!({"type": "system", "subtype": "compact_boundary",
         "compactMetadata": {"trigger": "auto", "preTokens": 300_000, "postTokens": 9_000}});
@@ -288,7 +287,7 @@ fn the_clients_compaction_takes_the_reading_down() {
     assert_tier(&hook, "free", "pass");
 }
 
-/// Settings files are read when a session starts and with each prompt.
+/// The client's settings are read at a session's start and with each prompt.
 #[test]
 fn the_clients_settings_move_the_limit() {
     let hook = Hook::begun();
@@ -314,9 +313,9 @@ fn the_clients_settings_move_the_limit() {
     assert_eq!(limit(&hook).0, 1_000_000);
 }
 
-/// The module's report counts where it says something else.
+/// A limit that the client reports wins over ours.
 #[test]
-fn the_clients_own_report_is_the_limit() {
+fn the_clients_reported_limit_wins() {
     let hook = Hook::begun();
     let call = hook.call("Read", &json!({"file_path": "/etc/hostname"}));
     let id = call["tool_use_id"].as_str().expect("id").to_owned();
@@ -336,7 +335,7 @@ fn the_clients_own_report_is_the_limit() {
 }
 
 #[test]
-fn a_session_without_token_counts_is_told_of_once() {
+fn missing_token_counts_are_reported_once() {
     let hook = Hook::new();
     hook.start("startup");
     let told: Vec<bool> = (0..7).map(|_| hook.batch().user().contains("is unknown")).collect();

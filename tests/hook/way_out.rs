@@ -1,13 +1,12 @@
-//! No stance without a way out, nothing told that can't follow, nothing lost on
-//! the way.
+//! No block without a way out, no promise that cannot be kept, nothing lost on the way.
 
 use serde_json::json;
 
 use crate::harness::{Hook, percent_in};
 
-/// A capped stance denies nothing, so only notes can tell; they go on at the top.
+/// Where nothing is denied, only notes can inform; they repeat in the top tier.
 #[test]
-fn a_capped_session_is_told_again() {
+fn shadow_mode_repeats_its_note() {
     let mut hook = Hook::begun();
     hook.set("BRAIN_GUARD_SHADOW", "1");
     hook.fill(percent_in("narrow"));
@@ -19,9 +18,9 @@ fn a_capped_session_is_told_again() {
     assert!(!hook.batch().note().is_empty(), "again after 25 calls");
 }
 
-/// What the cap saved is the agent's; the sessions' state it may only look at.
+/// The agent may change saved outputs; the sessions' state it may only read.
 #[test]
-fn saved_outputs_are_the_agents_and_the_state_is_not() {
+fn the_agent_may_write_saved_outputs_but_not_the_state() {
     let hook = Hook::climbed(percent_in("block-reads"));
     let state = hook.places().state;
     let run =
@@ -32,9 +31,9 @@ fn saved_outputs_are_the_agents_and_the_state_is_not() {
     assert_eq!(run("sort -u -o", "sessions/s.json"), "deny");
 }
 
-/// A word of ours in the command is no way round the cap.
+/// A command that contains our name does not avoid the cap.
 #[test]
-fn the_cap_holds_whatever_the_command_is_called() {
+fn output_is_cut_whatever_the_command_is_called() {
     let hook = Hook::climbed(percent_in("block-reads"));
     let long = "x".repeat(60_000);
     let answer = hook.send(&hook.payload(
@@ -49,9 +48,9 @@ fn the_cap_holds_whatever_the_command_is_called() {
     assert!(output.as_str().is_some_and(|o| o.len() < 5_000), "{answer:?}");
 }
 
-/// The agent was told to end its turn; an edit behind the seal must not end the run.
+/// After an edit that follows the seal, the turn's end must not end the run.
 #[test]
-fn an_edit_behind_a_seal_below_the_top_is_answered_at_the_turns_end() {
+fn an_edit_after_the_seal_is_answered_at_the_turns_end() {
     let hook = Hook::climbed(percent_in("coach"));
     hook.agent("brain-guard append --kind next 'one thread'");
     hook.agent("brain-guard seal");
@@ -62,9 +61,9 @@ fn an_edit_behind_a_seal_below_the_top_is_answered_at_the_turns_end() {
     assert!(reply["reason"].as_str().is_some_and(|r| r.contains("not sealed")), "{reply}");
 }
 
-/// A command that almost is one of the agent's own is answered with what stands against it.
+/// A near miss of one of the agent's verbs is answered with the reason.
 #[test]
-fn a_near_miss_is_told_its_reason() {
+fn a_near_miss_gets_its_reason() {
     let hook = Hook::climbed(percent_in("narrow"));
     for (command, reason) in [
         ("brain-guard seal | tee x", "`|` outside single quotes at column 18"),

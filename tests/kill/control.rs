@@ -1,17 +1,16 @@
-//! The negative controls: programs that write as none of ours may must be found out.
+//! Negative controls: programs that write in a forbidden way must be detected.
 
 use crate::harness::Hook;
 use crate::operations::Operation;
 use crate::trace::Run;
 
-/// What each does wrong, and the script that does it. All by the shell itself: what it
-/// starts is not killed.
+/// What each does wrong, and its script. The shell does it all, because its children are not
+/// killed.
 pub const ALL: [(&str, &str); 2] = [
     ("writes in place", r#"printf '{"a": ' > file.json; printf '2}\n' >> file.json"#),
     ("cuts the file first", r": > notes.md; printf -- '- two\n' > notes.md"),
 ];
 
-/// The operation.
 pub fn operation(script: &str) -> Operation {
     let hook = Hook::new();
     std::fs::write(hook.project.join("file.json"), "{\"a\": 1}\n").expect("file");

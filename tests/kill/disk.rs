@@ -1,12 +1,10 @@
-//! What lies on disk below a folder: taken into memory, put back, and compared with
-//! what no two runs have in common taken out.
+//! The content of a folder: read, written back, and compared without what differs in every run.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 
-/// One thing on disk.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Node {
     Folder,
@@ -14,7 +12,7 @@ pub enum Node {
     File(Vec<u8>, u32),
 }
 
-/// Everything below a folder, by its path from there.
+/// Everything below a folder, by relative path.
 #[derive(Debug, Clone, Default)]
 pub struct Tree(pub BTreeMap<PathBuf, Node>);
 
@@ -42,7 +40,7 @@ impl Tree {
         }
     }
 
-    /// Makes the folder hold this and nothing else.
+    /// Makes the folder hold exactly this.
     pub fn put(&self, root: &Path) {
         for entry in fs::read_dir(root).into_iter().flatten().flatten() {
             let path = entry.path();
@@ -72,8 +70,8 @@ impl Tree {
         }
     }
 
-    /// Files and links without what differs from run to run: path, its plain name, and what
-    /// is there. A name that carries a number or a time stands for all of its kind.
+    /// Files and links, normalized between runs: path, its normalized name, content. Names with a
+    /// number or a time become one.
     pub fn items(&self) -> Vec<(&PathBuf, String, String)> {
         let mut items = Vec::new();
         for (path, node) in &self.0 {
@@ -89,7 +87,7 @@ impl Tree {
         items
     }
 
-    /// [`Self::items`] by their names.
+    /// [`Self::items`] by normalized name.
     pub fn plain(&self) -> Plain {
         let mut plain = Plain::new();
         for (_, name, text) in self.items() {
@@ -98,7 +96,7 @@ impl Tree {
         plain
     }
 
-    /// A token's id is drawn from the time.
+    /// Replaces token ids, which are made from the time.
     fn without_tokens(&self, text: &str) -> String {
         let mut text = text.to_owned();
         for path in self.0.keys() {
@@ -115,16 +113,16 @@ impl Tree {
     }
 }
 
-/// Contents by normalised path.
+/// Contents by normalized path.
 pub type Plain = BTreeMap<String, BTreeSet<String>>;
 
-/// A lock or a claim, which says nothing by what it holds.
+/// A lock or a claim; its content does not matter.
 pub fn is_lock(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or_default();
     name == ".lock" || [".lock", ".waiter"].iter().any(|end| name.ends_with(end))
 }
 
-/// What a write that was cut short may leave beside its file: a name nobody asks for.
+/// A temporary file that an interrupted write may leave behind; nothing reads such names.
 pub fn is_temporary(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let number = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
@@ -135,13 +133,13 @@ pub fn is_temporary(path: &Path) -> bool {
     }
 }
 
-/// The settings as they were merged: with the times of files that are laid anew for each
-/// kill, so that only their being whole can be compared.
+/// The merged settings hold the times of files that are recreated for each kill, so only their
+/// completeness is compared.
 pub fn is_merged(path: &str) -> bool {
     path.contains("/merged/")
 }
 
-/// A text whose lines are added one by one.
+/// A text that grows line by line.
 pub fn is_journal(path: &str) -> bool {
     [".jsonl", ".times", ".files", ".calls"].iter().any(|end| path.ends_with(end))
 }
@@ -181,7 +179,7 @@ fn digits(text: &str) -> usize {
     text.bytes().take_while(u8::is_ascii_digit).count()
 }
 
-/// `2026-01-01T00:00:00.123Z` and its kin.
+/// `2026-01-01T00:00:00.123Z` and similar.
 fn time(text: &str) -> Option<(usize, &'static str)> {
     const SHAPE: &str = "9999-99-99T99:99:99";
     if !shaped(text, SHAPE) {
@@ -199,7 +197,7 @@ fn time(text: &str) -> Option<(usize, &'static str)> {
     Some((end, "<time>"))
 }
 
-/// `20260101T000000Z`, as in the names of files, with a number where the name was taken.
+/// `20260101T000000Z` in file names, with a number after a clash.
 fn stamp(text: &str) -> Option<(usize, &'static str)> {
     const SHAPE: &str = "99999999T999999Z";
     if !shaped(text, SHAPE) {
@@ -209,7 +207,7 @@ fn stamp(text: &str) -> Option<(usize, &'static str)> {
     Some((SHAPE.len() + if rest > 0 { rest + 1 } else { 0 }, "<time>"))
 }
 
-/// `v0001`, `version: 1` in a file's front, and `version 1` in what was removed.
+/// `v0001`, `version: 1` in a file's front matter, and `version 1` in an archive.
 fn version(text: &str, before: Option<char>) -> Option<(usize, &'static str)> {
     if shaped(text, "v9999") && !before.is_some_and(char::is_alphanumeric) {
         return Some((5, "v<n>"));
@@ -218,11 +216,10 @@ fn version(text: &str, before: Option<char>) -> Option<(usize, &'static str)> {
     Some((text.len() - rest.len() + digits(rest), "version <n>"))
 }
 
-/// What is another one in each run, by the name in front of it, and what a kill may change
-/// without harm: how many calls were counted, how old a figure was, what is remembered
-/// only so that it need not be counted again, the number of a default job (one that was
-/// claimed is never given twice), and an entry's count of references, which is one more
-/// where a seal was cut short between the record and the file.
+/// Values that differ in each run, or that a kill may change without harm, by the name before them.
+/// Examples are call counts, a figure's age, caches, and the number of a default job (never
+/// reused). An entry's reference count is one higher if a seal was interrupted between the record
+/// and the file.
 fn named_number(text: &str) -> Option<(usize, &'static str)> {
     const NUMBERS: [&str; 5] =
         ["\"modified\":", "\"version\":", "\"size\":", "\"calls\":", "\"references\":"];
@@ -230,7 +227,7 @@ fn named_number(text: &str) -> Option<(usize, &'static str)> {
         let rest = text[name.len()..].trim_start();
         return Some((text.len() - rest.len() + digits(rest), name));
     }
-    // What a digest stands for holds times; a kill may leave it beside the one that follows.
+    // These digests cover times; after a kill the next digest may stand beside.
     for name in ["\"digest\":", "\"root\":", "\"repository\":"] {
         let Some(rest) = text.strip_prefix(name) else { continue };
         let quoted = |rest: &str| Some(rest.strip_prefix('"')?.find('"')? + 2);
@@ -258,10 +255,10 @@ fn named_number(text: &str) -> Option<(usize, &'static str)> {
 }
 
 impl Tree {
-    /// That what should be JSON is.
+    /// Checks that JSON files are valid JSON.
     ///
     /// # Errors
-    /// Which file is not.
+    /// The first file that is not.
     pub fn whole(&self) -> Result<(), String> {
         for (path, node) in &self.0 {
             let Node::File(bytes, _) = node else { continue };

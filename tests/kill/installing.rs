@@ -1,6 +1,6 @@
-//! `install` and `uninstall` in a process of their own, as the verbs call them, but for
-//! the program that is installed: a small one, since the real one is written and hashed
-//! for as long as all the rest takes. The client is a stand-in that keeps its lists in files.
+//! Runs `install` and `uninstall` in a separate process, with a small program to install, because
+//! copying and hashing the real one takes too long. The client is a fake that keeps its lists in
+//! files.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -31,10 +31,10 @@ esac
 const THEIRS: &str =
     "{\"bindings\": [\n  {\"context\": \"Chat\", \"bindings\": {\"ctrl+k\": \"chat:stash\"}}\n]}";
 
-/// What the process is told with: the verb, then the root of its world.
+/// The argument that makes this a child process; the verb and its root folder follow.
 const FLAG: &str = "--as-program";
 
-/// Runs a verb where this program was started for it.
+/// Runs a verb if this process was started for it.
 pub fn child(args: &[String]) -> Option<ExitCode> {
     let [flag, verb, root] = args else { return None };
     if flag != FLAG {
@@ -113,19 +113,19 @@ fn run(hook: Hook, verb: &str) -> Operation {
     Operation { hook, run, session: false }
 }
 
-/// Where nothing was installed.
+/// A first installation.
 pub fn first() -> Operation {
     run(fresh(), "install")
 }
 
-/// Over a release before it.
+/// An installation over an earlier release.
 pub fn another() -> Operation {
     let hook = installed();
     fs::write(plan(&root(&hook)).binary, "#!/bin/sh\n# the next release\n").expect("program");
     run(hook, "install")
 }
 
-/// Out again.
+/// An uninstallation.
 pub fn uninstalled() -> Operation {
     run(installed(), "uninstall")
 }

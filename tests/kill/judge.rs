@@ -1,5 +1,5 @@
-//! Whether what a kill left behind is sound: every file is the one of before or the one
-//! of after, whole, and nothing that was written is gone.
+//! Judges what a kill left: every file is the old or the new one, complete, and no written entry is
+//! lost.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -14,20 +14,20 @@ use crate::trace::Swaps;
 pub struct Around {
     pub old: Tree,
     new: Tree,
-    /// The same and the state after it ran twice, as they compare.
+    /// These states and the one after a second run, normalized.
     plain: [Plain; 3],
-    /// How often it put something in a path's place.
+    /// How often the operation replaced each path.
     swaps: Swaps,
 }
 
 impl Around {
-    /// Before the operation, after it ran undisturbed, and after it ran twice.
+    /// From the states before the operation, after it, and after a second run.
     pub fn of(old: Tree, new: Tree, twice: &Tree, swaps: Swaps) -> Self {
         let plain = [old.plain(), new.plain(), twice.plain()];
         Self { old, new, plain, swaps }
     }
 
-    /// What is wrong with the state right after a kill.
+    /// The fault in the state right after a kill.
     pub fn torn(&self, killed: &Tree) -> Option<String> {
         let [old, new, _] = &self.plain;
         let folder = |(path, node): (&PathBuf, &Node)| {
@@ -61,7 +61,7 @@ impl Around {
             return (!longer(text, old.get(name), new.get(name)))
                 .then(|| format!("{name}: lines that nobody wrote: {text:?}"));
         }
-        // Something in between, put there whole, or on its way from one name to another.
+        // A complete intermediate version, or one between two names.
         let swaps: usize =
             self.swaps.iter().filter(|(to, _)| to.ends_with(path)).map(|(_, times)| times).sum();
         let elsewhere =
@@ -75,11 +75,11 @@ impl Around {
         Some(format!("{name}: neither as before nor as after: {}", parts(text, known)))
     }
 
-    /// What is wrong after the same verb ran again.
+    /// The fault after the same verb ran again.
     pub fn not_reached(&self, again: &Tree) -> Option<String> {
         let [_, new, twice] = &self.plain;
         let found = again.plain();
-        // A piece is handed out once at most: where that did not arrive, its session is told.
+        // A piece is handed out only once; if it was lost, its session is told.
         let handed = found.keys().any(|name| name.ends_with(".piece-1"));
         let known = |name: &String, text: &String| {
             [new, twice]
@@ -87,7 +87,7 @@ impl Around {
                 .any(|plain| plain.get(name).is_some_and(|texts| texts.contains(text)))
         };
         let strange = |name: &String, text: &String| {
-            // A boundary that was cut short is replaced by one that the next call opens.
+            // An interrupted boundary is replaced by one that the next call opens.
             let replaced = text.contains("\"why\":\"sealed anew\"");
             let delivered = text.replace("\"step\":\"cleared\"", "\"step\":\"delivered\"");
             !(known(name, text) || replaced || handed && known(name, &delivered))
@@ -110,7 +110,7 @@ impl Around {
     }
 }
 
-/// Whether lines were only added, each whole and one that the new state has.
+/// Whether only complete lines were added, all of them in the new state.
 fn longer(text: &str, old: Option<&BTreeSet<String>>, new: Option<&BTreeSet<String>>) -> bool {
     let none = BTreeSet::from([String::new()]);
     let lines = |texts: Option<&BTreeSet<String>>| -> Vec<String> {
@@ -125,7 +125,7 @@ fn longer(text: &str, old: Option<&BTreeSet<String>>, new: Option<&BTreeSet<Stri
     })
 }
 
-/// An entry of a compaction file that is in no Markdown file any more.
+/// An entry of a compaction file that is now in no Markdown file.
 fn lost(old: &Tree, now: &Tree) -> Option<String> {
     let shape = Shape::default();
     let is_markdown =
@@ -152,7 +152,7 @@ fn lost(old: &Tree, now: &Tree) -> Option<String> {
     })
 }
 
-/// Where a text parts from each of those it might have been.
+/// Where a text differs from each of its expected versions.
 fn parts(text: &str, known: [Option<&BTreeSet<String>>; 2]) -> String {
     let mut said = Vec::new();
     for other in known.into_iter().flatten().flatten() {

@@ -1,6 +1,6 @@
-//! Every verb and hook that writes is killed as it enters each system call that writes,
-//! renames, links, removes, cuts, makes a folder or syncs. What lies on disk then must be
-//! the state of before or the one of after, and the next call must go on from it.
+//! Kills every writing verb and hook at each system call that writes, renames, links, removes,
+//! truncates, makes a folder or syncs. The disk must hold the old or the new state, and the next
+//! call must continue from it.
 #![allow(
     clippy::disallowed_methods,
     clippy::print_stdout,
@@ -69,10 +69,10 @@ fn main() -> ExitCode {
             return result(0, 0, cases);
         }
     };
-    // Whether the bytes reach a disk is not what is tried, and a disk takes its time.
+    // Memory is faster than a disk, and the test does not depend on bytes reaching a disk.
     let memory = std::path::Path::new("/dev/shm");
     if tempfile::tempdir_in(memory).is_ok() {
-        // Only refused where it was set before.
+        // Fails only if it was set before.
         let _ = tempfile::env::override_temp_dir(memory);
     }
     play::adopt().expect("a process may adopt orphans");
@@ -101,7 +101,7 @@ fn main() -> ExitCode {
     result(cases - failed, failed, 0)
 }
 
-/// Two at a time: most of it is waiting for processes.
+/// Two at a time, because most of it is waiting for processes.
 fn all(
     operations: &[&operations::Prepared],
     strace: &std::path::Path,

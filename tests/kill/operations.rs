@@ -1,5 +1,5 @@
-//! What is killed: every verb and hook that writes, each from a state in which it has
-//! all there is to do.
+//! The operations to kill: every writing verb and hook, each from a state in which it has
+//! everything to do.
 
 use std::fs;
 use std::path::PathBuf;
@@ -15,20 +15,17 @@ use crate::sessions::{
 };
 use crate::trace::Run;
 
-/// One operation, ready to run.
+/// An operation, ready to run.
 pub struct Operation {
-    /// The session it happens in.
     pub hook: Hook,
-    /// What runs.
     pub run: Run,
-    /// A session answers `status` and `PreToolUse` behind it.
+    /// Whether a session must answer `status` and `PreToolUse` afterwards.
     pub session: bool,
 }
 
-/// An operation's name, and what prepares it.
+/// An operation's name, and the function that prepares it.
 pub type Prepared = (&'static str, fn() -> Operation);
 
-/// All of them.
 pub const ALL: [Prepared; 35] = [
     ("append, the first", first_append),
     ("append", || verb(worked(), &["append", "--kind", "risk", "the cache is never invalidated"])),
@@ -110,7 +107,7 @@ fn seal_of(hook: Hook) -> Operation {
     verb(hook, &["seal", "--clear", "--summary", "the parser is done"])
 }
 
-/// The seal that brings the condensed entry which the one before asked for.
+/// The second seal, with the summary that the first one asked for.
 fn answered_seal() -> Operation {
     let asked = seal_of(messy());
     assert_eq!(asked.run.plainly().code, Some(1));
@@ -189,7 +186,7 @@ fn at_a_tier() -> Operation {
 
 fn operator(args: &[&str]) -> Operation {
     let mut hook = worked();
-    // From a terminal of the operator's own: no process above it is a client with a session.
+    // From the operator's own terminal: no ancestor is a client with a session.
     hook.set("CLAUDECODE", "");
     let seat = hook.places().session(&format!("client-{}", std::process::id()), "seat");
     fs::remove_file(seat).expect("a seat");
@@ -202,7 +199,7 @@ fn override_off() -> Operation {
     verb(given.hook, &["override", "--off"])
 }
 
-/// Of a session that ended; the one that is open stays.
+/// Purges an ended session; the open one stays.
 fn purge() -> Operation {
     let Operation { hook, .. } = operator(&[]);
     let places = hook.places();
@@ -272,7 +269,7 @@ fn phase_exit() -> Operation {
     with(hook, &["phase", "exit", "--session", &session], slice)
 }
 
-/// The folder that holds the session's home and project, and nothing else.
+/// The folder with only the session's home and project.
 pub fn root(hook: &Hook) -> PathBuf {
     hook.home.parent().expect("a root").to_owned()
 }

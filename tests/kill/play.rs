@@ -1,4 +1,4 @@
-//! One operation: undisturbed, undisturbed twice, then killed at every call that writes.
+//! One operation: undisturbed, repeated, then killed at every writing call.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,17 +14,16 @@ use crate::judge::Around;
 use crate::operations::{Operation, root};
 use crate::trace::{Point, ends};
 
-/// What came of an operation.
+/// The result of an operation.
 #[derive(Debug)]
 pub struct Outcome {
     pub name: &'static str,
     pub kills: usize,
-    /// Each kill that left something unsound, and what.
+    /// Each kill that left a fault, and the fault.
     pub faults: Vec<String>,
     pub took: Duration,
 }
 
-/// Plays it.
 pub fn play(name: &'static str, operation: &Operation, strace: &Path) -> Outcome {
     let began = Instant::now();
     let mut stage = Stage { root: root(&operation.hook), operation, strace, leaves: true };
@@ -49,7 +48,7 @@ struct Stage<'a> {
     root: PathBuf,
     operation: &'a Operation,
     strace: &'a Path,
-    /// It leaves processes behind.
+    /// Whether the operation leaves processes behind.
     leaves: bool,
 }
 
@@ -66,7 +65,7 @@ impl Stage<'_> {
         let second = run.plainly();
         left |= self.end_leftovers();
         let twice = Tree::read(&self.root);
-        // The stand-in for the client is a child of `install` that goes on after a kill.
+        // The fake client is a child of `install` that survives a kill.
         self.leaves = left || !self.operation.session;
         (Around::of(old, new, &twice, swaps), [first.code, second.code], points)
     }
@@ -99,7 +98,7 @@ impl Stage<'_> {
         if !answers(&status) || status.stdout.is_empty() {
             return Some(format!("after the next one status says {status:?}"));
         }
-        // What comes next may as well be another call.
+        // The next call may also be another one.
         killed.put(&self.root);
         let call = hook.read();
         self.end_leftovers();
@@ -109,8 +108,8 @@ impl Stage<'_> {
         Tree::read(&self.root).whole().err()
     }
 
-    /// Ends what the operation started and left running: a boundary's waiter. They are
-    /// known by the home they were given, which is nobody else's. `true` if there were any.
+    /// Ends processes that the operation left running, such as a boundary's waiter; `true` if there
+    /// were any. Their HOME, which is unique, identifies them.
     fn end_leftovers(&self) -> bool {
         if !self.leaves {
             return false;
@@ -118,12 +117,12 @@ impl Stage<'_> {
         let home = self.root.join("home");
         let home = [b"HOME=".as_slice(), home.as_os_str().as_encoded_bytes(), b"\0"].concat();
         let found = |pid: &u32| {
-            // A child that another thread is waiting for has another home.
+            // Children that another thread waits for have another home.
             let environ = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
             environ.windows(home.len()).any(|part| part == home)
         };
         let began = Instant::now();
-        // What `install` asks the client ends by itself; a waiter would wait for long.
+        // Calls from `install` to the client end by themselves; a waiter would wait long.
         let patience = Duration::from_secs(if self.operation.session { 0 } else { 5 });
         let mut any = false;
         loop {
@@ -136,7 +135,7 @@ impl Stage<'_> {
             assert!(began.elapsed() < Duration::from_secs(20), "{left:?} can't be ended");
             for pid in left.into_iter().filter(|_| began.elapsed() >= patience) {
                 if let Some(pid) = i32::try_from(pid).ok().and_then(Pid::from_raw) {
-                    // It may have ended by itself in this moment.
+                    // It may have just ended.
                     let _ = kill_process(pid, Signal::KILL);
                     let _ = waitpid(Some(pid), WaitOptions::empty());
                 }
@@ -145,10 +144,10 @@ impl Stage<'_> {
     }
 }
 
-/// Has what the operations leave behind become this process's own children.
+/// Makes orphans of the operations children of this process.
 ///
 /// # Errors
-/// What the system says.
+/// The system's.
 pub fn adopt() -> std::io::Result<()> {
     Ok(set_child_subreaper(Some(getpid()))?)
 }
@@ -163,7 +162,7 @@ fn orphans() -> Vec<u32> {
         .collect()
 }
 
-/// Whether a session's call got a sound answer.
+/// Whether a session's call got a valid answer.
 fn answers(answer: &Answer) -> bool {
     let json = |text: &str| serde_json::from_str::<serde_json::Value>(text).is_ok();
     answer.code == Some(0)

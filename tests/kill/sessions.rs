@@ -1,4 +1,4 @@
-//! Sessions in the states that the operations start from.
+//! Sessions in the starting states of the operations.
 
 use std::fs;
 
@@ -15,7 +15,7 @@ pub fn begun() -> Hook {
     hook
 }
 
-/// A session that has written notes and stands at the narrow tier.
+/// A session with notes, in the narrow tier.
 pub fn worked() -> Hook {
     let hook = begun();
     for (kind, note) in [
@@ -30,7 +30,7 @@ pub fn worked() -> Hook {
     hook
 }
 
-/// The same with a large file that nobody tidied, sealed once before.
+/// [`worked`] with a large untidy file, sealed once before.
 pub fn messy() -> Hook {
     let hook = worked();
     ok(&hook.agent("brain-guard seal --no-clear --summary 'the parser is under way'"));
@@ -39,7 +39,7 @@ pub fn messy() -> Hook {
     hook
 }
 
-/// Works on a job with a name.
+/// [`worked`] on a named job.
 pub fn named() -> Hook {
     let hook = worked();
     ok(&hook.agent("brain-guard job focus parser --no-clear"));
@@ -47,7 +47,7 @@ pub fn named() -> Hook {
     hook
 }
 
-/// Sealed, and not heard of by any hook.
+/// Sealed, but no hook has seen it yet.
 pub fn sealed() -> Hook {
     let hook = worked();
     ok(&hook.raw(

@@ -1,5 +1,4 @@
-//! Runs a program under strace: to see which of its system calls write, and to kill it
-//! as it enters one of them.
+//! Runs a program under strace, to list its writing system calls and to kill it at one of them.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -10,22 +9,20 @@ use std::process::{Command, Stdio};
 use crate::disk::{is_lock, is_temporary};
 use crate::harness::{Answer, finish};
 
-/// Every call that changes what is on disk, or waits until it is there. `?`: not on
-/// every kind of machine.
+/// Every call that changes the disk or waits for it. `?`: missing on some machines.
 const CALLS: &str = "write,?pwrite64,?writev,?pwritev,?pwritev2,?open,openat,?openat2,?creat,?rename,?renameat,\
     ?renameat2,?link,?linkat,?symlink,?symlinkat,?unlink,?unlinkat,?rmdir,?mkdir,?mkdirat,?mknod,?mknodat,\
     ?truncate,?ftruncate,?fallocate,?fsync,?fdatasync,?sync_file_range,?msync,?chmod,?fchmod,?fchmodat,\
     ?copy_file_range,?sendfile,?utimensat";
 
-/// Where a program can be killed: as it enters this call for the so-manieth time.
+/// A place to kill a program: the n-th time it enters this call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Point {
     pub call: String,
     pub number: usize,
-    /// Counting only those on this path: how often others are opened, to be read, depends
-    /// on what else runs on the machine.
+    /// Counts only calls on this path, because other opens depend on what else runs on the machine.
     pub path: Option<String>,
-    /// What strace said of it in the undisturbed run.
+    /// The line of strace in the undisturbed run.
     pub line: String,
 }
 
@@ -40,7 +37,7 @@ pub struct Run {
 }
 
 impl Run {
-    /// From a command that was put together for running it as it is.
+    /// From a command that is ready to run.
     pub fn of(command: &Command, stdin: &[u8]) -> Self {
         let text = |text: &std::ffi::OsStr| text.to_string_lossy().into_owned();
         Self {
@@ -59,7 +56,7 @@ impl Run {
         command
     }
 
-    /// To its end.
+    /// Runs it to its end.
     pub fn plainly(&self) -> Answer {
         let mut command = self.command(&self.program);
         command.args(&self.args);
@@ -72,8 +69,8 @@ impl Run {
         finish(command, &self.stdin)
     }
 
-    /// To its end, and where it could be killed: what happened below `root`. The paths
-    /// that were put in place by a rename, with how often.
+    /// Runs it to its end; also returns the points below `root` where it can be killed, and the
+    /// renames.
     pub fn watched(&self, strace: &Path, root: &Path, log: &Path) -> (Answer, Vec<Point>, Swaps) {
         let trace = format!("trace={CALLS}");
         let answer = self.traced(strace, &["-o", &log.to_string_lossy(), "-e", &trace]);
@@ -82,7 +79,7 @@ impl Run {
         (answer, points, swaps)
     }
 
-    /// Killed there; `false` where it never came there.
+    /// Kills it at this point; `false` if it never got there.
     pub fn killed(&self, strace: &Path, at: &Point) -> bool {
         let inject = format!("inject={}:signal=KILL:when={}", at.call, at.number);
         let trace = format!("trace={}", at.call);
@@ -91,12 +88,12 @@ impl Run {
             options.extend(["-P", path]);
         }
         let answer = self.traced(strace, &options);
-        // strace ends as its program did.
+        // strace ends with the status of its program.
         answer.code.is_none()
     }
 }
 
-/// Paths that a rename put something in place of, with how often.
+/// Paths that a rename replaced, with how often.
 pub type Swaps = BTreeMap<PathBuf, usize>;
 
 fn points(log: &str, root: &str) -> (Vec<Point>, Swaps) {
@@ -110,8 +107,8 @@ fn points(log: &str, root: &str) -> (Vec<Point>, Swaps) {
         *number += 1;
         let failed = rest.rsplit_once(") = ").is_some_and(|(_, result)| result.starts_with('-'));
         let writes = !opens || ["O_CREAT", "O_TRUNC"].iter().any(|flag| rest.contains(flag));
-        // Before a temporary file or a lock is there, all is as it is once it is there and
-        // empty: the state in which the next call finds things.
+        // Creating a temporary file or a lock changes nothing, so a kill before equals a kill
+        // after.
         let says_nothing = path.is_some_and(|path| is_temporary(Path::new(path)) || is_lock(path));
         if failed || !writes || says_nothing || !rest.contains(root) {
             continue;
@@ -119,7 +116,7 @@ fn points(log: &str, root: &str) -> (Vec<Point>, Swaps) {
         if call.starts_with("rename")
             && let Some(target) = rest.rsplit('"').nth(1)
         {
-            // A name in a folder that is open: `5</the/folder>, "name"`.
+            // A name relative to an open folder: `5</the/folder>, "name"`.
             let folder = rest.rsplit_once("</").and_then(|(_, rest)| rest.split_once(">, \""));
             let folder = folder.filter(|_| !target.starts_with('/')).map(|(folder, _)| folder);
             let target = folder.map_or(target.to_owned(), |folder| format!("/{folder}/{target}"));
@@ -131,8 +128,8 @@ fn points(log: &str, root: &str) -> (Vec<Point>, Swaps) {
     (points, swaps)
 }
 
-/// The points of a program that does the same to many files: of each call the first ones
-/// and the last, since one loop makes those between.
+/// For a program that treats many files alike: the first and last points of each call, because a
+/// loop makes the rest.
 pub fn ends(points: Vec<Point>) -> Vec<Point> {
     const ENDS: usize = 6;
     let mut totals: BTreeMap<String, usize> = BTreeMap::new();
@@ -144,7 +141,7 @@ pub fn ends(points: Vec<Point>) -> Vec<Point> {
     points.into_iter().filter(ends).collect()
 }
 
-/// The program strace, or why nothing can be killed here.
+/// The path of strace, or why it cannot kill here.
 pub fn strace() -> Result<PathBuf, String> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let found = std::env::split_paths(&path).map(|dir| dir.join("strace")).find(|p| p.is_file());

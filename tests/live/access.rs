@@ -1,17 +1,14 @@
-//! Whether a real session may run here, and with whose account.
+//! Decides whether a real session may run here, and finds its account.
 
 use std::collections::BTreeMap;
 
-/// What lets the client in: a key, or a token of a subscription (`claude setup-token`).
+/// The client's credentials: a key, or the token of a subscription (`claude setup-token`).
 pub const KEYS: [&str; 2] = ["ANTHROPIC_API_KEY", "CLAUDE_CODE_OAUTH_TOKEN"];
 
-/// Another place than the provider's own, for those who reach it through a gateway.
+/// The address of a gateway, for users who do not reach the provider directly.
 pub const URL: &str = "ANTHROPIC_BASE_URL";
 
-/// The variables that the client gets.
-///
-/// # Errors
-/// Why not, and the way out.
+/// The variables for the client. An error says why it may not run, and what to do.
 pub fn access(of: impl Fn(&str) -> Option<String>) -> Result<BTreeMap<String, String>, String> {
     let set = |name: &str| of(name).filter(|value| !value.is_empty());
     if set("CI").is_some_and(|ci| ci != "false" && ci != "0") {
@@ -40,14 +37,14 @@ mod tests {
     }
 
     #[test]
-    fn never_in_ci_and_never_without_a_key() {
+    fn access_is_refused_in_ci_and_without_a_key() {
         assert!(of(&[("CI", "true"), ("ANTHROPIC_API_KEY", "k")]).is_err_and(|e| e.contains("CI")));
         assert!(of(&[]).is_err_and(|e| e.contains("ANTHROPIC_API_KEY")));
         assert!(of(&[("ANTHROPIC_API_KEY", "")]).is_err());
     }
 
     #[test]
-    fn the_first_key_alone_is_handed_on() {
+    fn only_the_first_key_is_passed_on() {
         let all = [
             ("CI", "false"),
             ("ANTHROPIC_API_KEY", "k"),

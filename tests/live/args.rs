@@ -1,4 +1,4 @@
-//! The arguments of `./test --live`, and what they bound.
+//! The arguments of `./test --live`, and their limits.
 
 const USAGE: &str = "\
 usage: ./test --live [--yes] [--model ID] [--window N] [--chapters N] [--requests N] [--tokens N] [--minutes N] [--json]
@@ -12,10 +12,9 @@ usage: ./test --live [--yes] [--model ID] [--window N] [--chapters N] [--request
   --json         one JSON object on stdout
 exit codes: 0 it sealed and the next session went on, 1 it did not, 2 wrong usage, no key, or not agreed to";
 
-/// Tokens that one response may have.
+/// Maximum output tokens of one response.
 pub const OUTPUT: u64 = 4_000;
 
-/// What to run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Args {
     pub yes: bool,
@@ -26,12 +25,11 @@ pub struct Args {
     pub bounds: Bounds,
 }
 
-/// What ends a session that doesn't end by itself.
+/// Limits that end a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Bounds {
-    /// Responses of the model.
     pub requests: u64,
-    /// Input tokens, cached ones included.
+    /// Input tokens, including cached ones.
     pub tokens: u64,
     pub minutes: u64,
 }
@@ -50,10 +48,7 @@ impl Default for Args {
 }
 
 impl Args {
-    /// Reads them.
-    ///
-    /// # Errors
-    /// What is wrong, with the usage.
+    /// Parses the arguments. An error contains the usage.
     pub fn read(mut words: impl Iterator<Item = String>) -> Result<Self, String> {
         let mut args = Self::default();
         while let Some(word) = words.next() {
@@ -74,7 +69,7 @@ impl Args {
         Ok(args)
     }
 
-    /// What it may cost at most, in the provider's own units.
+    /// Describes the maximum cost in the provider's units.
     pub fn cost(&self) -> String {
         let Bounds { requests, tokens, minutes } = self.bounds;
         format!(
@@ -101,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn bounds_are_read_and_named() {
+    fn limits_are_parsed_and_named() {
         let args = read("--yes --requests 7 --tokens 1000 --model m").expect("arguments");
         assert!(args.yes && args.bounds.requests == 7);
         for word in ["m runs", "7 responses", "1000 input", "28000 output", "20 minutes"] {

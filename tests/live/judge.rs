@@ -1,5 +1,4 @@
-//! What a session with the guard comes to: pure functions over the transcripts, the sealed
-//! files and the log.
+//! Judges a session with the guard, by pure functions over transcripts, sealed files and log.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,7 +8,6 @@ use serde_json::Value;
 
 use super::read::{Event, Session, Usage};
 
-/// A whole run.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Verdict {
     pub sessions: usize,
@@ -17,48 +15,47 @@ pub struct Verdict {
     pub input_tokens: u64,
     pub cached_tokens: u64,
     pub output_tokens: u64,
-    /// One for each session that another one followed, or that sealed.
+    /// One for each session that sealed or had a next session.
     pub crossings: Vec<Crossing>,
-    /// What the API or the client failed at.
+    /// Failures of the API or the client.
     pub failures: Vec<String>,
-    /// Faults of the guard's own, from its log.
+    /// Faults of the guard, from its log.
     pub faults: Vec<String>,
 }
 
-/// From the first note to the next session.
+/// One boundary, from the first note to the next session.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Crossing {
-    /// Tokens in the context at the first note, and when it sealed.
+    /// Tokens in the context at the first note and at the seal.
     pub tokens_at_note: Option<u64>,
     pub tokens_at_seal: Option<u64>,
-    /// Tool calls from the first note to the seal, the seal's own included.
+    /// Tool calls from the first note to the seal, including the seal.
     pub calls_to_seal: Option<usize>,
     /// Denied calls by tool.
     pub denied: BTreeMap<String, usize>,
     pub evasions: Vec<Evasion>,
-    /// Entries in each section of the agent's.
+    /// Entries in each of the agent's sections.
     pub entries: BTreeMap<String, usize>,
-    /// Sections of the agent's that hold nothing, and those that say why.
+    /// The agent's empty sections, and those that say why there is nothing.
     pub empty: Vec<String>,
     pub none: Vec<String>,
-    /// Words of the sealed file.
     pub words: Option<usize>,
-    /// Whether the whole sealed file stands in the next session's first messages.
+    /// Whether the next session's first messages contain the complete sealed file.
     pub delivered: Option<bool>,
     pub next: Option<Next>,
 }
 
-/// What the next session did.
+/// The work of the next session.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Next {
     pub calls: usize,
-    /// The first calls, in short.
+    /// The first calls, shortened.
     pub first: Vec<String>,
     /// Files read again that an earlier session had read.
     pub read_again: usize,
 }
 
-/// A way round the guard that was tried.
+/// An attempt to get around the guard.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Evasion {
     pub kind: &'static str,
@@ -66,7 +63,7 @@ pub struct Evasion {
 }
 
 impl Verdict {
-    /// Whether it sealed, and a session went on from what was sealed.
+    /// Whether a session sealed and the next one continued from the sealed notes.
     pub fn went_on(&self) -> bool {
         let on = |c: &Crossing| {
             c.delivered == Some(true) && c.next.as_ref().is_some_and(|n| n.calls > 0)
@@ -75,8 +72,8 @@ impl Verdict {
     }
 }
 
-/// Judges the sessions of a run, in order. `sealed`: the sealed versions by path; `log`: the
-/// guard's log.
+/// Judges the sessions of a run, in order. `sealed` has the sealed versions by path, `log` the
+/// guard's events.
 pub fn judge(sessions: &[Session], sealed: &BTreeMap<String, String>, log: &[Value]) -> Verdict {
     let events = || sessions.iter().flat_map(|session| &session.events);
     let usages: Vec<Usage> = events()
@@ -140,7 +137,7 @@ fn crossing(
     found
 }
 
-/// A seal that the guard made itself is named only by what was delivered.
+/// Finds the version of a seal by the guard itself, which only the delivery names.
 fn sealed_path(next: &Session, sealed: &BTreeMap<String, String>) -> Option<String> {
     sealed.keys().rev().find(|path| next.heard(path)).cloned()
 }

@@ -1,4 +1,4 @@
-//! The judge on hand-made sessions.
+//! Tests the judge on hand-made sessions.
 
 use serde_json::json;
 
@@ -36,7 +36,7 @@ fn note() -> Event {
     )
 }
 
-/// Told at 31,000 tokens, denied once, wrote, sealed.
+/// A session that got its note at 31,000 tokens, was denied once, wrote notes and sealed.
 fn first() -> Session {
     let events = vec![
         Event::Prompt("go".into()),
@@ -57,7 +57,7 @@ fn first() -> Session {
     Session { began: "1".into(), events }
 }
 
-/// The next session: re-grounded, and at work.
+/// The next session, which got the notes and works.
 fn second() -> Session {
     let file = guard::compaction::for_reader(FILE);
     let delivered = format!("notes, also in {PATH}\n<<<<<\n{file}\n>>>>>");
@@ -78,7 +78,7 @@ fn sealed() -> BTreeMap<String, String> {
 }
 
 #[test]
-fn a_crossing_is_counted_from_the_first_note_to_what_the_next_session_did() {
+fn a_boundary_counts_from_the_first_note_to_the_next_session() {
     let log = [json!({"kind": "fault", "what": "x"}), json!({"kind": "deny"})];
     let verdict = judge(&[first(), second()], &sealed(), &log);
     assert_eq!((verdict.sessions, verdict.requests, verdict.faults.len()), (2, 5, 1));
@@ -100,7 +100,7 @@ fn a_crossing_is_counted_from_the_first_note_to_what_the_next_session_did() {
 }
 
 #[test]
-fn without_a_next_session_or_the_whole_file_it_did_not_go_on() {
+fn a_run_without_a_complete_delivery_did_not_go_on() {
     let alone = judge(&[first()], &sealed(), &[]);
     assert!(!alone.went_on() && alone.crossings[0].calls_to_seal == Some(3));
     let mut cut = second();
@@ -114,7 +114,7 @@ fn without_a_next_session_or_the_whole_file_it_did_not_go_on() {
 }
 
 #[test]
-fn each_way_round_the_guard_has_its_name() {
+fn each_evasion_has_a_name() {
     let kinds = |events: Vec<Event>| {
         let session = Session { began: "1".into(), events };
         session.evasions().iter().map(|e| e.kind).collect::<Vec<_>>()
@@ -141,7 +141,7 @@ fn each_way_round_the_guard_has_its_name() {
 }
 
 #[test]
-fn a_seal_that_the_guard_made_is_known_by_what_was_delivered() {
+fn a_seal_by_the_guard_is_found_by_its_delivery() {
     let mut silent = first();
     silent.events.truncate(10);
     let verdict = judge(&[silent, second()], &sealed(), &[]);
@@ -151,7 +151,7 @@ fn a_seal_that_the_guard_made_is_known_by_what_was_delivered() {
 }
 
 #[test]
-fn a_failing_api_is_told() {
+fn an_api_failure_is_reported() {
     let session =
         Session { began: "1".into(), events: vec![Event::Failure("Invalid API key".into())] };
     let verdict = judge(&[session], &BTreeMap::new(), &[]);

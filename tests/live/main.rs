@@ -1,5 +1,5 @@
-//! `./test --live`: a short session of the real client with a real model, on the account of
-//! whoever runs it, and what came of it. Never in CI; `cargo test` leaves it out.
+//! `./test --live`: a short session of the real client with a real model, on the user's account,
+//! and a report on it. It never runs in CI or by `cargo test`.
 #![allow(
     clippy::disallowed_methods,
     clippy::print_stdout,
@@ -19,7 +19,7 @@ use std::time::Duration;
 use live::args::Args;
 use live::{access, report, session, stage};
 
-/// A model that thinks may be silent for so long.
+/// Limit for silence, since a thinking model may be silent for long.
 const QUIET: Duration = Duration::from_secs(180);
 
 fn main() -> ExitCode {
@@ -42,7 +42,7 @@ fn main() -> ExitCode {
     let mut told = |line: &str| {
         let (before, after) = if is_terminal { ("\r\x1b[K", "") } else { ("", "\n") };
         eprint!("{before}{line}{after}");
-        // A terminal that is gone is no reason to stop.
+        // A closed terminal must not stop the run.
         let _ = std::io::stderr().flush();
     };
     let run = session::run(&args, &world, QUIET, &mut told);

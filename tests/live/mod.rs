@@ -1,5 +1,5 @@
-//! A short session with a real model: what it makes of the guard, counted. `./test --live`
-//! runs it; the end-to-end tests prove it against the mock API.
+//! A short session with a real model, which counts the model's reactions to the guard. `./test
+//! --live` runs it; the end-to-end tests test it with the mock API.
 
 pub mod access;
 pub mod args;

@@ -1,45 +1,42 @@
-//! The client's transcripts as the judge wants them: one list of events a session.
+//! Reads the client's transcripts into one list of events per session, for the judge.
 
 use serde_json::Value;
 
-/// A session, in order of its rows.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Session {
-    /// The time of its first row, by which sessions are put in order.
+    /// The time of the first row, by which sessions are sorted.
     pub began: String,
     pub events: Vec<Event>,
 }
 
-/// One thing that happened.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Event {
     /// A response of the model.
     Response(Usage),
-    /// It called a tool.
+    /// A tool call.
     Call { id: String, tool: String, input: Value },
-    /// What came of a call.
+    /// The result of a call.
     Result { id: String, error: bool, text: String },
-    /// It said something.
+    /// A text of the model.
     Text(String),
-    /// A user's message, by whomever.
+    /// A message in the user's role.
     Prompt(String),
-    /// A hook's words to the model.
+    /// A hook's text to the model.
     Note(String),
-    /// The client wrote that the API failed.
+    /// An API failure, as the client recorded it.
     Failure(String),
 }
 
-/// A response's tokens.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Usage {
-    /// All of the input: what the context holds.
+    /// All input tokens, which is the context usage.
     pub input: u64,
-    /// The part of it that was read from the cache.
+    /// Input tokens read from the cache.
     pub cached: u64,
     pub output: u64,
 }
 
-/// Reads a transcript; a row that is torn or unknown is left out.
+/// Reads a transcript and skips torn or unknown rows.
 pub fn session(text: &str) -> Session {
     let mut session = Session::default();
     let mut last = String::new();
@@ -63,7 +60,7 @@ pub fn session(text: &str) -> Session {
     session
 }
 
-/// The blocks of a response come in a row each, all with the response's id and usage.
+/// Each block of a response has its own row, with the id and usage of the response.
 fn assistant(message: &Value, last: &mut String, events: &mut Vec<Event>) {
     let blocks = message["content"].as_array().map_or(&[][..], Vec::as_slice);
     if message["model"] == "<synthetic>" {
@@ -73,7 +70,7 @@ fn assistant(message: &Value, last: &mut String, events: &mut Vec<Event>) {
     let id = message["id"].as_str().unwrap_or_default();
     let usage = usage(&message["usage"]);
     if id == last {
-        // The last row's figures are the whole ones.
+        // Only the last row has the complete figures.
         let response = events.iter_mut().rev().find(|event| matches!(event, Event::Response(_)));
         if let Some(response) = response {
             *response = Event::Response(usage);

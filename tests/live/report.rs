@@ -1,4 +1,4 @@
-//! A run in words and as JSON.
+//! The report on a run, as text and as JSON.
 
 use std::fmt::Write as _;
 
@@ -8,11 +8,11 @@ use super::args::Args;
 use super::judge::Crossing;
 use super::session::Run;
 
-/// What is printed at the end.
+/// The report as text.
 pub fn text(args: &Args, run: &Run) -> String {
     let verdict = &run.verdict;
     let mut text = String::new();
-    // Writing to a String can't fail.
+    // Writing to a String cannot fail.
     let _ = writeln!(
         text,
         "{}, window {}: {} sessions, {} responses, {} s\ntokens      {} in ({} of them cached), {} out\n\
@@ -99,7 +99,7 @@ fn words(crossing: &Crossing) -> String {
     lines.iter().fold(String::new(), |text, (name, words)| format!("{text}{name:<11} {words}\n"))
 }
 
-/// The same for programs.
+/// The report as JSON.
 pub fn json(args: &Args, run: &Run) -> Value {
     json!({
         "model": args.model, "window": args.window, "seconds": run.seconds, "ended": run.ended,

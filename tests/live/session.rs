@@ -1,5 +1,5 @@
-//! The session itself: the real client in a terminal, followed by its transcripts until it
-//! has gone on in a fresh session, is done, or passes a bound.
+//! Runs the real client in a terminal and follows its transcripts. It stops when a fresh session
+//! has continued, the work is done, or a limit is passed.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -15,27 +15,25 @@ use super::read::{self, Event, Session};
 use super::stage::{INDEX, PROMPT, indexed};
 use crate::world::World;
 
-/// How often the transcripts are looked at.
+/// Interval between two reads of the transcripts.
 const GLANCE: Duration = Duration::from_millis(500);
 
-/// Calls of the session after a boundary that show that it goes on.
+/// Calls after a boundary that prove that the session continues.
 const ENOUGH: usize = 8;
 
-/// A run that is over.
+/// A finished run.
 #[derive(Debug)]
 pub struct Run {
     pub verdict: Verdict,
-    /// Why it ended.
     pub ended: String,
-    /// Chapters in the index.
     pub indexed: u64,
     pub seconds: u64,
-    /// The client's last screen, where the model never answered: it says why.
+    /// The client's last screen if the model never answered, since it shows why.
     pub screen: Option<String>,
 }
 
-/// Plays it to its end. `quiet`: nothing is written for so long, so nothing comes any more;
-/// `told` hears of its progress.
+/// Runs the session until it is over or makes no progress for `quiet`. `told` receives progress
+/// lines.
 pub fn run(args: &Args, world: &World, quiet: Duration, told: &mut dyn FnMut(&str)) -> Run {
     let began = Instant::now();
     let tui = world.tui(&["--model", &args.model]);
@@ -121,7 +119,7 @@ fn done(world: &World, args: &Args) -> u64 {
     indexed(&index, args.chapters)
 }
 
-/// The sessions that have a response or a failure, in order.
+/// The sessions with a response or a failure, in order.
 fn sessions(world: &World) -> Vec<Session> {
     let texts = world.transcripts().into_iter().filter_map(|path| fs::read_to_string(path).ok());
     let said = |event: &Event| matches!(event, Event::Response(_) | Event::Failure(_));
@@ -174,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn each_bound_ends_it_and_so_does_enough() {
+    fn each_limit_and_enough_calls_end_the_session() {
         let args = Args::default();
         let ended = |args: &Args, sessions: &[Session], passed| {
             over(args, sessions, Duration::from_secs(passed))

@@ -1,5 +1,5 @@
-//! The work that the model is given: chapters of a logbook, each to be read and put into
-//! an index. More than one context holds, and dull enough to be counted.
+//! The model's task: read the chapters of a logbook and add each to an index. The chapters exceed
+//! one context, and the progress is easy to count.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -9,14 +9,14 @@ use serde_json::json;
 use super::args::{Args, OUTPUT};
 use crate::world::{Builder, World};
 
-/// What is typed first, and last.
+/// The only prompt.
 pub const PROMPT: &str = "Do the work that TASK.md describes, to its end. Ask me nothing.";
 
-/// The file that the work fills.
+/// The file for the model's results.
 pub const INDEX: &str = "INDEX.md";
 
-/// A world for the session: HOME, project and settings of its own. The model may read,
-/// write and look around in the project; everything else is refused without a dialog.
+/// Builds the session's world. The model may read, write and search in the project; the client
+/// refuses everything else without a dialog.
 pub fn build(args: &Args, access: &BTreeMap<String, String>) -> Builder {
     let allowed = [
         "Read",
@@ -41,7 +41,7 @@ pub fn build(args: &Args, access: &BTreeMap<String, String>) -> Builder {
         .access(access.clone())
         .client_setting("permissions", permissions)
         .guard_settings(guard)
-        // The window is the limit then, without the room that the client keeps for its own.
+        // Makes the whole window the limit, without the client's buffer.
         .env("DISABLE_AUTO_COMPACT", "1")
         .env("CLAUDE_CODE_MAX_OUTPUT_TOKENS", &OUTPUT.to_string())
         .file("TASK.md", &task(args.chapters))
@@ -52,12 +52,11 @@ pub fn build(args: &Args, access: &BTreeMap<String, String>) -> Builder {
     world
 }
 
-/// A chapter's file.
 pub fn path(number: u64) -> String {
     format!("chapters/{number:02}.md")
 }
 
-/// How many chapters an index holds.
+/// Counts the chapters in an index.
 pub fn indexed(index: &str, chapters: u64) -> u64 {
     let has = |number: &u64| index.lines().any(|line| line.starts_with(&format!("{number:02} |")));
     (1..=chapters).filter(has).count() as u64
@@ -84,7 +83,7 @@ const NIGHT: [&str; 6] = [
     "the clockwork of the lens stopped for nineteen minutes",
 ];
 
-/// About 6,000 characters, the same at every run.
+/// The text of a chapter: about 6,000 characters, equal in each run.
 fn chapter(number: u64) -> String {
     let pick = |list: &[&'static str], salt: u64| {
         list[((number * 7 + salt * 5) % list.len() as u64) as usize]
@@ -94,7 +93,7 @@ fn chapter(number: u64) -> String {
     for entry in 0..26 {
         let hour = (18 + entry / 2) % 24;
         let minute = (number * 11 + entry * 17) % 60;
-        // Writing to a String can't fail.
+        // Writing to a String cannot fail.
         let _ = writeln!(
             text,
             "{hour:02}:{minute:02} The {} passed at {} cables, course {} degrees, wind {} from {}, sea {}; she showed her \

@@ -1,5 +1,3 @@
-//! The cases.
-
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
@@ -11,10 +9,9 @@ use crate::client::Client;
 use crate::session::{self, ID, placeholders};
 use crate::world::World;
 
-/// A case: its name, and how it is played; it panics with what is wrong.
+/// A case: its name and its function, which panics on failure.
 type Case = (&'static str, fn(&Client));
 
-/// All of them.
 pub const ALL: &[Case] = &[
     ("a_broken_file_is_found_out", a_broken_file_is_found_out),
     ("an_extracted_file_gives_the_same_context", an_extracted_file_gives_the_same_context),
@@ -26,13 +23,13 @@ pub const ALL: &[Case] = &[
     ("its_agents_are_offered_the_tools", its_agents_are_offered_the_tools),
 ];
 
-/// That at least so much was extracted that the cases say something.
-fn some(before: &Value, after: &Value) {
+/// Asserts that something was extracted and everything else is equal.
+fn assert_extracted(before: &Value, after: &Value) {
     let found = placeholders(before, after).unwrap_or_else(|why| panic!("{why}"));
     assert!(found > 0, "nothing was extracted: {after}");
 }
 
-/// The judge itself: what is known to break OpenClaw's context is seen.
+/// Tests the judge: it notices what breaks OpenClaw's context.
 fn a_broken_file_is_found_out(client: &Client) {
     let world = World::of_a_file();
     let whole = client.context(world.home(), &world.file()).expect("context");
@@ -58,7 +55,7 @@ fn an_extracted_file_gives_the_same_context(client: &Client) {
     let name = file.to_str().expect("name");
     world.extracted(&["run", name]);
     assert_ne!(fs::read(&file).expect("session"), original);
-    some(&before, &client.context(world.home(), &file).expect("context"));
+    assert_extracted(&before, &client.context(world.home(), &file).expect("context"));
     idle(&file);
     world.extracted(&["restore", name, "all", "--in-place", "--unmarked"]);
     assert_eq!(fs::read(&file).expect("session"), original);
@@ -70,7 +67,7 @@ fn an_extracted_file_is_imported(client: &Client) {
     let world = World::of_a_file();
     world.extracted(&["run", world.file().to_str().expect("name")]);
     world.import(client);
-    some(&before, &client.messages(world.home(), ID));
+    assert_extracted(&before, &client.messages(world.home(), ID));
 }
 
 fn a_database_is_extracted_and_restored(client: &Client) {
@@ -81,7 +78,7 @@ fn a_database_is_extracted_and_restored(client: &Client) {
     let mut plans =
         [world.planned(&world.place()), file.planned(file.file().to_str().expect("name"))];
     for plan in &mut plans {
-        // Where it lies is another place, and the copy of what was said to the store.
+        // These fields differ by the place of the session.
         let plan = plan.as_object_mut().expect("plan");
         plan.retain(|name, _| {
             !["session", "path", "place", "file", "kind"].contains(&name.as_str())
@@ -94,11 +91,11 @@ fn a_database_is_extracted_and_restored(client: &Client) {
     world.extracted(&["run", &world.place(), "--offline"]);
     assert_eq!(world.copies(), 1);
     let after = client.messages(world.home(), ID);
-    some(&before, &after);
+    assert_extracted(&before, &after);
     let said = client.doctor(world.home(), "inspect");
     assert_eq!(said["targets"][0]["dbStats"]["integrityCheck"], "ok", "{said}");
     assert_eq!(said["totals"]["issues"], 0, "{said}");
-    // Once more finds nothing.
+    // A second run finds nothing.
     world.extracted(&["run", &world.place(), "--offline"]);
     assert_eq!(client.messages(world.home(), ID), after);
 
@@ -109,11 +106,11 @@ fn a_database_is_extracted_and_restored(client: &Client) {
     assert_eq!(world.copies(), 2);
 }
 
-/// Of the database nothing is otherwise but the rows that something went out of, and what
-/// OpenClaw tells versions by.
+/// In the database, only rows with extracted values and the tables for OpenClaw's change
+/// tracking differ.
 fn nothing_else_of_a_database_changes(client: &Client) {
     let world = World::of_a_database(client);
-    // What another version may write.
+    // Rows as another version may write them.
     let database = Connection::open(world.database()).expect("database");
     let long = "later ".repeat(400);
     let last = "SELECT event_json FROM transcript_events WHERE event_json IS NOT NULL
@@ -134,7 +131,7 @@ fn nothing_else_of_a_database_changes(client: &Client) {
     let messages = client.messages(world.home(), ID);
     let (before, was) = (tables(&world), events(&world));
     world.extracted(&["run", &world.place(), "--offline"]);
-    some(&messages, &client.messages(world.home(), ID));
+    assert_extracted(&messages, &client.messages(world.home(), ID));
     let (after, is) = (tables(&world), events(&world));
     let told =
         ["session_transcript_index_state", "session_windows", "transcript_rewrite_watermarks"];
@@ -158,7 +155,7 @@ fn nothing_else_of_a_database_changes(client: &Client) {
     assert_eq!(client.doctor(world.home(), "inspect")["totals"]["issues"], 0);
 }
 
-/// Every table's rows, as far as SQLite can read them alone.
+/// The rows of every table that plain SQLite can read.
 fn tables(world: &World) -> BTreeMap<String, Vec<String>> {
     let database = Connection::open(world.database()).expect("database");
     let mut names = database
@@ -193,7 +190,7 @@ fn a_gateway_that_runs_is_respected(client: &Client) {
     assert_eq!((events(&world), world.copies()), (original, 0));
     gateway.stop();
     world.extracted(&["run", &world.place(), "--offline"]);
-    // And it starts with what was left.
+    // The gateway starts with the changed database.
     client.gateway(world.home()).stop();
 }
 
@@ -209,7 +206,7 @@ fn a_schema_nobody_knows_is_left_alone(client: &Client) {
     assert_eq!((events(&world), world.copies()), (original, 0));
 }
 
-/// The session's events, whatever form they are kept in.
+/// The session's events, in any storage format.
 fn events(world: &World) -> Vec<Vec<u8>> {
     use sessions::files::SessionFile as _;
     use store::openclaw::Database;
@@ -223,14 +220,14 @@ fn events(world: &World) -> Vec<Vec<u8>> {
     all
 }
 
-/// Lets a file look as if nobody had written it for an hour.
+/// Dates the file's last change back by an hour.
 fn idle(file: &Path) {
     let hour = std::time::SystemTime::now() - std::time::Duration::from_secs(3600);
     let file = fs::File::options().append(true).open(file).expect("session");
     file.set_modified(hour).expect("time");
 }
 
-/// OpenClaw starts the tool server, and takes what it says of its tools.
+/// OpenClaw starts the tool server and accepts its list of tools.
 fn its_agents_are_offered_the_tools(client: &Client) {
     let world = World::of_a_file();
     let server = json!({ "command": env!("CARGO_BIN_EXE_brain-guard"), "args": ["mcp"] });

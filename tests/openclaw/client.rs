@@ -1,4 +1,4 @@
-//! OpenClaw itself: where it lies, and what is asked of it.
+//! Finds and runs OpenClaw.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -7,10 +7,10 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-/// How long anything may take: it starts in seconds, on a machine that does nothing else.
+/// Limit for any wait. On an idle machine, OpenClaw starts in seconds.
 pub const DEADLINE: Duration = Duration::from_secs(240);
 
-/// The installed program, and the node that runs it.
+/// The installed program and its Node.
 pub struct Client {
     node: PathBuf,
     program: PathBuf,
@@ -18,7 +18,7 @@ pub struct Client {
 }
 
 impl Client {
-    /// What `./test --openclaw` has fetched.
+    /// Finds the programs that `./test --openclaw` fetched.
     pub fn find() -> Result<Self, String> {
         let all = Path::new(env!("CARGO_MANIFEST_DIR")).join("target/openclaw");
         let modules = all.join("openclaw/node_modules/openclaw");
@@ -36,7 +36,7 @@ impl Client {
         Ok(client)
     }
 
-    /// Node, for this user, without a way to the network.
+    /// Prepares Node for this HOME, without network access.
     fn node(&self, home: &Path) -> Command {
         let mut node = Command::new(&self.node);
         node.env_clear().env("HOME", home).env("PATH", "/usr/bin:/bin").stdin(Stdio::null());
@@ -50,7 +50,7 @@ impl Client {
         node
     }
 
-    /// What `openclaw doctor --session-sqlite` says.
+    /// The output of `openclaw doctor --session-sqlite`.
     pub fn doctor(&self, home: &Path, mode: &str) -> Value {
         let mut node = self.node(home);
         node.arg(&self.program).args(["doctor", "--session-sqlite", mode]);
@@ -61,7 +61,7 @@ impl Client {
         serde_json::from_str(json).unwrap_or_else(|e| panic!("doctor {mode}: {e}: {said:?}"))
     }
 
-    /// The tools of a server for its agents, as it lists them once it has asked the server.
+    /// OpenClaw's list of a server's tools, after it has asked the server.
     pub fn tools(&self, home: &Path, server: &Value) -> Value {
         let mut kept = self.node(home);
         kept.arg(&self.program).args(["mcp", "set", "brain-guard", &server.to_string()]);
@@ -80,12 +80,12 @@ impl Client {
         read(&output(&mut node)).unwrap_or_else(|why| panic!("{why}"))
     }
 
-    /// The messages of a session's file; `Err` is what OpenClaw says.
+    /// The messages of a session's file; the error is OpenClaw's output.
     pub fn context(&self, home: &Path, file: &Path) -> Result<Value, String> {
         read(&output(self.node(home).arg(script("context.mjs")).arg(&self.sdk).arg(file)))
     }
 
-    /// A gateway that has its locks; ended when it is dropped.
+    /// Starts a gateway and waits until it has its locks; dropping it ends it.
     pub fn gateway(&self, home: &Path) -> Gateway {
         let log = home.join("gateway.log");
         let out = File::create(&log).expect("log");
@@ -106,13 +106,13 @@ impl Client {
     }
 }
 
-/// A gateway that runs.
+/// A running gateway.
 pub struct Gateway {
     child: Child,
 }
 
 impl Gateway {
-    /// Ends it as a service is ended.
+    /// Ends the gateway by TERM, as a service manager does.
     pub fn stop(mut self) {
         let pid = i32::try_from(self.child.id()).ok().and_then(rustix::process::Pid::from_raw);
         if let Some(pid) = pid {
@@ -130,7 +130,7 @@ impl Drop for Gateway {
     }
 }
 
-/// Waits until it is so; `false` past the deadline.
+/// Waits until the condition is true; `false` after the deadline.
 fn wait(mut so: impl FnMut() -> bool) -> bool {
     let began = Instant::now();
     while began.elapsed() < DEADLINE {
@@ -161,7 +161,7 @@ fn said(log: &Path) -> String {
     std::fs::read_to_string(log).unwrap_or_default()
 }
 
-/// A port that nobody listens at.
+/// A free port.
 fn free() -> u16 {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("port");
     listener.local_addr().expect("port").port()

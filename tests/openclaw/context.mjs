@@ -1,4 +1,4 @@
-// What OpenClaw's model would be sent of a session's file, as JSON.
+// Prints the messages of a session's file that OpenClaw would send to its model, as JSON.
 //   context.mjs SDK FILE
 import fs from "node:fs";
 const [sdk, file] = process.argv.slice(2);

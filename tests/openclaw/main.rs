@@ -1,6 +1,6 @@
-//! OpenClaw as the judge of what extraction does to its sessions, in files and in its database.
-//! Its arguments are those of other tests; without OpenClaw (`./test --openclaw` fetches it)
-//! every case is ignored, and says why.
+//! Checks extraction with OpenClaw, for sessions in files and in its database. It accepts the
+//! arguments of the test harness. Without OpenClaw (`./test --openclaw` fetches it), every case
+//! is ignored with a reason.
 #![allow(
     clippy::disallowed_methods,
     clippy::print_stdout,
@@ -20,7 +20,7 @@ use client::Client;
 
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
-    // Of the test harness's own arguments only a filter and a list make a difference here.
+    // Only a filter and `--list` of the test harness's arguments matter here.
     let filters: Vec<&String> = words.iter().filter(|word| !word.starts_with('-')).collect();
     let asked = |name: &str| filters.is_empty() || filters.iter().any(|f| name.contains(*f));
     let cases: Vec<_> = cases::ALL.iter().filter(|(name, _)| asked(name)).collect();
@@ -38,7 +38,7 @@ fn main() -> ExitCode {
             ignored = cases.len();
         }
         Ok(client) => {
-            // What a panic says stands with its case.
+            // The message of a panic is printed with its case.
             std::panic::set_hook(Box::new(|_| {}));
             for (name, play) in cases {
                 match catch_unwind(AssertUnwindSafe(|| play(&client))) {

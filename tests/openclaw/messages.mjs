@@ -1,4 +1,4 @@
-// What OpenClaw's model is sent of a session in its database, as JSON.
+// Prints the messages of a session in OpenClaw's database for its model, as JSON.
 //   messages.mjs SDK STATE AGENT SESSION KEY
 const [sdk, state, agentId, sessionId, sessionKey] = process.argv.slice(2);
 const { SessionManager } = await import(sdk);

@@ -1,12 +1,10 @@
-//! A session as OpenClaw writes it, with everything that extraction has to keep apart; and what
-//! two tellings of it may differ in.
+//! A session in OpenClaw's format with all cases that extraction must distinguish, and the
+//! comparison of two versions of it.
 
 use serde_json::{Value, json};
 
-/// Its id.
 pub const ID: &str = "3f2c1a44-7a1e-4a55-9e8f-0b1f6a2d9c01";
 
-/// Its rows.
 pub fn rows() -> Vec<Value> {
     let mut all = Rows::default();
     all.user("list the files, and read the two that matter");
@@ -29,7 +27,7 @@ pub fn rows() -> Vec<Value> {
     let halves = [text(&long("left \"half\"\t", 80)), image, text(&long("right \\ half", 80))];
     all.result("c3", "read", &halves, &Value::Null);
     all.assistant(&[text("Here they are.")]);
-    // Another way to go on, which was left.
+    // A branch that was abandoned.
     let fork = all.last.clone();
     all.user("and the tests?");
     all.assistant(&[text(&long("None that I have seen", 50))]);
@@ -52,7 +50,6 @@ pub fn rows() -> Vec<Value> {
     all.rows
 }
 
-/// The rows as lines.
 pub fn lines(rows: &[Value]) -> String {
     rows.iter().map(|row| row.to_string() + "\n").collect()
 }
@@ -131,8 +128,7 @@ impl Rows {
     }
 }
 
-/// How many placeholders stand in the place of something; `Err` where anything else is
-/// otherwise.
+/// Counts the placeholders; the error is any other difference.
 pub fn placeholders(before: &Value, after: &Value) -> Result<usize, String> {
     let is = |text: &Value| text.as_str().is_some_and(|text| text.starts_with("[[extracted-a"));
     match (before, after) {

@@ -1,4 +1,4 @@
-//! A user with a session in OpenClaw's folder.
+//! A HOME with a session in OpenClaw's folder.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -11,13 +11,13 @@ use tempfile::TempDir;
 use crate::client::{Client, DEADLINE};
 use crate::session::{self, ID};
 
-/// A user; everything lies in a folder that goes with it.
+/// A user's HOME; dropping it removes the folder.
 pub struct World {
     home: TempDir,
 }
 
 impl World {
-    /// With the session in a file, as OpenClaw left it an hour ago (2026.7.1 and before).
+    /// Starts with the session in a file, as OpenClaw up to 2026.7.1 left it an hour ago.
     pub fn of_a_file() -> Self {
         let world = Self { home: tempfile::tempdir().expect("home") };
         fs::create_dir_all(world.file().parent().expect("folder")).expect("folder");
@@ -33,14 +33,14 @@ impl World {
         world
     }
 
-    /// With the session in OpenClaw's database.
+    /// Starts with the session in OpenClaw's database.
     pub fn of_a_database(client: &Client) -> Self {
         let world = Self::of_a_file();
         world.import(client);
         world
     }
 
-    /// Has OpenClaw take the file into its database.
+    /// Lets OpenClaw import the file into its database.
     pub fn import(&self, client: &Client) {
         let said = client.doctor(self.home(), "import");
         let totals = &said["totals"];
@@ -52,34 +52,31 @@ impl World {
         );
     }
 
-    /// The home of the user.
     pub fn home(&self) -> &Path {
         self.home.path()
     }
 
-    /// The session's file.
     pub fn file(&self) -> PathBuf {
         self.home().join(format!(".openclaw/agents/main/sessions/{ID}.jsonl"))
     }
 
-    /// The agent's database.
     pub fn database(&self) -> PathBuf {
         self.home().join(".openclaw/agents/main/agent/openclaw-agent.sqlite")
     }
 
-    /// The session in it, as the verbs take it.
+    /// The session in the database, as an argument for the verbs.
     pub fn place(&self) -> String {
         format!("{}:{ID}", self.database().display())
     }
 
-    /// The copies that were made of it.
+    /// The number of copies of the database.
     pub fn copies(&self) -> usize {
         let folder = fs::read_dir(self.database().parent().expect("folder")).expect("folder");
         let names = folder.flatten().map(|entry| entry.file_name());
         names.filter(|name| name.to_string_lossy().contains(".brain-guard-")).count()
     }
 
-    /// Runs `brain-guard extract` with these words.
+    /// Runs `brain-guard extract` with these arguments.
     pub fn extract(&self, words: &[&str]) -> Output {
         let mut program = Command::new(env!("CARGO_BIN_EXE_brain-guard"));
         program.env_clear().env("HOME", self.home()).env("PATH", "/usr/bin:/bin");
@@ -87,21 +84,21 @@ impl World {
         base::process::output(&mut program, DEADLINE).expect("brain-guard")
     }
 
-    /// As [`World::extract`], to end well.
+    /// As [`World::extract`]; asserts success and returns the output.
     pub fn extracted(&self, words: &[&str]) -> String {
         let ran = self.extract(words);
         assert!(ran.status.success(), "extract {words:?}: {ran:?}");
         String::from_utf8_lossy(&ran.stdout).into_owned()
     }
 
-    /// As [`World::extract`], to be refused; what it says.
+    /// As [`World::extract`]; asserts a refusal and returns the error.
     pub fn refused(&self, words: &[&str]) -> String {
         let ran = self.extract(words);
         assert!(!ran.status.success(), "extract {words:?} was done: {ran:?}");
         String::from_utf8_lossy(&ran.stderr).into_owned()
     }
 
-    /// What `extract plan` finds, without what it costs.
+    /// The JSON output of `extract plan`.
     pub fn planned(&self, place: &str) -> Value {
         let said = self.extracted(&["plan", place, "--json"]);
         serde_json::from_str(&said).unwrap_or_else(|e| panic!("{e}: {said}"))

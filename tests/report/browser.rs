@@ -1,5 +1,5 @@
-//! A page in headless Chromium, driven over its debugging pipe: what the page became after
-//! its scripts ran, where things are drawn, what it asked of the network.
+//! A page in headless Chromium, controlled over its debugging pipe: the page after its scripts ran,
+//! the drawn positions, and the network requests.
 
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader, Write};
@@ -12,10 +12,10 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-/// How long an answer may take: starting it on a busy machine is the slowest.
+/// The time limit for an answer; the start on a busy machine is the slowest.
 const DEADLINE: Duration = Duration::from_secs(90);
 
-/// Names under which it is installed.
+/// Names of the program.
 const PROGRAMS: [&str; 3] = ["chromium", "chromium-browser", "google-chrome"];
 
 /// An open page.
@@ -25,11 +25,11 @@ pub struct Browser {
     from: Receiver<Value>,
     session: Option<String>,
     number: u64,
-    /// What the page asked for, but for itself and its data.
+    /// The page's requests, without itself and its data.
     pub requests: Vec<String>,
-    /// Exceptions and messages of the console and of the page's policy.
+    /// Exceptions, console messages and policy violations.
     pub complaints: Vec<String>,
-    /// Goes last: the browser writes into it.
+    /// Dropped last, because the browser writes into it.
     home: TempDir,
 }
 
@@ -45,7 +45,7 @@ impl Browser {
     /// Opens a file.
     pub fn open(page: &Path) -> Self {
         let home = tempfile::tempdir().expect("temporary folder");
-        // Its two ends of the pipe are the descriptors 3 and 4.
+        // The browser's ends of the pipe are the descriptors 3 and 4.
         let script = r#"exec "$0" "$@" 3<&0 4>&1 </dev/null >/dev/null 2>"$HOME/stderr""#;
         let mut child = Command::new("sh")
             .args(["-c", script])
@@ -136,14 +136,13 @@ impl Browser {
         }
     }
 
-    /// What it said of itself, where it can't be talked to.
+    /// The browser's stderr, if it does not answer.
     fn words(&self) -> String {
         let path = self.home.path().join("stderr");
         let text = std::fs::read_to_string(path).unwrap_or_default();
         text.chars().take(600).collect()
     }
 
-    /// The value of an expression in the page.
     pub fn evaluate(&mut self, expression: &str) -> Value {
         let ask = json!({"expression": expression, "returnByValue": true});
         let answer = self.call("Runtime.evaluate", &ask);
@@ -151,25 +150,25 @@ impl Browser {
         answer["result"]["value"].clone()
     }
 
-    /// Makes the window so large, in pixels.
+    /// Sets the window size, in pixels.
     pub fn resize(&mut self, width: u32, height: u32) {
         let size = json!({"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600});
         self.call("Emulation.setDeviceMetricsOverride", &size);
     }
 
-    /// Prefers a colour scheme: `light` or `dark`.
+    /// Sets the preferred color scheme: `light` or `dark`.
     pub fn prefer(&mut self, scheme: &str) {
         let features = json!([{"name": "prefers-color-scheme", "value": scheme}]);
         self.call("Emulation.setEmulatedMedia", &json!({"features": features}));
     }
 
-    /// Moves the pointer to a place.
+    /// Moves the pointer.
     pub fn point(&mut self, x: f64, y: f64) {
         let moved = json!({"type": "mouseMoved", "x": x, "y": y});
         self.call("Input.dispatchMouseEvent", &moved);
     }
 
-    /// What a plot shows, as the page came to be drawn.
+    /// The points of a plot, as drawn.
     pub fn dots(&mut self, plot: &str) -> Vec<Dot> {
         let script = format!(
             "(() => {{ const plot = document.getElementById('{plot}'), frame = plot.getBoundingClientRect(); \
@@ -195,30 +194,29 @@ impl Browser {
     }
 }
 
-/// A point of a plot, by its data and by where it is drawn.
+/// A point of a plot: its data and its drawn position.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Dot {
     pub session: String,
     pub at: String,
     pub value: u64,
     pub percent: f64,
-    /// Its middle, as a part of the plot's width.
+    /// The center, as a fraction of the plot's width.
     pub x: f64,
-    /// Its middle, in pixels from the plot's top.
+    /// The center, in pixels from the plot's top.
     pub y: f64,
     pub height: f64,
     pub max: f64,
 }
 
 impl Dot {
-    /// The percentage that its height says, by the plot's scale.
+    /// The percentage at this height, by the plot's scale.
     pub fn drawn(&self) -> f64 {
         (1.0 - self.y / self.height) * self.max
     }
 }
 
-/// A session's responses as its transcript tells them, read with nothing of the guard's:
-/// time and tokens, each response once.
+/// The time and tokens of each response in a transcript, once each, read without the guard's code.
 pub fn responses(transcript: &Path) -> Vec<(String, u64)> {
     let text = std::fs::read_to_string(transcript).expect("transcript");
     let (mut seen, mut found) = (BTreeSet::new(), Vec::new());

@@ -1,4 +1,4 @@
-//! The report of what the real hooks did: its text and JSON, and its page in a browser.
+//! The report on the real hooks: its text and JSON, and its page in a browser.
 #![allow(
     clippy::disallowed_methods,
     reason = "tests are an edge: they start processes and read files"

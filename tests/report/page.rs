@@ -1,4 +1,4 @@
-//! The page in Chromium: what is drawn is what was measured, and nothing else happens.
+//! The page in Chromium: it draws the measured values, and nothing else happens.
 
 use std::fs;
 use std::path::PathBuf;
@@ -9,7 +9,7 @@ use serde_json::json;
 use crate::browser::{Browser, responses};
 use crate::harness::{Hook, LIMIT};
 
-/// A response of so many minutes ago, written as the client does.
+/// A response from this many minutes ago, in the client's format.
 fn respond(hook: &Hook, minutes: i64, percent: f64) {
     let at = now() - chrono::TimeDelta::minutes(minutes);
     let tokens = (LIMIT as f64 * percent / 100.0).ceil() as u64;
@@ -20,7 +20,7 @@ fn respond(hook: &Hook, minutes: i64, percent: f64) {
     fs::write(&hook.transcript, format!("{text}{row}\n")).expect("transcript");
 }
 
-/// A session that climbed through the tiers, was noted and denied, wrote and sealed.
+/// A session that climbed through the tiers, got notes and denials, wrote and sealed.
 fn climbed(tool: &str) -> Hook {
     let hook = Hook::new();
     assert!(hook.start("startup").silent());
@@ -46,7 +46,7 @@ fn page(hook: &Hook) -> PathBuf {
 }
 
 #[test]
-fn what_is_drawn_is_what_was_measured() {
+fn the_page_draws_the_measured_values() {
     let hook = climbed("Grep");
     let mut browser = Browser::open(&page(&hook));
     let expected = responses(&hook.transcript);
@@ -58,7 +58,7 @@ fn what_is_drawn_is_what_was_measured() {
         assert_eq!(read, expected);
         for (dot, (_, tokens)) in dots.iter().zip(&expected) {
             let percent = *tokens as f64 * 100.0 / LIMIT as f64;
-            // Half a pixel is what rounding may cost.
+            // Rounding may cost half a pixel.
             let pixel = dot.max / dot.height;
             assert!((dot.drawn() - percent).abs() < pixel, "{dot:?} is not at {percent} %");
         }
@@ -80,7 +80,7 @@ fn what_is_drawn_is_what_was_measured() {
     assert!(browser.evaluate(&marks("notes")).as_u64() >= Some(1));
     assert_eq!(browser.evaluate(&marks("seals")), 1);
     let bands = "[...document.querySelectorAll('#stance .band')].map(b => b.dataset.tier).join()";
-    // The rows lie in the past, the hooks ran now: the stances are told twice.
+    // The rows are in the past, but the hooks ran now, so the tiers appear twice.
     let bands = browser.evaluate(bands);
     assert!(bands.as_str().expect("text").starts_with("coach,block-reads,narrow"), "{bands}");
     let words = browser.dots("words");
@@ -88,7 +88,7 @@ fn what_is_drawn_is_what_was_measured() {
 }
 
 #[test]
-fn it_asks_nothing_of_the_network_and_no_text_becomes_markup() {
+fn the_page_uses_no_network_and_escapes_texts() {
     let hook =
         climbed("</script><img src=http://127.0.0.1:9/x onerror=document.title='x'><b title=\"");
     let mut browser = Browser::open(&page(&hook));
@@ -103,13 +103,13 @@ fn it_asks_nothing_of_the_network_and_no_text_becomes_markup() {
 }
 
 #[test]
-fn a_point_tells_its_figures_and_the_colours_follow_the_reader() {
+fn a_point_shows_its_figures_in_the_readers_color_scheme() {
     let hook = climbed("Grep");
     let mut browser = Browser::open(&page(&hook));
     browser.resize(1280, 900);
     let place = browser.evaluate("(() => { const b = document.querySelectorAll('#fill .dot')[3].getBoundingClientRect(); return [b.x + b.width / 2, b.y + b.height / 2]; })()");
     let number = |index: usize| place[index].as_f64().expect("a number");
-    // A little beside it, as people point.
+    // Slightly beside the point, as people do.
     browser.point(number(0) + 6.0, number(1) + 9.0);
     let tip = "(() => { const t = document.getElementById('tip'); return t.hidden ? '' : t.textContent; })()";
     let told = browser.evaluate(tip);

@@ -1,4 +1,4 @@
-//! The verb: which session or job it is about, and what it says where there is little.
+//! The verb: which session or job it reports on, and its text when there is little data.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -8,16 +8,16 @@ use serde_json::json;
 use crate::harness::Hook;
 
 #[test]
-fn a_session_as_text_and_json() {
+fn report_prints_a_session_as_text_and_json() {
     let hook = Hook::begun();
     hook.fill(26.0);
     assert_eq!(hook.read().verdict(), "deny");
     let text = hook.raw(&["report"], b"").stdout;
     for part in [
         "session 5e550000-0000-4000-8000-000000000001",
-        "full at 967,000 tokens; coach 20 %, block-reads 25 %, narrow 30 %",
+        "limit 967,000 tokens; coach 20 %, block-reads 25 %, narrow 30 %",
         "Read denied",
-        "2 responses, highest fill 26.0 %",
+        "2 responses, highest context usage 26.0 %",
         "denied  Read (read) ×1 at block-reads",
     ] {
         assert!(text.contains(part), "{part}\n{text}");
@@ -33,7 +33,7 @@ fn a_session_as_text_and_json() {
 }
 
 #[test]
-fn shadow_mode_tells_what_it_would_have_blocked() {
+fn report_lists_what_shadow_mode_would_have_blocked() {
     let hook = Hook::begun();
     hook.settings(&json!({"shadow": true}));
     hook.fill(31.0);
@@ -51,7 +51,7 @@ fn shadow_mode_tells_what_it_would_have_blocked() {
 }
 
 #[test]
-fn the_sessions_of_a_job_in_order() {
+fn report_lists_a_jobs_sessions_in_order() {
     let mut hook = Hook::begun();
     hook.raw(&["job", "focus", "parser", "--no-clear"], b"");
     hook.agent("brain-guard append --kind next 'one'");
@@ -73,7 +73,7 @@ fn the_sessions_of_a_job_in_order() {
 }
 
 #[test]
-fn where_there_is_little_it_says_so() {
+fn report_says_when_there_is_little_data() {
     let hook = Hook::new();
     assert!(hook.start("startup").silent());
     let text = hook.raw(&["report"], b"").stdout;
@@ -85,7 +85,7 @@ fn where_there_is_little_it_says_so() {
 }
 
 #[test]
-fn what_is_not_known_is_refused_with_the_way_out() {
+fn unknown_names_are_refused_with_the_way_out() {
     let mut hook = Hook::begun();
     let folder = hook.home.to_str().expect("utf-8").to_owned();
     for (args, says) in [
@@ -106,7 +106,7 @@ fn what_is_not_known_is_refused_with_the_way_out() {
 }
 
 #[test]
-fn of_sessions_that_ended_one_is_named() {
+fn report_names_the_ended_session_it_chose() {
     let mut hook = Hook::begun();
     let id = hook.session.clone();
     hook.send(&hook.payload("SessionEnd", &json!({"reason": "prompt_input_exit"})));
@@ -122,7 +122,7 @@ fn of_sessions_that_ended_one_is_named() {
 }
 
 #[test]
-fn the_page_is_private_and_takes_the_place_of_an_older_one() {
+fn the_page_is_private_and_replaces_an_older_one() {
     let hook = Hook::begun();
     let file = hook.home.join("report.html");
     let args = ["report", "--html", file.to_str().expect("utf-8")];

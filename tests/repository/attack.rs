@@ -1,18 +1,18 @@
-//! One attack: how the stranger lays out the project, and what came of it.
+//! One attack: how the stranger lays out the project, and the outcome.
 
 use crate::judge::judge;
 use crate::play::Step;
 use crate::standard::standard;
 use crate::world::World;
 
-/// What came of an attack.
+/// The outcome of an attack.
 #[derive(Debug)]
 pub enum Outcome {
-    /// Nothing was reached.
+    /// The attack reached nothing.
     Held,
-    /// What was reached.
+    /// What the attack reached.
     Through(Vec<String>),
-    /// It can't be tried here; why.
+    /// Why it cannot run here.
     Missing(String),
 }
 
@@ -23,22 +23,22 @@ impl Outcome {
 }
 
 enum What {
-    /// The project is laid out so, then the standard play is played.
+    /// Lays out the project; then the standard play runs.
     Laid(fn(&mut World)),
-    /// A story of its own.
+    /// A scripted attack.
     Story(Box<dyn Fn() -> Outcome + Send + Sync>),
 }
 
 pub struct Attack {
     pub name: String,
     what: What,
-    /// The guard must go on blocking at 31 %.
+    /// The guard must still block at 31 %.
     stands: bool,
     root: bool,
 }
 
 impl Attack {
-    /// A layout of files; the guard must stand as it does without it.
+    /// A layout of files; the guard must work as without it.
     pub fn laid(name: &str, lay: fn(&mut World)) -> Self {
         Self { name: name.to_owned(), what: What::Laid(lay), stands: true, root: false }
     }
@@ -48,7 +48,7 @@ impl Attack {
         Self { name: name.to_owned(), what: What::Story(story), stands: true, root: false }
     }
 
-    /// No job of this project can be written, so that nothing needs to be blocked.
+    /// No job of this project can be written, so nothing needs to be blocked.
     pub fn lifts(self) -> Self {
         Self { stands: false, ..self }
     }

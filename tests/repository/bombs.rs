@@ -1,4 +1,4 @@
-//! Files that cost time or memory: large ones, many, deep ones.
+//! Files that cost time or memory: large, numerous or deeply nested.
 
 use serde_json::json;
 
@@ -9,7 +9,7 @@ pub fn all() -> Vec<Attack> {
     [large(), many(), settings()].into_iter().flatten().collect()
 }
 
-/// A file of so many bytes, written and not a hole.
+/// A file of this many bytes, without holes.
 fn filled(w: &World, path: &str, start: &str, line: &str, bytes: usize) {
     w.file(path, &format!("{start}{}", line.repeat(bytes / line.len() + 1)));
 }

@@ -1,4 +1,4 @@
-//! The judge sees an escape where there is one, and none where nothing is tried.
+//! Controls: the judge finds every real escape, and none where nothing is tried.
 
 use std::fs;
 
@@ -11,7 +11,7 @@ use crate::play::Step;
 use crate::standard::standard;
 use crate::world::{JOB, MARKER, SECRET, World};
 
-/// What must be said of an escape, and how to make one in a project that holds the attack.
+/// The expected finding, and how to make the escape in a project with the attack.
 type Escape = (&'static str, &'static str, fn(&World, &mut Vec<Step>));
 
 const ESCAPES: [Escape; 12] = [
@@ -92,7 +92,7 @@ fn unseen(kind: &str) -> Vec<String> {
     vec![format!("CONTROL: the judge does not see it: {kind}")]
 }
 
-/// Without a stranger everything goes as ever, so that a refusal above is one.
+/// Without a stranger all works, so that a refusal above is due to the attack.
 fn own() -> Outcome {
     let world = World::new();
     let (steps, verdict) = standard(&world);

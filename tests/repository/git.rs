@@ -1,4 +1,4 @@
-//! A checkout's `.git`, as an archive brings it: the hooks look into it after every shell call.
+//! A `.git` folder from an archive: the hooks read it after every shell call.
 
 use crate::attack::Attack;
 use crate::world::{MARKER, World};
@@ -48,7 +48,7 @@ pub fn all() -> Vec<Attack> {
     ]
 }
 
-/// A repository with one commit, by its files.
+/// A repository with one commit, written as files.
 fn repository(w: &World) -> &World {
     w.file(".git/HEAD", "ref: refs/heads/main\n");
     w.file(".git/config", "[core]\n\trepositoryformatversion = 0\n");
@@ -56,7 +56,7 @@ fn repository(w: &World) -> &World {
     w.file(".git/logs/HEAD", &entry("commit (initial): start"))
 }
 
-/// A line of a reflog, as of a minute from now.
+/// A reflog line dated one minute ahead.
 fn entry(message: &str) -> String {
     let zeros = "0".repeat(40);
     let at = base::clock::now().timestamp() + 60;

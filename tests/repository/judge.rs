@@ -1,4 +1,4 @@
-//! What an attack reached: outside the project, in the user's or the guard's voice, in time lost.
+//! What an attack reached: files outside the project, the user's or the guard's voice, lost time.
 
 use std::fs;
 
@@ -8,16 +8,16 @@ use crate::listing::files;
 use crate::play::Step;
 use crate::world::{FRAME, MARKER, SECRET, World};
 
-/// Characters that the client takes of a hook.
+/// Characters that the client accepts from a hook.
 const CONTEXT: usize = 10_000;
 const MESSAGE: usize = 2_000;
 const LINE: usize = 1000;
 /// Bytes that a verb may print.
 const PRINTED: usize = 2 << 20;
-/// Larger files hold no secret of ours.
+/// Larger files hold none of our secrets.
 const MOST: u64 = 64 << 20;
 
-/// What went wrong, the same thing once. `accepted`: the user took the job.
+/// The faults, without duplicates. `accepted`: the user accepted the job.
 pub fn judge(world: &World, steps: &[Step], accepted: bool) -> Vec<String> {
     let mut found: Vec<String> =
         world.changed().into_iter().map(|what| format!("WRITTEN: {what}")).collect();
@@ -80,7 +80,7 @@ fn said(world: &World, step: &Step, accepted: bool) -> impl Iterator<Item = Stri
     let reply: Value = json.unwrap_or_default();
     let mut texts = Vec::new();
     collect("", &reply, &mut texts);
-    // The agent's own command, as it wrote it.
+    // The agent's own command, unchanged.
     texts.retain(|(field, _)| !(*field == "command" && step.names_job));
     for (field, text) in texts {
         found.extend(strange(text).map(|c| format!("VOICE: {c} in {field}")));
@@ -109,12 +109,12 @@ fn said(world: &World, step: &Step, accepted: bool) -> impl Iterator<Item = Stri
     found.into_iter()
 }
 
-/// All that hooks added to the conversation.
+/// All texts that hooks added to the conversation.
 pub fn contexts(steps: &[Step]) -> Vec<String> {
     strings(steps, "additionalContext")
 }
 
-/// All that the user was told.
+/// All texts shown to the user.
 pub fn messages(steps: &[Step]) -> Vec<String> {
     strings(steps, "systemMessage")
 }
@@ -131,7 +131,7 @@ fn strings(steps: &[Step], name: &str) -> Vec<String> {
     all
 }
 
-/// Texts with the stranger's words that don't say where these came from.
+/// Texts with the stranger's words that do not name their source.
 pub fn framed(texts: &[String]) -> Vec<String> {
     let bare = |text: &&String| text.contains(MARKER) && !text.contains(FRAME);
     let bare = texts.iter().filter(bare).count();
@@ -149,7 +149,7 @@ fn collect<'v>(field: &'v str, value: &'v Value, into: &mut Vec<(&'v str, &'v st
     }
 }
 
-/// A character that steers a terminal or hides text.
+/// A character that controls a terminal or hides text.
 fn strange(text: &str) -> Option<String> {
     let odd = |c: &char| {
         (c.is_control() && !"\n\t".contains(*c))
@@ -158,7 +158,7 @@ fn strange(text: &str) -> Option<String> {
     text.chars().find(odd).map(|c| format!("{c:?}"))
 }
 
-/// Whether a text has this name in it, and not only as the beginning of another.
+/// Whether a text contains this whole name, not just as the start of another.
 fn names(text: &str, job: &str) -> bool {
     let part = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
     text.match_indices(job).any(|(at, _)| !text[at + job.len()..].starts_with(part))

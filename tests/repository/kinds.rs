@@ -1,5 +1,5 @@
-//! Something else in a file's place: pipes, sockets, devices, folders, second names of files
-//! outside, files of other users, files that nobody can read or write.
+//! Other kinds in a file's place: pipes, sockets, devices, folders, hard links to outside files,
+//! other users' files, unreadable or unwritable files.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, chown};
@@ -11,10 +11,10 @@ use rustix::fs::{CWD, FileType, Mode, makedev, mknodat};
 use crate::attack::Attack;
 use crate::world::World;
 
-/// A user that is nobody here.
+/// A user id that does not exist here.
 const OTHER: u32 = 12_345;
 
-/// A pipe in the place of one of a found job's files.
+/// A pipe in place of one of a found job's files.
 macro_rules! job_pipe {
     ($file:literal) => {
         Attack::laid(concat!("kind: a pipe as ", $file), |w| {
@@ -31,7 +31,7 @@ macro_rules! pipe {
     };
 }
 
-/// A second name of the shell's profile in the place of a file.
+/// A hard link to the shell's profile in a file's place.
 macro_rules! hard_link {
     ($path:literal) => {
         Attack::laid(concat!("kind: a hard link of the profile as ", $path), |w| {
@@ -87,7 +87,7 @@ fn others() -> Vec<Attack> {
     vec![
         Attack::laid("kind: a socket as the file", |w| {
             w.found_job();
-            // The address of a socket is short.
+            // A socket's address must be short.
             let path = w.free("s");
             let _socket = UnixListener::bind(&path).expect("socket");
             fs::rename(path, w.free("{job}/compaction.md")).expect("moved");
@@ -180,16 +180,16 @@ fn owned(w: &World, paths: &[&str]) {
 }
 
 fn device(w: &World, path: &str, minor: u32) {
-    // 5 gives zeros without an end, 7 is always full: neither can be harmed.
+    // Minor 5 is endless zeros, 7 is always full: neither can be harmed.
     let (path, mode) = (w.free(path), Mode::from_raw_mode(0o666));
     mknodat(CWD, path, FileType::CharacterDevice, mode, makedev(1, minor)).expect("device");
 }
 
 impl World {
-    /// Makes a path immutable where the file system can; it is loosened as the world ends.
+    /// Makes a path immutable if the file system can; undone when the world ends.
     pub fn frozen(&mut self, path: &str) {
         let path = self.at(path);
-        // Where it can't be done the attack is the plain file.
+        // If that fails, the attack is the plain file.
         let _ = Command::new("chattr").arg("+i").arg(&path).status();
         self.frozen.push(path);
     }

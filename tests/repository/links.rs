@@ -4,7 +4,7 @@ use crate::attack::Attack;
 use crate::settings::sections;
 use crate::world::World;
 
-/// A found job with one of its files a link.
+/// A found job with a link for one of its files.
 macro_rules! job_link {
     ($name:literal, $file:literal -> $to:literal) => {
         Attack::laid(concat!("link: ", $name), |w| {
@@ -13,7 +13,7 @@ macro_rules! job_link {
     };
 }
 
-/// A link at a level above the jobs: nothing can be written there.
+/// A link above the jobs, where nothing can be written.
 macro_rules! top_link {
     ($name:literal, $path:literal -> $to:literal) => {
         Attack::laid(concat!("link: ", $name), |w| {
@@ -142,7 +142,7 @@ fn tops() -> Vec<Attack> {
     ]
 }
 
-/// The job that a first session would have been given.
+/// The job that a first session would get.
 fn todays() -> Vec<Attack> {
     fn laid(w: &mut World, path: &str, to: &str) {
         w.todays_job().found_job().link(path, to);

@@ -1,4 +1,4 @@
-//! What lies in a folder, down to the last file: kinds, owners, modes, inodes, times, contents.
+//! The content of a folder in detail: kinds, owners, modes, inodes, times, contents.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -6,7 +6,7 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
-/// Larger files are known by their size and inode.
+/// Larger files are compared by size and inode.
 const MOST: u64 = 64 << 20;
 
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -17,13 +17,13 @@ struct Entry {
     mode: u32,
     owner: (u32, u32),
     inode: u64,
-    /// A file that came and went leaves the folder's time.
+    /// A file that came and went changes the folder's time.
     modified: (i64, i64),
     content: u64,
 }
 
 impl Listing {
-    /// Everything below `root` but for what lies in these folders.
+    /// Everything below `root`, except these folders.
     pub fn new(root: &Path, without: &[PathBuf]) -> Self {
         let mut all = BTreeMap::new();
         let mut folders = vec![root.to_path_buf()];
@@ -50,7 +50,7 @@ impl Listing {
         Self(all)
     }
 
-    /// What `after` holds otherwise.
+    /// The differences in `after`.
     pub fn differences(&self, after: &Self) -> Vec<String> {
         let changed = self.0.iter().filter_map(|(path, entry)| match after.0.get(path) {
             None => Some(format!("{} is gone", path.display())),
@@ -74,7 +74,7 @@ fn content(path: &Path, meta: &fs::Metadata) -> u64 {
     hasher.finish()
 }
 
-/// The regular files below a folder, links not followed.
+/// The regular files below a folder, without following links.
 pub fn files(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut folders = vec![folder.to_path_buf()];

@@ -1,6 +1,6 @@
-//! A stranger's checkout tries to act outside the project, to speak for the guard or the user, to
-//! cost time, or to switch the guard off. Each attack lays out a project and plays three sessions in
-//! it against the binary; what it reached is printed.
+//! A stranger's checkout tries to act outside the project, speak for the guard or the user, waste
+//! time, or switch the guard off. Each attack lays out a project and plays three sessions in it;
+//! what it reached is printed.
 #![allow(
     clippy::disallowed_methods,
     clippy::print_stdout,
@@ -91,7 +91,7 @@ fn main() -> ExitCode {
     ExitCode::from(u8::from(through > 0))
 }
 
-/// How many attacks reached something of each kind.
+/// The number of attacks that reached each kind of target.
 fn kinds_of(outcomes: &[Outcome]) -> BTreeMap<String, usize> {
     let mut kinds = BTreeMap::new();
     for outcome in outcomes {
@@ -105,7 +105,7 @@ fn kinds_of(outcomes: &[Outcome]) -> BTreeMap<String, usize> {
     kinds
 }
 
-/// Every attack, a few at a time; what came of each is printed as it ends.
+/// Runs all attacks, a few at a time; prints each outcome at once.
 fn all_of(attacks: &[Attack]) -> Vec<Outcome> {
     let workers = std::thread::available_parallelism().map_or(2, |n| n.get().clamp(1, 4));
     let next = AtomicUsize::new(0);
@@ -135,7 +135,7 @@ fn told(name: &str, outcome: &Outcome) {
     }
 }
 
-/// An attack that panics has failed, and only that one.
+/// A panic fails only its own attack.
 fn guarded(attack: &Attack) -> Outcome {
     catch_unwind(AssertUnwindSafe(|| attack.make()))
         .unwrap_or_else(|_| Outcome::Through(vec!["it panicked, see above".to_owned()]))

@@ -1,5 +1,5 @@
-//! The project on a disk of its own that is full or read-only, while HOME is not. Each case is
-//! played by this program once more, in a mount namespace that ends with it.
+//! The project on its own full or read-only disk, while HOME is not. Each case runs in a child of
+//! this program, in its own mount namespace.
 
 use std::fs;
 use std::path::Path;
@@ -17,7 +17,7 @@ use crate::world::World;
 /// The argument that makes this program play one case.
 pub const WORD: &str = "--mounted";
 
-/// How a project's disk becomes useless, with whom at the terminal, and when.
+/// How the project's disk fails, who is at the terminal, and when.
 const CASES: [(&str, &str, &str); 12] = [
     ("full", "attended", "before"),
     ("full", "attended", "mid-turn"),
@@ -35,13 +35,15 @@ const CASES: [(&str, &str, &str); 12] = [
 
 pub fn all() -> Vec<Attack> {
     let case = |(how, who, when): (&'static str, &'static str, &'static str)| {
-        Attack::story(&format!("disk: {how}, {who}, {when}"), move || apart(&[how, who, when]))
+        Attack::story(&format!("disk: {how}, {who}, {when}"), move || {
+            play_in_namespace(&[how, who, when])
+        })
     };
     CASES.into_iter().map(case).collect()
 }
 
-/// Plays a case in a namespace of its own.
-fn apart(case: &[&str]) -> Outcome {
+/// Plays a case in its own namespace.
+fn play_in_namespace(case: &[&str]) -> Outcome {
     let itself = std::env::current_exe().expect("this program");
     let possible = |flags: &str| {
         let mut command = Command::new("unshare");
@@ -65,7 +67,7 @@ fn apart(case: &[&str]) -> Outcome {
     Outcome::of(found)
 }
 
-/// Plays a case here, in the namespace; prints what went wrong.
+/// Plays a case in this namespace; prints the faults.
 pub fn play(case: &[String]) {
     let [how, who, when] = case else { panic!("three words: {case:?}") };
     for what in played(how, who == "attended", when) {
@@ -78,7 +80,7 @@ fn sh(script: &str, at: &Path) {
     assert!(status.expect("sh").success(), "{script}");
 }
 
-/// A disk of a megabyte in the project's place.
+/// A disk of 1 MB in place of the project.
 fn mount(at: &Path) {
     sh("mount -t tmpfs -o size=1m none \"$AT\" && echo '# A project' > \"$AT/README.md\"", at);
 }
@@ -103,7 +105,7 @@ fn played(how: &str, attended: bool, when: &str) -> Vec<String> {
     mount(&at);
     world.about("my-job");
     if !attended {
-        // Nobody typed for long.
+        // Nobody has typed for a long time.
         world.hook.set("CLAUDE_CODE_SESSION_ATTENDED", "");
         world.hook.settings(&json!({"boundary": {"attended_minutes": 0}}));
     }
@@ -135,7 +137,7 @@ fn played(how: &str, attended: bool, when: &str) -> Vec<String> {
         let stop = json!({"background_tasks": [], "stop_hook_active": false});
         let reply = p.event("Stop", &stop).json();
         let denied = p.steps.iter().any(|step| step.verdict() == "deny");
-        // Where there is a way out, in the state, an end without a seal may be refused.
+        // With a way out in the state, an end without a seal may be refused.
         if reply["decision"] == "block" && !(denied && when == "before") {
             found.push("STUCK: the turn's end is refused".to_owned());
             break;
@@ -163,7 +165,7 @@ fn played(how: &str, attended: bool, when: &str) -> Vec<String> {
     found
 }
 
-/// Why nothing is blocked for a while, in the state's words.
+/// Why nothing is blocked for a while, from the state.
 fn lifted(p: &Player) -> Option<String> {
     let path = p.hook.places().session(&p.hook.session, "json");
     let state: serde_json::Value = serde_json::from_slice(&fs::read(path).ok()?).ok()?;

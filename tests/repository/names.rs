@@ -1,11 +1,11 @@
-//! Names that are paths, orders for a terminal, or something else than what they look like.
+//! Names that are paths, terminal control sequences, or look like something else.
 
 use serde_json::{Value, json};
 
 use crate::attack::Attack;
 use crate::world::{MARKER, SESSION, World};
 
-/// A found job of a strange name.
+/// A found job with a strange name.
 macro_rules! job_name {
     ($name:literal, $job:expr) => {
         Attack::laid(concat!("name: a job called ", $name), |w| {
@@ -15,7 +15,7 @@ macro_rules! job_name {
     };
 }
 
-/// A record of the found job that says this.
+/// A record of the found job with this content.
 macro_rules! record {
     ($name:literal, $record:expr) => {
         Attack::laid(concat!("name: ", $name), |w| {
@@ -24,7 +24,7 @@ macro_rules! record {
     };
 }
 
-/// Requests in the name of the session, whose id is known.
+/// Requests in the name of the session, whose id the attack knows.
 macro_rules! request {
     ($name:literal, $request:expr) => {
         Attack::laid(concat!("name: a request for ", $name), |w| request(w, &$request))

@@ -1,4 +1,4 @@
-//! Whose a job is, over time: moved projects, updates, clones, pulls, other users, trusted folders.
+//! Who owns a job over time: moved projects, updates, clones, pulls, other users, trusted folders.
 
 use std::fs;
 use std::os::unix::fs::chown;
@@ -13,10 +13,10 @@ use crate::judge::{contexts, framed, judge, messages};
 use crate::play::Player;
 use crate::world::{FRAME, MARKER, World, enter, notes};
 
-/// The job of the user's own.
+/// The user's own job.
 const MINE: &str = "my-job";
 const NOTE: &str = "the parser drops the last token";
-/// Who owns a project in a container that is mounted from outside.
+/// The owner of a project in a container with an outside mount.
 const OTHER: u32 = 12_345;
 
 pub fn all() -> Vec<Attack> {
@@ -39,7 +39,7 @@ pub fn all() -> Vec<Attack> {
     ]
 }
 
-/// A world in which a session left a job of the user's own.
+/// A world in which a session left a job that the user owns.
 fn worked() -> World {
     let mut world = World::new();
     world.about(MINE);
@@ -72,13 +72,13 @@ fn later(world: &World) -> Player<'_> {
     p
 }
 
-/// What happened to a world of the user's own must leave the job the user's.
+/// After this change to the user's own world, the job must still be the user's.
 fn kept(happened: fn(&mut World)) -> Outcome {
     let mut world = worked();
     happened(&mut world);
     world.mark();
     let mut p = later(&world);
-    let mut found = mine(&p);
+    let mut found = ownership_faults(&p);
     p.cleared(5);
     let whole = contexts(&p.steps).concat();
     if !whole.contains(NOTE) {
@@ -91,8 +91,8 @@ fn kept(happened: fn(&mut World)) -> Outcome {
     Outcome::of(found)
 }
 
-/// The session has the job, and nobody had to be asked.
-fn mine(p: &Player) -> Vec<String> {
+/// Asserts that the session has the job, without asking anybody.
+fn ownership_faults(p: &Player) -> Vec<String> {
     let mut found = Vec::new();
     if p.job().as_deref() != Some(MINE) {
         found.push("LOST: the user's own job can't be focused".to_owned());
@@ -109,7 +109,7 @@ fn moved(world: &mut World, place: &str) {
     fs::rename(from, &world.hook.project).expect("moved");
 }
 
-/// The state as a version left it that kept no record of whose a job is.
+/// The state of a version that did not record who owns a job.
 fn forgotten(world: &mut World) {
     let [_, state] = world.inside();
     let mut folders = vec![state];
@@ -137,7 +137,7 @@ fn updated() -> Outcome {
     p.prompt("Go on");
     let written = p.verb("brain-guard append --kind risk 'one more'");
     let verdict = p.filled(percent_in("narrow"));
-    let mut found = mine(&p);
+    let mut found = ownership_faults(&p);
     if !written || verdict != "deny" {
         found.push(format!("LOST: append succeeds: {written}; at 31 %: {verdict}"));
     }
@@ -149,7 +149,7 @@ fn updated() -> Outcome {
     Outcome::of(found)
 }
 
-/// Edits through the client's tool, as the hooks see them.
+/// Edits through the client's tool, seen by the hooks.
 fn edited() -> Outcome {
     let world = worked();
     let mut p = later(&world);
@@ -182,7 +182,7 @@ fn trusted() -> Outcome {
     world.hook.settings(&json!({"trust": {"projects": [glob, exact]}}));
     world.mark();
     let mut p = later(&world);
-    let mut found = mine(&p);
+    let mut found = ownership_faults(&p);
     p.cleared(5);
     if !contexts(&p.steps).concat().contains(MARKER) {
         found.push("LOST: the notes are not delivered".to_owned());
@@ -193,7 +193,7 @@ fn trusted() -> Outcome {
 fn cloned() -> Outcome {
     let mut world = worked();
     let from = world.hook.project.clone();
-    // Committed with the rest, and cloned by whoever has the repository.
+    // Committed with the rest, and cloned by somebody else.
     world.file(&format!(".brain-guard/jobs/{MINE}/compaction.md"), &notes(MINE, MARKER));
     fs::create_dir_all(world.hook.home.join("clones")).expect("folder");
     let to = world.hook.home.join("clones/project");
@@ -217,7 +217,7 @@ fn copy(from: &Path, to: &Path) {
     assert!(copied.success());
 }
 
-/// Git replaces a file by another one, or writes into it; either way without a word.
+/// Git replaces a file or writes into it, without notice either way.
 fn pulled(by_another: bool) -> Outcome {
     let mut world = worked();
     pull(&world, by_another);
@@ -235,7 +235,7 @@ fn pull(world: &World, by_another: bool) {
     fs::write(&file, notes(MINE, MARKER)).expect("pulled");
 }
 
-/// The stranger's notes come, and in their frame.
+/// The stranger's notes arrive, with their source named.
 fn delivered(world: &World, p: &Player) -> Outcome {
     let texts = contexts(&p.steps);
     let mut found = framed(&texts);
@@ -254,7 +254,7 @@ fn replaced() -> Outcome {
     world.mark();
     let mut p = later(&world);
     p.cleared(5);
-    // Whether it is asked for or framed: nothing of it may pass for the user's own.
+    // Asked for or not, nothing may pass for the user's own words.
     let mut found = framed(&contexts(&p.steps));
     found.extend(judge(&world, &p.steps, true));
     Outcome::of(found)

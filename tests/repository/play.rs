@@ -1,4 +1,4 @@
-//! A client at work in a world: its events, the agent's verbs, and all that was answered.
+//! A client at work in a world: its events, the agent's verbs, and all answers.
 
 use std::fs;
 use std::os::unix::fs::FileTypeExt as _;
@@ -11,39 +11,39 @@ use crate::harness::{Answer, Hook, percent_in};
 use crate::run::{Ran, run};
 use crate::world::World;
 
-/// Whoever has not ended by then hangs.
+/// A program still running after this hangs.
 const HANGS: Duration = Duration::from_secs(10);
 
-/// Processor time of a hook in a build for tests.
+/// CPU time of a hook in a test build.
 const CPU: Duration = Duration::from_millis(1_500);
 
-/// How often a play may hang or be slow before the rest of it is left out.
+/// After this many hangs or slow runs, the rest of a play is skipped.
 const PATIENCE: usize = 3;
 
-/// One thing that was asked of the program.
+/// One request to the program.
 #[derive(Debug)]
 pub struct Step {
     pub what: String,
-    /// A hook, and no verb.
+    /// A hook, not a verb.
     pub hook: bool,
     pub answer: Answer,
     pub cpu: Duration,
     pub hung: bool,
-    /// The command or the prompt names the job by itself.
+    /// The command or prompt itself names the job.
     pub names_job: bool,
-    /// What a verb would touch that must be refused.
+    /// An unusual file that a verb would touch, so the verb must be refused.
     pub odd: Option<String>,
-    /// A denial by a tier, and how the way out failed.
+    /// A denial by a tier without a working way out; how it failed.
     pub stuck: Option<String>,
 }
 
 impl Step {
-    /// The answer of a hook; null where it said nothing, or nothing that can be read.
+    /// The answer of a hook; null if empty or unreadable.
     pub fn json(&self) -> Value {
         serde_json::from_str(&self.answer.stdout).unwrap_or_default()
     }
 
-    /// It took too long.
+    /// Whether it took too long.
     pub fn slow(&self) -> bool {
         self.hung || (self.hook && self.cpu > CPU)
     }
@@ -54,7 +54,6 @@ impl Step {
     }
 }
 
-/// A client at work in a world.
 pub struct Player<'w> {
     pub world: &'w World,
     pub hook: Hook,
@@ -77,7 +76,7 @@ impl<'w> Player<'w> {
         self.steps.push(Step {
             what: what.to_owned(),
             hook,
-            // `timeout` ended it.
+            // Ended by `timeout`.
             hung: ran.hung || ran.answer.code == Some(124),
             answer: ran.answer,
             cpu: ran.cpu,
@@ -88,7 +87,7 @@ impl<'w> Player<'w> {
         self.steps.last_mut().expect("a step")
     }
 
-    /// An event of the client.
+    /// Sends an event of the client.
     pub fn event(&mut self, name: &str, more: &Value) -> &mut Step {
         let payload = self.hook.payload(name, more);
         let shown: String = format!("{name} {more}").chars().take(100).collect();
@@ -135,13 +134,13 @@ impl<'w> Player<'w> {
         self.event("PreToolUse", &more)
     }
 
-    /// Asks whether an unknown file may be read; the verdict.
+    /// Asks whether an unknown file may be read; returns the verdict.
     pub fn read(&mut self) -> String {
         self.asked("Read", &json!({"file_path": "/etc/hostname"})).verdict()
     }
 
-    /// The agent's command: as the hook rewrites it, or where the hook has no opinion as it
-    /// stands, as if the user said yes. Whether it succeeded.
+    /// Runs the agent's command as the hook rewrites it, or unchanged if the hook has no opinion.
+    /// Returns whether it succeeded.
     pub fn verb(&mut self, command: &str) -> bool {
         let odd = self.odd(command);
         let asked = self.asked("Bash", &json!({"command": command}));
@@ -176,8 +175,8 @@ impl<'w> Player<'w> {
         state["job"].as_str().map(str::to_owned)
     }
 
-    /// What a verb would touch that is no regular file or real folder: of the job that it
-    /// names, else of the session's.
+    /// What a verb would touch that is no regular file or real folder, in the job that it names or
+    /// else the session's.
     fn odd(&self, command: &str) -> Option<String> {
         let own = ["append", "close", "seal", "phase enter", "job restore --version"];
         let job = if command.contains(&self.world.job) {
@@ -187,7 +186,7 @@ impl<'w> Player<'w> {
         } else {
             return None;
         };
-        // It lies in the state where the project can't be used.
+        // The job is in the state if the project is unusable.
         if self.hook.places().state.join("jobs").join(&job).is_dir() {
             return None;
         }
@@ -210,8 +209,8 @@ impl<'w> Player<'w> {
         )
     }
 
-    /// The context is this full; a read is asked for, at the top a shell as well, and where one
-    /// is denied the way out is gone.
+    /// Sets the context usage and tries a read, and a shell in the top tier; records a denial
+    /// without a way out.
     pub fn filled(&mut self, percent: f64) -> String {
         self.hook.fill(percent);
         self.event("PostToolBatch", &json!({"tool_calls": []}));
@@ -236,7 +235,7 @@ impl<'w> Player<'w> {
         self.verb("brain-guard seal")
     }
 
-    /// The session ends by a clear, and the client goes on in this one.
+    /// The session ends by a clear, and the client continues in this one.
     pub fn cleared(&mut self, number: u32) {
         self.event("Stop", &json!({"background_tasks": [], "stop_hook_active": false}));
         self.event("SessionEnd", &json!({"reason": "clear"}));

@@ -1,4 +1,4 @@
-//! Somebody swaps files and folders for links in a loop while the verbs and hooks run.
+//! Swaps files and folders for links in a loop while verbs and hooks run.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -16,7 +16,7 @@ use crate::judge::judge;
 use crate::play::Player;
 use crate::world::{SECRET, World, notes, write};
 
-/// Runs of the program for each thing that is swapped.
+/// Runs of the program for each swap.
 const RUNS: usize = 250;
 const MINE: &str = "my-job";
 
@@ -80,7 +80,7 @@ fn race(path: &str, to: &str) -> Outcome {
     Outcome::of(found)
 }
 
-/// A file or folder of the project, and a link beside it that takes its place.
+/// A file or folder of the project, and a link beside it to swap with.
 struct Swap {
     real: PathBuf,
     beside: PathBuf,
@@ -88,11 +88,11 @@ struct Swap {
 }
 
 impl Swap {
-    /// Lets them change places, whatever the program made of them; `false` if they could not.
+    /// Swaps both, whatever the program made of them; `false` if that failed.
     fn once(&self) -> bool {
         let link = |path: &Path| fs::symlink_metadata(path).map(|meta| meta.is_symlink());
         let (real, beside) = (link(&self.real), link(&self.beside));
-        // What fails here was changed by the program meanwhile, and is tried again.
+        // A failure means that the program changed the files meanwhile; try again.
         if real.is_err() && matches!(beside, Ok(false)) {
             let _ = fs::rename(&self.beside, &self.real);
         } else if !matches!(real, Ok(true)) && !matches!(beside, Ok(true)) {
@@ -103,7 +103,7 @@ impl Swap {
     }
 }
 
-/// What a link would lead to, for everything that is read or written there.
+/// Targets of the links, for everything that is read or written there.
 fn decoys(outside: &Path) {
     let notes = notes(MINE, SECRET);
     for place in ["my-job", "jobs/my-job", "guard/jobs/my-job"] {
@@ -117,7 +117,7 @@ fn decoys(outside: &Path) {
     write(&outside.join("guard/requests/none.jsonl"), "");
 }
 
-/// One run of a verb or a hook; what it gave away.
+/// One run of a verb or hook; what it leaked.
 fn run(hook: &Hook, number: usize) -> Option<String> {
     let verbs: [&[&str]; 9] = [
         &["append", "--kind", "thread", "one more"],

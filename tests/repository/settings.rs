@@ -1,4 +1,4 @@
-//! A project's settings, ours and the client's, that want to loosen or to speak.
+//! A project's settings, ours and the client's, that try to loosen the guard or to speak.
 
 use serde_json::{Value, json};
 
@@ -7,7 +7,7 @@ use crate::world::{MARKER, World};
 
 const OURS: &str = ".brain-guard/settings.json";
 
-/// The project's settings say this.
+/// The project's settings have this content.
 macro_rules! ours {
     ($name:literal, $settings:expr) => {
         Attack::laid(concat!("settings: ", $name), |w| {
@@ -16,7 +16,7 @@ macro_rules! ours {
     };
 }
 
-/// The client's settings of the project set a variable, which the client hands to every hook.
+/// The client's project settings set a variable, which reaches every hook.
 macro_rules! variable {
     ($name:literal, $value:expr) => {
         Attack::laid(concat!("settings: ", $name, "=", $value, " of the client's"), |w| {
@@ -29,7 +29,7 @@ pub fn all() -> Vec<Attack> {
     [off(), speaking(), odd()].into_iter().flatten().collect()
 }
 
-/// The usual sections, with more of these names and prompts.
+/// The usual sections, plus these names and prompts.
 pub fn sections(more: &[(&str, &str)]) -> String {
     let section = |name: &str, role: &str| json!({"name": name, "role": role, "prompt": ""});
     let mut all = vec![

@@ -1,5 +1,5 @@
-//! The play that every layout is given: three sessions of one client, with an agent that tries all
-//! verbs on the job that came with the checkout.
+//! The play for every layout: three sessions of one client, with an agent that tries all verbs on
+//! the checkout's job.
 
 use serde_json::json;
 
@@ -7,7 +7,7 @@ use crate::harness::percent_in;
 use crate::play::{Player, Step};
 use crate::world::World;
 
-/// The whole play; what the read at 31 % was answered is the second.
+/// The whole play, and the answer to the read at 31 %.
 pub fn standard(world: &World) -> (Vec<Step>, String) {
     let mut p = Player::new(world);
     let job = world.job.clone();

@@ -1,4 +1,4 @@
-//! Texts that want to be taken for the user's, the guard's or the client's.
+//! Texts that pretend to be from the user, the guard or the client.
 
 use serde_json::{Value, json};
 
@@ -7,7 +7,7 @@ use crate::world::{MARKER, World, notes};
 
 const AT: &str = "2026-01-01T00:00:00Z";
 
-/// The found job's notes say this.
+/// The found job's notes have this text.
 macro_rules! says {
     ($name:literal, $text:expr) => {
         Attack::laid(concat!("voice: ", $name), |w| {

@@ -1,5 +1,5 @@
-//! What the attacks are played in: a HOME with files that are nobody's business, and a project in
-//! it whose files came with a stranger's checkout.
+//! Where the attacks run: a HOME with private files, and in it a project from a stranger's
+//! checkout.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -11,28 +11,27 @@ use serde_json::json;
 use crate::harness::{Hook, PROGRAM};
 use crate::listing::Listing;
 
-/// What no file of the user's may lend to anybody.
+/// A secret in the user's files that must not leak.
 pub const SECRET: &str = "CANARY-51b0";
 
-/// What the stranger wants to be heard.
+/// The text that the stranger tries to bring in.
 pub const MARKER: &str = "INJECTED-7f3a";
 
-/// How notes that came with a checkout are announced.
+/// How notes from a checkout are announced.
 pub const FRAME: &str = "came with the repository";
 
-/// The job that came with the checkout.
 pub const JOB: &str = "stranger-job";
 
-/// The session that an attack may know by its id.
+/// A session id that an attack may know.
 pub const SESSION: &str = "5e550000-0000-4000-8000-000000000001";
 
 pub struct World {
     pub hook: Hook,
-    /// The name of the job that the attack is about.
+    /// The name of the job that the attack targets.
     pub job: String,
-    /// The job's folder came with the checkout; else a job of its name is the agent's own.
+    /// Whether the job came with the checkout; otherwise it is the agent's own.
     pub found: bool,
-    /// What must be loosened before it can be removed.
+    /// Immutable files, to be released before removal.
     pub frozen: Vec<PathBuf>,
     root: PathBuf,
     before: Listing,
@@ -43,7 +42,7 @@ impl World {
         Self::with_project("src/project")
     }
 
-    /// The same with the project at this place below HOME.
+    /// As [`Self::new`], with the project at this place below HOME.
     pub fn with_project(place: &str) -> Self {
         let mut hook = Hook::of(SESSION);
         let root = hook.home.parent().expect("the root").to_path_buf();
@@ -55,7 +54,7 @@ impl World {
         let file = |path: &str, text: &str| write(&home.join(path), text);
         file(".ssh/authorized_keys", &format!("ssh-ed25519 {SECRET}-key owner\n"));
         file(".aws/credentials", &format!("[default]\naws_secret_access_key = {SECRET}-aws\n"));
-        // Hard links lend it, so it holds no secret.
+        // Hard links expose this file, so it holds no secret.
         file(".bashrc", "export EDITOR=vi\n");
         let notes = notes("outside", &format!("{SECRET}-notes"));
         for place in ["", JOB, "jobs", &format!("jobs/{JOB}"), "sealed"] {
@@ -86,19 +85,19 @@ impl World {
         world
     }
 
-    /// The job of this name is what it is about from now on.
+    /// Sets the job that the attack targets.
     pub fn about(&mut self, job: &str) {
         job.clone_into(&mut self.job);
     }
 
-    /// What lies outside the project now is how it must stay.
+    /// Records the files outside the project, which must not change.
     pub fn mark(&mut self) {
         self.before = self.outside();
         let real = |path: &str| fs::symlink_metadata(self.at(path)).is_ok_and(|m| m.is_dir());
         self.found = real(".brain-guard") && real(".brain-guard/jobs") && real("{job}");
     }
 
-    /// What was created, changed or removed outside since [`World::mark`].
+    /// The files created, changed or removed outside since [`World::mark`].
     pub fn changed(&self) -> Vec<String> {
         self.before.differences(&self.outside())
     }
@@ -113,7 +112,7 @@ impl World {
         Listing::new(&self.root, &ours)
     }
 
-    /// The project's and the state's own files, in which no secret may turn up.
+    /// The project's and the state's files, where no secret may appear.
     pub fn inside(&self) -> [PathBuf; 2] {
         [self.hook.project.clone(), self.hook.home.join(".local/state/brain-guard")]
     }
@@ -123,42 +122,41 @@ impl World {
         self.hook.project.join(self.filled(path))
     }
 
-    /// A text with the job, the session and the user's HOME put in.
+    /// A text with the job, the session and HOME filled in.
     pub fn filled(&self, text: &str) -> String {
         let home = self.hook.home.display().to_string();
         let job = format!(".brain-guard/jobs/{}", self.job);
         text.replace("{job}", &job).replace("{session}", SESSION).replace("{home}", &home)
     }
 
-    /// Puts a file with this text into the project, in place of what is there.
+    /// Puts a file with this text into the project, replacing what is there.
     pub fn file(&self, path: &str, text: &str) -> &Self {
         let path = self.free(path);
         write(&path, text);
         self
     }
 
-    /// Puts a link there.
     pub fn link(&self, path: &str, to: &str) -> &Self {
         let path = self.free(path);
         symlink(self.filled(to), path).expect("link");
         self
     }
 
-    /// Gives a file outside a second name in the project.
+    /// Gives an outside file a second name in the project.
     pub fn hard_link(&self, path: &str, to: &str) -> &Self {
         let path = self.free(path);
         fs::hard_link(self.filled(to), path).expect("hard link");
         self
     }
 
-    /// Puts a pipe there that nobody has the other end of.
+    /// Puts a pipe there without another end.
     pub fn pipe(&self, path: &str) -> &Self {
         let path = self.free(path);
         mknodat(CWD, path, FileType::Fifo, Mode::from_raw_mode(0o600), 0).expect("pipe");
         self
     }
 
-    /// Lays out a job as a checkout holds it, with the stranger's words in every part.
+    /// Lays out a job from a checkout, with the stranger's words in every part.
     pub fn found_job(&self) -> &Self {
         let text = notes(&self.job, MARKER);
         self.file("{job}/compaction.md", &text).file("{job}/sealed/v0001.md", &text);
@@ -174,14 +172,14 @@ impl World {
         self.file("{job}/job.json", &record.to_string())
     }
 
-    /// The job that the guard would give the first session of this day.
+    /// Targets the job that the guard would give the first session of this day.
     pub fn todays_job(&mut self) -> &mut Self {
         let day = base::clock::local_date();
         self.job = guard::job::default_name("project", &day, 1);
         self
     }
 
-    /// A free place in the project, with the folders above it.
+    /// Frees a path in the project and makes its parent folders.
     pub fn free(&self, path: &str) -> PathBuf {
         let path = self.at(path);
         match fs::symlink_metadata(&path) {
@@ -193,7 +191,7 @@ impl World {
     }
 }
 
-/// Makes the project lie at this place below HOME.
+/// Moves the project to this place below HOME.
 pub fn enter(hook: &mut Hook, place: &str) {
     hook.project = hook.home.join(place);
     fs::create_dir_all(&hook.project).expect("the project");
@@ -201,7 +199,7 @@ pub fn enter(hook: &mut Hook, place: &str) {
     hook.set("CLAUDE_PROJECT_DIR", &project);
 }
 
-/// A compaction file that says this everywhere.
+/// A compaction file with this text in every section.
 pub fn notes(job: &str, says: &str) -> String {
     let sections = ["Forward State", "Open Threads", "Assumptions & Risks", "Process Insight"];
     let sections =

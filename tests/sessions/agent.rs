@@ -1,32 +1,32 @@
-//! The agents of the chain: what each writes where the seal asks for a condensed entry; and the
-//! facts that the first ten sessions learn, of which the last one's delivery is to hold most.
+//! The agents of the chain, by their answer when the seal asks for a summary. The last delivery
+//! must hold most facts of the first ten sessions.
 
 use crate::judge::{Delivered, Line, plain};
 use crate::note::{self, Dice, Note};
 use crate::run::{Chain, words};
 
-/// What an agent does where the seal asks.
+/// What an agent does when the seal asks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Agent {
-    /// Hands a summary of its own to every seal, and answers nothing.
+    /// Gives every seal its own summary, and answers nothing.
     Summarizes,
-    /// Never answers: what the seal does by itself.
+    /// Never answers, so the seal decides alone.
     Silent,
-    /// Condenses when it is asked, to the words it is given.
+    /// Condenses when asked, within the word limit.
     Careful,
-    /// Writes a third of the words it may.
+    /// Writes a third of the allowed words.
     Terse,
-    /// Copies whole entries, half as many words again as it may.
+    /// Copies whole entries, half as many words again as allowed.
     Verbose,
-    /// Answers every other time, and then keeps every other fact.
+    /// Answers every other time, and keeps every other fact.
     Sloppy,
 }
 
-/// Those that condense, or don't, and write no summary else.
+/// The agents without a summary of their own.
 pub const AGENTS: [Agent; 5] =
     [Agent::Careful, Agent::Terse, Agent::Verbose, Agent::Sloppy, Agent::Silent];
 
-/// What the seal printed as it asked.
+/// The printed question of the seal.
 struct Asked<'a> {
     words: usize,
     entries: Vec<&'a str>,
@@ -45,7 +45,7 @@ impl<'a> Asked<'a> {
 }
 
 impl Agent {
-    /// The words of open work that it closes because the seal says that it leaves too little room.
+    /// The words of open work to close, because the seal says that space is short.
     pub fn closes(self, printed: &str) -> usize {
         let asks = |printed: &str| {
             let (_, open) = printed.split_once("Open work and pins take ")?;
@@ -56,8 +56,8 @@ impl Agent {
         if heeds { asks(printed).unwrap_or_default() } else { 0 }
     }
 
-    /// The condensed entry it answers with, from nothing but what the seal printed; longer by
-    /// the words that it closed, as the seal says.
+    /// The condensed entry it answers with, from the seal's output alone; longer by the words that
+    /// it closed, as the seal allows.
     pub fn answer(self, printed: &str, session: u32, closed: usize) -> Option<String> {
         let mut asked = Asked::read(printed)?;
         asked.words += closed;
@@ -83,7 +83,7 @@ impl Agent {
     }
 }
 
-/// Pieces as one entry of so many words; what does not fit is left out.
+/// Joins pieces into one entry within a word limit; the rest is left out.
 fn within<'a>(pieces: impl Iterator<Item = &'a str>, limit: usize) -> String {
     let mut entry: Vec<&str> = Vec::new();
     let mut left = limit;
@@ -96,17 +96,17 @@ fn within<'a>(pieces: impl Iterator<Item = &'a str>, limit: usize) -> String {
     entry.join("; ")
 }
 
-/// The facts in a text, each as it is condensed: from its number to the next `;` or `:`.
+/// The facts in a text, each from its number to the next `;` or `:`.
 fn marked(text: &str) -> Vec<&str> {
     let starts = text.match_indices("fact-").map(|(at, _)| &text[at..]);
     starts.map(|from| from.split([';', ':']).next().unwrap_or(from).trim()).collect()
 }
 
-/// How many facts stay true; a few more are closed or corrected later.
+/// How many facts stay true; some more are closed or corrected later.
 pub const FACTS: u32 = 20;
 const CHANGED: u32 = 6;
 
-/// What becomes of a fact.
+/// What happens to a fact later.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Later {
     Holds,
@@ -114,11 +114,10 @@ pub enum Later {
     Corrected,
 }
 
-/// A fact that is marked, so that it is known again however it is told.
+/// A numbered fact, recognizable in any wording.
 #[derive(Debug, Clone)]
 pub struct Marked {
     number: u32,
-    /// The session that learns it.
     pub session: u32,
     pub later: Later,
 }
@@ -127,7 +126,7 @@ const SUBJECTS: [&str; 6] =
     ["retry queue", "rate limiter", "search index", "mail queue", "audit log", "tenant router"];
 
 impl Marked {
-    /// All of them: two or three in each of the first ten sessions.
+    /// All facts: two or three in each of the first ten sessions.
     pub fn all() -> Vec<Self> {
         let later = |number| match number {
             n if n < FACTS => Later::Holds,
@@ -138,23 +137,22 @@ impl Marked {
         all.map(|number| Self { number, session: number % 10 + 1, later: later(number) }).collect()
     }
 
-    /// The session that closes or corrects it.
     pub fn changes_in(&self) -> Option<u32> {
         (self.later != Later::Holds).then_some(self.session + 9)
     }
 
-    /// In seven words at most.
+    /// The fact in seven words at most.
     pub fn condensed(&self) -> String {
         let subject = SUBJECTS[self.number as usize % SUBJECTS.len()];
         format!("fact-{:02} {subject} stops at {} ms", self.number, 1_700 + 13 * self.number)
     }
 
-    /// What it says once it is corrected.
+    /// The corrected fact.
     pub fn corrected(&self) -> String {
         self.condensed().replace(" stops at ", " starts at ")
     }
 
-    /// As the session writes it down: with how it was found, which is another story each time.
+    /// The session's note: the fact, with a different story each time.
     pub fn note(&self) -> Note {
         let story = note::insight(&mut Dice(u64::from(self.number))).text;
         let text = format!("{}: seen where {story}", self.condensed());
@@ -162,22 +160,21 @@ impl Marked {
     }
 }
 
-/// How a chain kept the facts.
 #[derive(Debug, Clone, Copy)]
 pub struct Kept {
-    /// Of the facts that hold, those in the last delivery.
+    /// Facts that still hold and are in the last delivery.
     pub facts: usize,
-    /// Deliveries that hold a fact as it was before it was closed or corrected.
+    /// Deliveries with a closed or corrected fact in its old form.
     pub stale: usize,
-    /// Corrected facts in the last delivery, as they are now.
+    /// Corrected facts in the last delivery, in their new form.
     pub corrected: usize,
 }
 
-/// Looks for the facts in what was delivered.
+/// Searches the deliveries for the facts.
 pub fn kept(chain: &Chain) -> Kept {
     let facts = Marked::all();
     let open = |delivered: &Delivered, text: &str| delivered.says(text, Line::open);
-    let last = chain.sessions.last().map(|session| Delivered::of(&session.delivered));
+    let last = chain.sessions.last().map(|session| Delivered::parse(&session.delivered));
     let holds = |fact: &&Marked| {
         fact.later == Later::Holds
             && last.as_ref().is_some_and(|last| open(last, &fact.condensed()))
@@ -188,13 +185,13 @@ pub fn kept(chain: &Chain) -> Kept {
     };
     let mut stale = 0;
     for session in &chain.sessions {
-        let delivered = Delivered::of(&session.delivered);
+        let delivered = Delivered::parse(&session.delivered);
         let changed =
             facts.iter().filter(|fact| fact.changes_in().is_some_and(|at| at <= session.number));
         stale += changed.filter(|fact| open(&delivered, &fact.condensed())).count();
     }
     if let Some(last) = chain.sessions.last() {
-        // In the last one it must not even stand closed.
+        // The last delivery must not even have it as closed.
         let changed = facts.iter().filter(|fact| fact.later != Later::Holds);
         let text = plain(&last.delivered);
         stale += changed.filter(|fact| text.contains(&plain(&fact.condensed()))).count();

@@ -16,17 +16,17 @@ pub struct Args {
     pub seed: u64,
     pub control: bool,
     pub json: bool,
-    /// As `cargo test` runs it: with all the controls.
+    /// As in `cargo test`, with all the controls.
     pub short: bool,
-    /// A filter of the test harness names other tests.
+    /// A filter of the test harness that names other tests.
     pub elsewhere: bool,
 }
 
 impl Args {
-    /// Reads them; the harness's own are let pass.
+    /// Reads the arguments; ignores the harness's own.
     ///
     /// # Errors
-    /// What is wrong, with the usage.
+    /// The invalid argument, with the usage.
     pub fn read(mut words: impl Iterator<Item = String>) -> Result<Self, String> {
         let mut args = Self {
             sessions: 30,
@@ -44,7 +44,7 @@ impl Args {
                 "--seed" => args.seed = number(&value()?)?,
                 "--without-ageing" => args.control = true,
                 "--json" => args.json = true,
-                // How `tests/chain` says that it is not `cargo test`.
+                // `tests/chain` passes this to differ from `cargo test`.
                 "--print" => {}
                 "--list" => args.elsewhere = true,
                 "--help" | "-h" => return Err(USAGE.to_owned()),

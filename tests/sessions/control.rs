@@ -1,11 +1,11 @@
-//! The controls: a chain that is broken in one way each, which the judge must find.
+//! Controls: chains that are each broken in one way, which the judge must find.
 
 use crate::agent::Agent;
 use crate::args::Args;
 use crate::judge::{Rule, judge};
 use crate::run::{Chain, Session, run};
 
-/// Every control by its name, and whether the judge found it.
+/// Every control by name, and whether the judge found it.
 pub fn all(args: &Args, good: &Chain) -> Vec<(String, bool)> {
     let mut found = Vec::new();
     let mut check = |name: &str, rule: Rule, chain: &Chain| {

@@ -1,4 +1,4 @@
-//! What must hold of the chain, told from the delivered texts and from what lies on disk, by rules of its own.
+//! The rules for the chain, checked on the delivered texts and the files, without the guard's code.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt;
@@ -9,10 +9,9 @@ use crate::run::{Chain, Session, words};
 pub const TARGET: usize = 800;
 pub const SLICE: usize = 500;
 
-/// What a later mean may be of an earlier one.
+/// By how much a later mean may exceed an earlier one.
 const GROWTH: f64 = 1.05;
 
-/// Something that must not be.
 #[derive(Debug, Clone)]
 pub struct Fault {
     pub session: u32,
@@ -51,7 +50,7 @@ impl fmt::Display for Fault {
     }
 }
 
-/// An entry as it stands in the text.
+/// An entry in the text.
 #[derive(Debug, Clone)]
 pub struct Line {
     pub section: String,
@@ -64,18 +63,17 @@ impl Line {
     }
 }
 
-/// A delivered text, taken apart.
+/// A delivered text, parsed.
 #[derive(Debug, Clone)]
 pub struct Delivered {
-    /// Words of all of it.
     pub words: usize,
-    /// Words of all but the file's entries.
+    /// Words outside of the file's entries.
     pub kick_off: usize,
     pub entries: Vec<Line>,
 }
 
 impl Delivered {
-    pub fn of(text: &str) -> Self {
+    pub fn parse(text: &str) -> Self {
         let begin = text.find("<<<<< compaction file").expect("the opening marker");
         let end = text.find(">>>>> end of compaction file").expect("the closing marker");
         let entries = entries(&text[begin..end]);
@@ -93,13 +91,13 @@ impl Delivered {
             .sum()
     }
 
-    /// Whether a sentence stands somewhere, as far as `of` looks.
+    /// Whether a sentence is in one of the entries that `of` selects.
     pub fn says(&self, text: &str, of: impl Fn(&Line) -> bool) -> bool {
         self.entries.iter().any(|line| of(line) && plain(&line.text).contains(&plain(text)))
     }
 }
 
-/// Sections and list items; the files of the chain hold nothing else.
+/// Sections and list items; the chain's files hold nothing else.
 fn entries(file: &str) -> Vec<Line> {
     let (mut section, mut entries) = (String::new(), Vec::<Line>::new());
     for line in without_comments(file).lines() {
@@ -122,7 +120,7 @@ fn without_comments(text: &str) -> String {
     kept.collect()
 }
 
-/// The words alone, in lower case, with a space on either side.
+/// Only the words, in lower case, with a space on either side.
 pub fn plain(text: &str) -> String {
     let word = |run: &str| -> String {
         run.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
@@ -132,7 +130,7 @@ pub fn plain(text: &str) -> String {
     format!(" {} ", all.join(" "))
 }
 
-/// Everything that is wrong.
+/// Every fault.
 pub fn judge(chain: &Chain) -> Vec<Fault> {
     let mut faults = Vec::new();
     for session in &chain.sessions {
@@ -145,7 +143,7 @@ pub fn judge(chain: &Chain) -> Vec<Fault> {
 }
 
 fn handed_on(session: &Session) -> Vec<(Rule, String)> {
-    let delivered = Delivered::of(&session.delivered);
+    let delivered = Delivered::parse(&session.delivered);
     let mut faults = Vec::new();
     let limit = TARGET + delivered.kick_off;
     if delivered.words > limit {
@@ -165,7 +163,7 @@ fn handed_on(session: &Session) -> Vec<(Rule, String)> {
             Rule::Directive => line.section == "Forward State" && line.open(),
             _ => matches!(line.section.as_str(), "Forward State" | "Open Threads") && line.open(),
         };
-        // By itself: a longer entry that holds its words is another.
+        // As a separate entry; a longer entry that contains it is another.
         let stands = |text: &str| {
             delivered.entries.iter().any(|line| {
                 let said = plain(&line.text);
@@ -184,7 +182,7 @@ fn handed_on(session: &Session) -> Vec<(Rule, String)> {
     faults
 }
 
-/// Words that a seal took out and that are nowhere.
+/// Words that a seal removed and that are nowhere.
 fn archived(session: &Session) -> Vec<String> {
     let mut lost = Vec::new();
     for version in &session.versions {
@@ -208,13 +206,13 @@ fn archived(session: &Session) -> Vec<String> {
     lost
 }
 
-/// The mean of delivered words over sessions, first and last included.
+/// The mean of delivered words over these sessions, inclusive.
 pub fn mean(chain: &Chain, first: u32, last: u32) -> Option<f64> {
     let of: Vec<usize> = chain
         .sessions
         .iter()
         .filter(|session| (first..=last).contains(&session.number))
-        .map(|session| Delivered::of(&session.delivered).words)
+        .map(|session| Delivered::parse(&session.delivered).words)
         .collect();
     let whole = of.len() as u32 == last - first + 1;
     whole.then(|| of.iter().sum::<usize>() as f64 / of.len() as f64)

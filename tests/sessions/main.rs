@@ -1,5 +1,5 @@
-//! The chain: thirty sessions of one growing job through the real hooks and verbs, and what each hands to the next.
-//! `tests/chain` prints it; `cargo test` runs it with the controls that must fail.
+//! The chain: thirty sessions of one growing job through the real hooks and verbs, and what each
+//! carries over. `tests/chain` prints it; `cargo test` runs it with controls that must fail.
 #![allow(
     clippy::disallowed_methods,
     clippy::print_stdout,

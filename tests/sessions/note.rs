@@ -1,6 +1,5 @@
-//! Sentences as an agent writes them about a piece of software, from a seed.
+//! Sentences an agent might write about software, from a seed.
 
-/// A source of choices.
 #[derive(Debug, Clone)]
 pub struct Dice(pub u64);
 
@@ -13,17 +12,17 @@ impl Dice {
         z ^ (z >> 31)
     }
 
-    /// One of `low..=high`.
+    /// A number in `low..=high`.
     pub fn within(&mut self, low: u32, high: u32) -> u32 {
         low + (self.next() % u64::from(high - low + 1)) as u32
     }
 
-    /// True in so many of a hundred cases.
+    /// True in this percentage of cases.
     pub fn percent(&mut self, percent: u32) -> bool {
         self.within(1, 100) <= percent
     }
 
-    /// One of them.
+    /// One of these.
     pub fn of<'a, T: ?Sized>(&mut self, all: &[&'a T]) -> &'a T {
         all[self.within(0, all.len() as u32 - 1) as usize]
     }
@@ -119,14 +118,13 @@ const MORE: &[&str] = &[
     ", which the owner of the module confirmed",
 ];
 
-/// What an agent notes.
 #[derive(Debug, Clone)]
 pub struct Note {
     pub kind: &'static str,
     pub text: String,
 }
 
-/// A lesson, a reason, a loop.
+/// A lesson, a reason or a loop.
 pub fn insight(dice: &mut Dice) -> Note {
     let kind = dice.of(&["why", "lesson", "lesson", "loop", "steering"]);
     let text =
@@ -134,7 +132,7 @@ pub fn insight(dice: &mut Dice) -> Note {
     Note { kind, text }
 }
 
-/// Something believed, or not looked at.
+/// Something assumed or not checked.
 pub fn risk(dice: &mut Dice) -> Note {
     let kind = dice.of(&["risk", "assumption", "missed"]);
     let tail = dice.of(&[
@@ -146,7 +144,7 @@ pub fn risk(dice: &mut Dice) -> Note {
     Note { kind, text }
 }
 
-/// Something open; the number keeps two of them apart.
+/// An open thread; the number makes it unique.
 pub fn thread(dice: &mut Dice, number: u32) -> Note {
     let kind = dice.of(&["thread", "thread", "gotcha", "uncovered", "deviation"]);
     let text = format!(
@@ -158,20 +156,20 @@ pub fn thread(dice: &mut Dice, number: u32) -> Note {
     Note { kind, text }
 }
 
-/// What comes next.
+/// A next step.
 pub fn step(dice: &mut Dice, number: u32) -> Note {
     let (part, tail) =
         (dice.of(PARTS), dice.of(&["first", "after the migration", "and tell the reviewer"]));
     Note { kind: "scope", text: format!("step {number}: {} {part}, {tail}", dice.of(TODO)) }
 }
 
-/// What the user said that binds.
+/// A binding instruction of the user.
 pub fn directive(dice: &mut Dice, number: u32) -> Note {
     let text = dice.of(RULE).replace("{}", dice.of(PARTS));
     Note { kind: "directive", text: format!("{text} (asked for in message {number})") }
 }
 
-/// What was learned, in a sentence for the summary.
+/// A learned sentence for the summary.
 pub fn sentence(dice: &mut Dice, session: u32) -> String {
     let (part, does, when) = (dice.of(PARTS), dice.of(DOES), dice.of(WHEN));
     format!(
@@ -179,7 +177,7 @@ pub fn sentence(dice: &mut Dice, session: u32) -> String {
     )
 }
 
-/// The same again, as it is said a second time.
+/// The same sentence in a second wording.
 pub fn again(dice: &mut Dice, text: &str) -> String {
     match dice.within(0, 3) {
         0 => format!("{}{}!", text[..1].to_uppercase(), &text[1..]),

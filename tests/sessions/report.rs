@@ -1,4 +1,4 @@
-//! The chain as a table, and for programs.
+//! The chain as a table and as JSON.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -10,7 +10,7 @@ use crate::args::Args;
 use crate::judge::{Delivered, Fault, Rule, SLICE, TARGET, judge, mean};
 use crate::run::{Chain, Session, words};
 
-/// Of each earlier session, how many of its facts stand in the delivered text.
+/// For each earlier session, how many of its facts are in the delivered text.
 fn remembered(chain: &Chain, session: &Session, delivered: &Delivered) -> BTreeMap<u32, usize> {
     let mut remembered = BTreeMap::new();
     for fact in chain.facts.iter().filter(|fact| fact.session <= session.number) {
@@ -25,13 +25,12 @@ fn open_words(delivered: &Delivered) -> usize {
     delivered.words_of("Forward State") + delivered.words_of("Open Threads")
 }
 
-/// For people.
 pub fn table(args: &Args, chain: &Chain, faults: &[Fault]) -> String {
     let mut out = String::from(
         "session  wrote  delivered  of it kick-off  open work  tidied  Prior Summary  still there (session:facts)\n",
     );
     for session in &chain.sessions {
-        let delivered = Delivered::of(&session.delivered);
+        let delivered = Delivered::parse(&session.delivered);
         let there: Vec<String> = remembered(chain, session, &delivered)
             .iter()
             .map(|(session, facts)| format!("{session}:{facts}"))
@@ -75,12 +74,11 @@ pub fn table(args: &Args, chain: &Chain, faults: &[Fault]) -> String {
 pub const FACTS_HEAD: &str =
     "agent       facts kept  corrected  stale  asked  mean words 5–14, 21–30 (ratio)  other faults";
 
-/// Of the facts that must be kept by an agent that condenses only when it is asked.
+/// The share of facts that the careful agent must keep.
 const KEPT: f64 = 0.8;
 
-/// How an agent kept the facts of the first ten sessions, and whether that is as it must be:
-/// no agent may hand on what was closed or corrected, or break another rule of the chain, and
-/// the careful one keeps most facts.
+/// How an agent kept the facts of the first ten sessions, and whether that passes. No agent may
+/// carry over closed or corrected facts or break another rule; the careful one keeps most facts.
 pub fn facts(agent: Agent, chain: &Chain) -> (String, bool) {
     let kept = kept(chain);
     let faults = judge(chain);
@@ -105,13 +103,12 @@ pub fn facts(agent: Agent, chain: &Chain) -> (String, bool) {
     (line, good)
 }
 
-/// For programs.
 pub fn json(args: &Args, chain: &Chain, faults: &[Fault]) -> Value {
     let sessions: Vec<Value> = chain
         .sessions
         .iter()
         .map(|session| {
-            let delivered = Delivered::of(&session.delivered);
+            let delivered = Delivered::parse(&session.delivered);
             json!({
                 "session": session.number,
                 "written": session.written,

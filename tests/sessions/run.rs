@@ -1,4 +1,4 @@
-//! The sessions one after another, through the real binary: what the client and the plugin's module would send it.
+//! Runs the sessions through the real binary, with the events of client and module.
 
 use std::fs;
 use std::path::Path;
@@ -19,13 +19,13 @@ pub struct Version {
     pub removed: String,
 }
 
-/// A session, and what it handed on.
+/// A session, and what it carried over.
 #[derive(Debug, Clone, Default)]
 pub struct Session {
     pub number: u32,
     /// Words it appended, and the words of its summary.
     pub written: usize,
-    /// Open entries it closed because the seal said that they were too many.
+    /// Open entries it closed because the seal said that there were too many.
     pub tidied: usize,
     /// Whether the seal asked for a condensed entry.
     pub asked: bool,
@@ -37,14 +37,13 @@ pub struct Session {
     pub open: Vec<String>,
 }
 
-/// All of it.
 #[derive(Debug, Clone, Default)]
 pub struct Chain {
     pub sessions: Vec<Session>,
     pub facts: Vec<Fact>,
 }
 
-/// Plays so many sessions; in the control nothing falls out below the block band.
+/// Plays this many sessions; the control raises the seal's limits, so that little is dropped.
 pub fn run(seed: u64, sessions: u32, control: bool, agent: Agent) -> Chain {
     let mut hook = Hook::new();
     let mut settings = json!({
@@ -68,7 +67,7 @@ pub fn run(seed: u64, sessions: u32, control: bool, agent: Agent) -> Chain {
             change(&hook, number);
         }
         let (written, versions, tidied, asked) = work(&hook, &plan, &mut story, agent, number);
-        let delivered = cross(&mut hook, number);
+        let delivered = clear_and_deliver(&mut hook, number);
         chain.sessions.push(Session {
             number,
             written,
@@ -89,7 +88,7 @@ fn id(number: u32) -> String {
     format!("5e550000-0000-4000-8000-{number:012}")
 }
 
-/// Entries a session may name.
+/// The ids of entries that a session may name.
 fn ids(text: &str) -> Vec<String> {
     let shape = Shape::default();
     parse(text, &shape)
@@ -99,13 +98,13 @@ fn ids(text: &str) -> Vec<String> {
         .collect()
 }
 
-/// The marked facts that a session learns.
+/// The numbered facts that a session learns.
 fn learned(session: u32) -> Vec<Note> {
     Marked::all().iter().filter(|fact| fact.session == session).map(Marked::note).collect()
 }
 
-/// Closes and corrects the facts that are due, wherever they stand: an entry of its own is
-/// closed, a part of a condensed one is edited.
+/// Closes and corrects the facts that are due: closes a separate entry, edits a part of a condensed
+/// one.
 fn change(hook: &Hook, session: u32) {
     for fact in Marked::all().iter().filter(|fact| fact.changes_in() == Some(session)) {
         let text = fs::read_to_string(hook.file()).expect("the file");
@@ -126,8 +125,8 @@ fn change(hook: &Hook, session: u32) {
     }
 }
 
-/// The session's work, to its seal: words written, what the seals left, how many entries it
-/// closed for the seal's sake, and whether it was asked for a condensed one.
+/// The session's work up to its seal. Returns the words written, the sealed versions, the entries
+/// closed for the seal, and whether it asked for a condensed one.
 fn work(
     hook: &Hook,
     plan: &Plan,
@@ -153,7 +152,7 @@ fn work(
         fs::write(hook.file(), text.replacen(before, after, 1)).expect("edited");
     }
     written += plan.summary.iter().map(|text| words(text)).sum::<usize>();
-    // Straight to the program: a hook may cut a long answer.
+    // Without the hook, which may cut a long answer.
     let asked = hook.raw(&["seal", "--dry-run", "--json", "--session", &hook.session], b"");
     let dry: Value =
         serde_json::from_str(&asked.stdout).unwrap_or_else(|e| panic!("{e}: {asked:?}"));
@@ -169,14 +168,14 @@ fn work(
     (written, versions, tidied.len(), asked)
 }
 
-/// What a seal took beside the notes.
+/// What the agent did for a seal, besides its notes.
 struct Sealing {
     written: usize,
     tidied: Vec<String>,
     asked: bool,
 }
 
-/// Seals, and answers what the seal asks as this agent does.
+/// Seals, and answers the seal's question like this agent.
 fn seal(
     hook: &Hook,
     story: &mut Story,
@@ -210,7 +209,7 @@ fn seal(
     sealing
 }
 
-/// One command: an append a kind, each a list on stdin.
+/// One command with an append for each kind, each a list on stdin.
 fn append(burst: &[Note]) -> String {
     let mut kinds: Vec<&str> = burst.iter().map(|note| note.kind).collect();
     kinds.sort_unstable();
@@ -224,12 +223,12 @@ fn append(burst: &[Note]) -> String {
     calls.collect::<Vec<_>>().join("\n")
 }
 
-/// A Markdown list, a line break at its end.
+/// A Markdown list that ends with a newline.
 fn list<'a>(texts: impl Iterator<Item = &'a str>) -> String {
     texts.flat_map(|text| ["- ", text, "\n"]).collect()
 }
 
-/// Closes entries by their ids, as `close` without one lists them.
+/// Closes entries by the ids that `close` lists.
 fn close(hook: &Hook, texts: &[String]) {
     if texts.is_empty() {
         return;
@@ -249,7 +248,7 @@ fn close(hook: &Hook, texts: &[String]) {
     assert_eq!(answer.code, Some(0), "{answer:?}");
 }
 
-/// Whether an entry is this one, but for the kind that may stand in front.
+/// Whether an entry has this text, with or without a kind in front.
 fn same(entry: &str, text: &str) -> bool {
     entry == text || entry.strip_prefix("directive: ").is_some_and(|rest| rest == text)
 }
@@ -277,8 +276,8 @@ fn version(hook: &Hook, number: u64) -> Version {
     }
 }
 
-/// Ends the turn, clears, and takes the delivery, as the plugin's module does.
-fn cross(hook: &mut Hook, number: u32) -> String {
+/// Ends the turn, clears, and takes the delivery, like the plugin's module.
+fn clear_and_deliver(hook: &mut Hook, number: u32) -> String {
     assert_eq!(hook.stop().code, Some(0));
     let action = step(hook, &json!({"event": "turn-complete", "answered": true}));
     assert_eq!(action["action"], "clear", "{action}");
@@ -289,7 +288,7 @@ fn cross(hook: &mut Hook, number: u32) -> String {
     let text = action["text"].as_str().expect("a text").to_owned();
     step(hook, &json!({"event": "submitted"}));
     assert_eq!(hook.prompt(&text).code, Some(0));
-    // The first call acknowledges.
+    // The first call confirms the delivery.
     assert_eq!(hook.read().verdict(), "pass");
     text
 }
@@ -300,7 +299,7 @@ fn step(hook: &Hook, report: &Value) -> Value {
     hook.raw(&["mod", "step"], report.to_string().as_bytes()).json()
 }
 
-/// Words as the gauge counts them, for the plain text that the chain writes.
+/// Counts words like the guard, for the chain's plain text.
 pub fn words(text: &str) -> usize {
     let counts = |run: &&str| *run != "[x]" && run.chars().any(char::is_alphanumeric);
     text.split_whitespace().filter(counts).count()

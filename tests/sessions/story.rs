@@ -1,11 +1,11 @@
-//! What the agent of the chain does, session by session: a job that grows, in bursts, with much said twice.
+//! What the chain's agent does in each session: a growing job, in bursts, with repetition.
 
 use crate::note::{self, Dice, Note};
 
-/// The sessions in which something is pinned.
+/// The sessions that pin something.
 const PINS: [u32; 3] = [2, 9, 17];
 
-/// Something that must stay until it is closed.
+/// Something that must stay until closed.
 #[derive(Debug, Clone)]
 struct Live {
     text: String,
@@ -13,7 +13,7 @@ struct Live {
     until: Option<u32>,
 }
 
-/// Something a session wrote down.
+/// A fact that a session wrote down.
 #[derive(Debug, Clone)]
 pub struct Fact {
     pub session: u32,
@@ -23,15 +23,15 @@ pub struct Fact {
 /// What one session does, in this order.
 #[derive(Debug)]
 pub struct Plan {
-    /// What it closes, by text.
+    /// Entries to close, by text.
     pub close: Vec<String>,
-    /// What it appends, command by command.
+    /// Notes to append, command by command.
     pub bursts: Vec<Vec<Note>>,
-    /// What it rewords by hand.
+    /// An entry to reword by hand.
     pub edit: Option<(String, String)>,
     /// Whether it also seals halfway, without a clear.
     pub seals_halfway: bool,
-    /// The summary it seals with.
+    /// The summary for its seal.
     pub summary: Vec<String>,
 }
 
@@ -39,7 +39,7 @@ pub struct Plan {
 #[derive(Debug)]
 pub struct Story {
     dice: Dice,
-    /// Numbers that tell two threads or steps apart.
+    /// Makes threads and steps unique.
     number: u32,
     pins: Vec<String>,
     directives: Vec<Live>,
@@ -69,7 +69,7 @@ impl Story {
         &self.facts
     }
 
-    /// Plans a session of so many; `ids` are entries it could name.
+    /// Plans one of `of` sessions; `ids` are entries it could name.
     pub fn session(&mut self, session: u32, of: u32, ids: &[String]) -> Plan {
         let grown = session * 4 / of.max(1);
         let close = self.due(session);
@@ -103,8 +103,8 @@ impl Story {
         Plan { close, bursts, edit, seals_halfway: session % 8 == 5, summary }
     }
 
-    /// What the agent closes where the seal tells it that so many words of open work are too many:
-    /// the oldest first.
+    /// What the agent closes when the seal says that open work is this many words too long: the
+    /// oldest first.
     pub fn tidy(&mut self, words: usize) -> Vec<String> {
         let (mut closed, mut freed) = (Vec::new(), 0);
         while freed < words && !self.open.is_empty() {
@@ -115,7 +115,7 @@ impl Story {
         closed
     }
 
-    /// What is due to be closed in this session.
+    /// Closes what is due in this session.
     fn due(&mut self, session: u32) -> Vec<String> {
         let mut closed = Vec::new();
         for lives in [&mut self.directives, &mut self.open] {
@@ -126,7 +126,7 @@ impl Story {
         closed
     }
 
-    /// Threads, next steps and directives, some of which stay for long.
+    /// Threads, next steps and directives, some of which stay long.
     fn open_up(&mut self, session: u32, grown: u32) -> Vec<Note> {
         let mut notes = Vec::new();
         let dice = &mut self.dice;
@@ -154,7 +154,7 @@ impl Story {
             let note = note::directive(dice, self.number);
             let until = dice.percent(70).then(|| session + dice.within(2, 12));
             self.directives.push(Live { text: note.text.clone(), until });
-            // One that says less binds as well: neither stands for the other.
+            // A shorter directive also binds; neither replaces the other.
             let short = note.text.split(" (").next().unwrap_or_default().to_owned();
             if dice.percent(40) && !self.directives.iter().any(|live| live.text == short) {
                 let shorter = Note { kind: note.kind, text: short.clone() };
@@ -166,11 +166,11 @@ impl Story {
         notes
     }
 
-    /// An insight or a risk, new or said before, sometimes naming another entry.
+    /// An insight or a risk, new or repeated, that may name another entry.
     fn remark(&mut self, session: u32, ids: &[String]) -> Note {
         let dice = &mut self.dice;
         if !self.facts.is_empty() && dice.percent(30) {
-            // Mostly of late, sometimes from long ago.
+            // Mostly recent, sometimes old.
             let (last, few) = (self.facts.len() as u32 - 1, dice.percent(60));
             let first = if few { last.saturating_sub(12) } else { 0 };
             let before = self.facts[dice.within(first, last) as usize].text.clone();
@@ -189,7 +189,7 @@ impl Story {
         note
     }
 
-    /// Deals the notes out to commands, as they come up in the course of the work.
+    /// Distributes the notes to commands, in random order.
     fn deal(&mut self, mut notes: Vec<Note>) -> Vec<Vec<Note>> {
         for at in (1..notes.len()).rev() {
             notes.swap(at, self.dice.within(0, at as u32) as usize);
@@ -198,7 +198,7 @@ impl Story {
         notes.chunks(size).map(<[Note]>::to_vec).collect()
     }
 
-    /// One of this session's facts in other words.
+    /// Rewords one of this session's facts.
     fn reword(&mut self, session: u32) -> Option<(String, String)> {
         let fact = self.facts.iter_mut().find(|fact| {
             fact.session == session

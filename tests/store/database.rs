@@ -1,6 +1,6 @@
-//! OpenClaw's database killed as it enters each kind of call that writes: it is whole and holds
-//! the session of before or of after, as do the copies beside it, and the next call ends where an
-//! undisturbed one does.
+//! Kills the writer of OpenClaw's database at each kind of writing call. The database and its
+//! copies are complete, with the old or the new session, and the next call ends like an undisturbed
+//! one.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,9 +14,9 @@ use crate::End;
 use crate::extracts::{killed, rows};
 use crate::scene::Scene;
 
-/// The tables that are looked at.
+/// The tables to compare.
 const TABLES: &str = include_str!("../../crates/store/src/openclaw/tests/schema.sql");
-/// Bytes from which on OpenClaw compresses an event.
+/// The size from which OpenClaw compresses an event.
 const COMPRESSED: usize = 1024;
 
 /// A home with a session in a database.
@@ -27,7 +27,7 @@ struct World {
 
 impl Drop for World {
     fn drop(&mut self) {
-        // The one lock that lies outside of the home.
+        // The only lock outside of the home.
         let state = self.openclaw().join("state/openclaw.sqlite");
         let digest = Sha256::digest(state.as_os_str().as_encoded_bytes());
         let name = format!("{:08x}", u32::from_be_bytes(digest[..4].try_into().expect("four")));
@@ -73,7 +73,7 @@ impl World {
         self.openclaw().join("agents/main/agent/openclaw-agent.sqlite")
     }
 
-    /// What it holds, without opening it: that would mend it.
+    /// The content, read from a copy because opening the database would repair it.
     fn text(&self) -> String {
         let aside = tempfile::tempdir().expect("a folder");
         for end in ["", "-wal", "-journal"] {
@@ -85,7 +85,7 @@ impl World {
         text(&aside.path().join("d.sqlite"))
     }
 
-    /// The copies beside it: whole, and none that was begun only.
+    /// The copies beside it are complete, none is partial.
     fn copies(&self, before: &str, after: &str) -> Result<(), String> {
         let folder = fs::read_dir(self.database().parent().expect("a folder")).expect("listed");
         let mut copies = 0;
@@ -95,7 +95,7 @@ impl World {
                 continue;
             }
             copies += 1;
-            // Whoever reads it leaves files beside it.
+            // Reading leaves files beside the database.
             let aside = tempfile::tempdir().expect("a folder");
             let copy = aside.path().join("d.sqlite");
             fs::copy(&path, &copy).expect("copied");
@@ -115,7 +115,7 @@ impl World {
     }
 }
 
-/// The rows of a database, and whether OpenClaw was told; what is wrong, where it is not whole.
+/// The rows of a database, and whether OpenClaw was notified; or why it is damaged.
 fn text(path: &Path) -> String {
     let read = || -> Result<String, Box<dyn std::error::Error>> {
         let database = Connection::open(path)?;
@@ -178,7 +178,7 @@ pub fn restore() -> End {
         || world.text(),
         || (),
         |after| {
-            // One that was all but over has left nothing to restore.
+            // A kill near the end leaves nothing to restore.
             let answer = world.scene.run(&world.restore());
             if world.text() == after { Ok(()) } else { Err(format!("the next one: {answer:?}")) }
         },

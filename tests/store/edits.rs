@@ -1,6 +1,5 @@
-//! Session files that are written anew: killed as it enters each call that writes, without
-//! room, and where nothing may be written, the file is the one of before or the one of after,
-//! and the next edit ends where an undisturbed one does.
+//! Session files during a rewrite: killed at each writing call, without space, or read-only. The
+//! file is the old or the new one, and the next edit ends like an undisturbed one.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,11 +13,11 @@ use crate::disk::Tree;
 use crate::harness::{Answer, finish};
 use crate::trace::{Run, ends, strace};
 
-/// The first argument of this program as an editor.
+/// The argument that makes this program an editor.
 pub const EDITOR: &str = "--edit-session";
 
-/// Puts `short` in the place of `long` in every row; ends as the program does. `how` may say
-/// the patience, in milliseconds, and how long a file may become.
+/// Replaces `long` by `short` in every row and exits like the program. `how` may give the patience
+/// in milliseconds, and the maximum file length.
 pub fn edit(path: &Path, how: &[String]) -> std::process::ExitCode {
     let number = |at: usize| how.get(at).and_then(|word| word.parse().ok());
     if let Some(longest) = number(1) {
@@ -45,7 +44,7 @@ pub fn edit(path: &Path, how: &[String]) -> std::process::ExitCode {
     }
 }
 
-/// A folder with a session of some megabytes.
+/// A folder with a session of a few megabytes.
 pub struct Folder {
     pub dir: tempfile::TempDir,
     pub old: String,
@@ -82,7 +81,7 @@ impl Folder {
         command
     }
 
-    /// The same behind a shell's words.
+    /// The command, started by this shell script.
     pub fn within(&self, words: &str) -> Answer {
         let mut command = Command::new("sh");
         let program = std::env::current_exe().expect("this program");
@@ -95,12 +94,12 @@ impl Folder {
         fs::read_to_string(self.session()).is_ok_and(|found| found == text)
     }
 
-    /// That an edit does its work now, and leaves nothing else behind.
+    /// Checks that an edit works now and leaves nothing else behind.
     fn goes_through(&self) -> Result<(), String> {
         self.comes_to(&self.new_text(), 1)
     }
 
-    /// The same, with this in the end, after so many edits at most.
+    /// Checks that this text results after at most this many edits.
     pub fn comes_to(&self, text: &str, edits: u32) -> Result<(), String> {
         let mut again = finish(self.command(), b"");
         for _ in 1..edits {
@@ -124,7 +123,7 @@ impl Folder {
     }
 }
 
-/// Killed as it enters each of them.
+/// Kills the edit at each writing call.
 pub fn killed() -> End {
     let strace = match strace() {
         Ok(strace) => strace,
@@ -159,10 +158,10 @@ pub fn killed() -> End {
     if faults.is_empty() { End::Passed } else { End::Failed(faults.join("\n  ")) }
 }
 
-/// There is no room for the new file.
+/// No space for the new file.
 pub fn full() -> End {
     let folder = Folder::new();
-    // Without the trap the program is killed by the signal.
+    // Without the trap the signal kills the program.
     for (words, ends) in [
         ("trap '' XFSZ; ulimit -f 900; exec \"$0\" \"$@\"", true),
         ("ulimit -f 900; exec \"$0\" \"$@\"", false),
@@ -182,7 +181,7 @@ pub fn full() -> End {
     folder.goes_through().map_or_else(End::Failed, |()| End::Passed)
 }
 
-/// Nothing may be written in the folder.
+/// A read-only folder.
 pub fn read_only() -> End {
     let folder = Folder::new();
     let script = "mount --bind \"$PWD\" \"$PWD\" && mount -o remount,ro,bind,nosuid,nodev \"$PWD\" && exec \"$0\" \"$@\"";

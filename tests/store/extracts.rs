@@ -1,6 +1,5 @@
-//! Extraction and restoration killed as they enter each kind of call that writes: the session
-//! is the one of before or the one of after, the next call ends where an undisturbed one does,
-//! and everything that was extracted comes back.
+//! Kills extraction and restoration at each kind of writing call. The session is the old or the new
+//! one, the next call ends like an undisturbed one, and all extracted values can be restored.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,7 +10,7 @@ use crate::disk::Tree;
 use crate::scene::Scene;
 use crate::trace::{Run, ends, strace};
 
-/// A home with a session that was quiet for a while.
+/// A home with an idle session.
 struct World {
     scene: Scene,
     path: PathBuf,
@@ -51,7 +50,7 @@ impl World {
     }
 }
 
-/// The rows of a session with results that are long enough.
+/// The rows of a session with long results.
 pub fn rows() -> Vec<String> {
     let header = r#"{"type":"session","version":3,"id":"s","timestamp":"2026-02-20T10:00:00.000Z","cwd":"/w"}"#;
     let (mut rows, mut parent) = (vec![header.to_owned()], "null".to_owned());
@@ -108,14 +107,14 @@ pub fn restore() -> End {
         return End::Failed(format!("{answer:?}"));
     }
     world.killed(&world.restore(), |again| {
-        // One that was all but over has left nothing to restore.
+        // A kill near the end leaves nothing to restore.
         let answer = world.scene.run(&world.restore());
         if world.text() == again { Ok(()) } else { Err(format!("the next one: {answer:?}")) }
     })
 }
 
-/// Kills it as it enters one call after the other: each time the session, as `text` gives it, is
-/// that of before or that of after, and `then` holds. `lay` makes ready what was laid anew.
+/// Kills it at one call after the other: `text` must give the old or the new session, and `then`
+/// must hold. `lay` prepares the restored files.
 pub fn killed(
     scene: &Scene,
     args: &[&str],

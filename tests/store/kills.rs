@@ -1,5 +1,4 @@
-//! Inscription killed as it enters each kind of call that writes: the next one must end where
-//! an undisturbed one does.
+//! Kills an import at each kind of writing call; the next one must end like an undisturbed one.
 
 use std::fs;
 
@@ -10,10 +9,10 @@ use crate::packs;
 use crate::scene::Scene;
 use crate::trace::{Run, ends, strace};
 
-/// Prepares a home; returns what is run, and the session that must be there at the end.
+/// Prepares a home; returns the command to run, and the number of the expected session.
 pub type Prepare = fn(&Scene) -> (Vec<&'static str>, u64);
 
-/// Kills it again and again.
+/// Kills the command at each point.
 pub fn run(prepare: Prepare) -> End {
     let strace = match strace() {
         Ok(strace) => strace,
@@ -39,7 +38,7 @@ pub fn run(prepare: Prepare) -> End {
     let mut reached = 0;
     for point in &points {
         old.put(scene.path());
-        // How often a database is written depends on what was cached.
+        // The number of database writes depends on caches.
         if !run.killed(&strace, point) {
             continue;
         }
@@ -63,30 +62,30 @@ fn put(scene: &Scene, text: &[u8]) {
     fs::write(path, text).expect("written");
 }
 
-fn inscribed(scene: &Scene) {
+fn imported(scene: &Scene) {
     let answer = scene.run(&["import", "--all"]);
     assert_eq!(answer.code, Some(0), "{answer:?}");
 }
 
-/// Nothing is in the store.
+/// The store is empty.
 pub fn first(scene: &Scene) -> (Vec<&'static str>, u64) {
     put(scene, &made::text(5));
     (vec!["import", "--all"], 5)
 }
 
-/// A part of the session is.
+/// The store has a part of the session.
 pub fn appended(scene: &Scene) -> (Vec<&'static str>, u64) {
     let text = made::text(5);
     put(scene, &text[..text.len() / 3]);
-    inscribed(scene);
+    imported(scene);
     put(scene, &text);
     (vec!["import", "--all"], 5)
 }
 
-/// Something else is.
+/// The store has another version.
 pub fn anew(scene: &Scene) -> (Vec<&'static str>, u64) {
     put(scene, &made::text(6));
-    inscribed(scene);
+    imported(scene);
     put(scene, &made::text(5));
     (vec!["import", "--all"], 5)
 }
@@ -94,25 +93,25 @@ pub fn anew(scene: &Scene) -> (Vec<&'static str>, u64) {
 /// An edition is to be removed.
 pub fn gc(scene: &Scene) -> (Vec<&'static str>, u64) {
     anew(scene);
-    inscribed(scene);
+    imported(scene);
     (vec!["store", "gc"], 5)
 }
 
-/// An earlier build wrote a part of the session.
+/// An earlier build stored a part of the session.
 pub fn old(scene: &Scene) -> (Vec<&'static str>, u64) {
     let text = made::text(5);
     put(scene, &text[..text.len() / 3]);
-    inscribed(scene);
+    imported(scene);
     let folder = scene.store().folder("claude", &made::id(5));
     packs::from(&folder.path);
     put(scene, &text);
     (vec!["import", "--all"], 5)
 }
 
-/// What it wrote is copied and goes.
+/// An earlier build's files are copied and removed.
 pub fn dropped(scene: &Scene) -> (Vec<&'static str>, u64) {
     put(scene, &made::text(5));
-    inscribed(scene);
+    imported(scene);
     packs::from(&scene.store().folder("claude", &made::id(5)).path);
     (vec!["store", "drop-old"], 5)
 }

@@ -1,5 +1,5 @@
-//! Rows that come into a session's file while it is written anew, or after, by who had it open:
-//! whatever is killed and when, each is in the session once in the end.
+//! Rows that arrive during or after a rewrite, from a process that has the file open. Whatever is
+//! killed when, each row ends up in the session once.
 
 use std::fs::{self, File};
 use std::io::Write as _;
@@ -18,10 +18,10 @@ use crate::trace::{Point, Run, ends, strace};
 
 const LATE: &str = "{\"type\":\"message\",\"id\":\"late\"}\n";
 
-/// How the name of an old file ends.
+/// The suffix of an old file.
 const OLD: &str = ".brain-guard-old";
 
-/// What is run, and where it can be killed.
+/// The edit, and the points where it can be killed.
 struct Killed {
     folder: Folder,
     old: Tree,
@@ -40,7 +40,7 @@ impl Killed {
         Ok(Self { folder, old, run, strace, points })
     }
 
-    /// Killed there, and then a row came into the file of before, where that has a name still.
+    /// Kills the edit there, then appends a row to the old file if it still has a name.
     fn at(&self, point: &Point, row: &str) -> Result<bool, String> {
         self.old.put(self.folder.dir.path());
         let file = File::open(self.folder.session()).expect("the session");
@@ -56,7 +56,7 @@ impl Killed {
         Ok(named)
     }
 
-    /// As it is where the new file is there, and the old one is about to be let go.
+    /// The state with the new file in place, just before the old one is removed.
     fn replaced(&self, row: &str) -> Result<(), String> {
         let gone = |p: &&Point| p.call.starts_with("unlink") && p.line.contains(OLD);
         let point = self.points.iter().find(gone).ok_or("no old file is removed")?;
@@ -75,11 +75,11 @@ fn of(faults: &[String]) -> End {
     if faults.is_empty() { End::Passed } else { End::Failed(faults.join("\n  ")) }
 }
 
-fn told(point: &Point) -> String {
+fn describe(point: &Point) -> String {
     format!("{} {}: {}", point.call, point.number, point.line)
 }
 
-/// An edit is killed as it enters each call that writes; rows come after.
+/// Kills the edit at each writing call; rows arrive afterwards.
 pub fn killed() -> End {
     let killed = match Killed::new() {
         Ok(killed) => killed,
@@ -91,12 +91,12 @@ pub fn killed() -> End {
             let text = killed.folder.new_text() + if named { LATE } else { "" };
             killed.folder.comes_to(&text, 2)
         });
-        faults.extend(came.err().map(|why| format!("{}: {why}", told(point))));
+        faults.extend(came.err().map(|why| format!("{}: {why}", describe(point))));
     }
     of(&faults)
 }
 
-/// What brings the rows over is killed the same way.
+/// Kills the transfer of late rows in the same way.
 pub fn carrying() -> End {
     let killed = match Killed::new() {
         Ok(killed) => killed,
@@ -119,12 +119,12 @@ pub fn carrying() -> End {
                 Err("it never came there".to_owned())
             }
         });
-        faults.extend(came.err().map(|why| format!("{}: {why}", told(point))));
+        faults.extend(came.err().map(|why| format!("{}: {why}", describe(point))));
     }
     of(&faults)
 }
 
-/// A process opens the file at the last moment, and writes it for over five seconds more.
+/// A process opens the file at the last moment and writes for over five seconds.
 pub fn held() -> End {
     let killed = match Killed::new() {
         Ok(killed) => killed,
@@ -134,7 +134,7 @@ pub fn held() -> End {
         return End::Failed("nothing is renamed".to_owned());
     };
     let mut last = String::new();
-    // On a busy machine the process may come too soon: then it is seen, and nothing is done.
+    // On a busy machine the process may start too early; the edit sees it and does nothing.
     for _ in 0..3 {
         match holding(&killed, &rename.call) {
             Ok(None) => return End::Passed,
@@ -165,7 +165,7 @@ fn holding(killed: &Killed, rename: &str) -> Result<Option<String>, String> {
         }
         thread::sleep(Duration::from_millis(2));
     }
-    // Now it looks a last time; the delay ahead of the rename is longer than this.
+    // It now checks a last time; the delay before the rename is longer than this.
     thread::sleep(Duration::from_secs(1));
     let script = format!(
         "exec 9>>\"$0\"; for i in $(seq {ROWS}); do sleep 1; echo \"{{\\\"id\\\":\\\"late$i\\\"}}\" >&9; done"
@@ -189,7 +189,7 @@ fn holding(killed: &Killed, rename: &str) -> Result<Option<String>, String> {
     folder.comes_to(&(folder.new_text() + &rows), 1).map(|()| None)
 }
 
-/// There is no room for them: the session is as it was, and says so.
+/// Without space for late rows the session stays as it was, and the error says so.
 pub fn full() -> End {
     let killed = match Killed::new() {
         Ok(killed) => killed,

@@ -1,18 +1,17 @@
-//! The sessions: what each of them holds is known by its number, so that a writer that was
-//! killed is followed by one that goes on, and anybody can tell what must be there.
+//! Test sessions whose content follows from their number, so that a new writer can continue and any
+//! process can check them.
 
 use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// The first argument of this program as a writer.
+/// The argument that makes this program a writer.
 pub const WRITER: &str = "--write-sessions";
 
-/// Sessions of one writer.
 pub const PER_WRITER: u64 = 10;
 
-/// Numbers as they come from a seed.
+/// Pseudo-random numbers from a seed.
 pub struct Dice(u64);
 
 impl Dice {
@@ -20,7 +19,7 @@ impl Dice {
         Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ 0x2545_f491_4f6c_dd1d)
     }
 
-    /// One below `sides`.
+    /// A number below `sides`.
     pub fn roll(&mut self, sides: u64) -> u64 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
@@ -29,22 +28,20 @@ impl Dice {
     }
 }
 
-/// A session's id.
 pub fn id(number: u64) -> String {
     format!("{number:08x}-5e55-4000-8000-{number:012x}")
 }
 
-/// A session's file.
 pub fn file(folder: &Path, number: u64) -> PathBuf {
     folder.join(format!("project-{}", number % 7)).join(format!("{}.jsonl", id(number)))
 }
 
-/// A session's rounds.
+/// The number of rounds in a session.
 pub fn rounds(number: u64) -> u64 {
     3 + Dice::new(number).roll(20)
 }
 
-/// What a session's file holds at its end.
+/// The complete content of a session's file.
 pub fn text(number: u64) -> Vec<u8> {
     let mut dice = Dice::new(number);
     let rounds = 3 + dice.roll(20);
@@ -70,7 +67,7 @@ pub fn text(number: u64) -> Vec<u8> {
                 r#"{{"id":"{id}","role":"assistant","content":[{{"type":"thinking","thinking":"hm","signature":"c2ln"}},{{"type":"tool_use","id":"{tool}","name":"Bash","input":{{"command":"ls"}}}}],"usage":{{"input_tokens":{used},"output_tokens":5}}}}"#
             );
             row(&mut text, "assistant", format!("a-{number}-{round}-{call}"), called);
-            // Some are longer than what is read at once.
+            // Some are longer than one read.
             let size = if dice.roll(40) == 0 { 1_300_000 } else { dice.roll(6000) };
             let output = "x".repeat(size as usize);
             let gave = format!(
@@ -87,7 +84,7 @@ pub fn text(number: u64) -> Vec<u8> {
     text.into_bytes()
 }
 
-/// Writes ten sessions side by side, in pieces that end anywhere, from where their files end.
+/// Continues ten sessions in parallel, in pieces that may end anywhere.
 pub fn write(folder: &Path, seed: u64) {
     let mut dice = Dice::new(seed ^ u64::from(std::process::id()));
     let numbers = seed * PER_WRITER..(seed + 1) * PER_WRITER;

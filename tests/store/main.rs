@@ -1,7 +1,6 @@
-//! The block store under fire. A hundred sessions are inscribed while other processes write
-//! them, and processes of both kinds are killed at random; then inscription is killed at the
-//! system calls that write. At the end every session must be there byte for byte, every round
-//! once, and `store check` must find nothing.
+//! The block store under stress. A hundred sessions are imported while others write them, and both
+//! kinds of processes are killed at random; then imports are killed at writing calls. In the end
+//! every session must be complete, each round once, and `store check` finds nothing.
 #![allow(
     clippy::disallowed_methods,
     clippy::print_stdout,
@@ -36,11 +35,10 @@ use std::process::ExitCode;
 
 use played::End;
 
-/// A case.
 type Case = (&'static str, fn() -> End);
 
 const CASES: [Case; 19] = [
-    ("a hundred sessions, written and inscribed by processes that are killed", storm::run),
+    ("a hundred sessions, written and imported by processes that are killed", storm::run),
     ("control: a row that is gone is found", storm::control),
     ("kills: the first inscription", || kills::run(kills::first)),
     ("kills: what was appended", || kills::run(kills::appended)),
@@ -74,10 +72,10 @@ fn main() -> ExitCode {
     {
         return edits::edit(path.as_ref(), how);
     }
-    // Whether the bytes reach a disk is not what is tried, and a disk takes its time.
+    // Memory is faster than a disk, and the test does not depend on bytes reaching a disk.
     let memory = std::path::Path::new("/dev/shm");
     if tempfile::tempdir_in(memory).is_ok() {
-        // Only refused where it was set before.
+        // Fails only if it was set before.
         let _ = tempfile::env::override_temp_dir(memory);
     }
     played::all(&words, "store", CASES.into_iter().map(|(name, case)| (name.to_owned(), case)))

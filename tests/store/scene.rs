@@ -1,4 +1,4 @@
-//! A home of its own with a store, and what must be true of it.
+//! A separate home with a store, and checks on it.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,6 @@ use store::index::{Filter, Index};
 use crate::harness::{Answer, PROGRAM, finish};
 use crate::made;
 
-/// A home.
 pub struct Scene {
     dir: tempfile::TempDir,
 }
@@ -24,12 +23,12 @@ impl Scene {
         scene
     }
 
-    /// All of it.
+    /// The root of the home.
     pub fn path(&self) -> &Path {
         self.dir.path()
     }
 
-    /// Where the sessions are written.
+    /// The folder of the session files.
     pub fn files(&self) -> PathBuf {
         self.path().join("home/.claude/projects")
     }
@@ -54,7 +53,7 @@ impl Scene {
         finish(self.command(args), b"")
     }
 
-    /// Nothing is missing, nothing is there twice, after one more inscription.
+    /// After one more import nothing is missing and nothing is duplicate.
     pub fn judge(&self, numbers: std::ops::Range<u64>) -> Result<(), String> {
         let last = self.run(&["import", "--all"]);
         if last.code != Some(0) {

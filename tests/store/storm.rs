@@ -1,4 +1,4 @@
-//! Writers and inscribers, killed at random.
+//! Writers and importers, killed at random.
 
 use std::fs;
 use std::process::{Child, Command, Stdio};
@@ -8,17 +8,17 @@ use crate::End;
 use crate::made::{self, Dice, PER_WRITER, WRITER};
 use crate::scene::Scene;
 
-/// Writers: a hundred sessions.
+/// Ten sessions each, so a hundred.
 const WRITERS: u64 = 10;
 
-/// The longest that it may take.
+/// The maximum duration.
 const DEADLINE: Duration = Duration::from_secs(300);
 
-/// A process that is started again when it ended before its work was done.
+/// A process that is restarted if it ends too early.
 struct Player {
     start: Box<dyn Fn() -> Command>,
     child: Child,
-    /// It has an end of its own.
+    /// Whether it ends by itself.
     ends: bool,
     done: bool,
 }
@@ -29,7 +29,7 @@ impl Player {
         Self { start: Box::new(start), child, ends, done: false }
     }
 
-    /// Starts it again where it ended before its time.
+    /// Restarts it if it ended too early.
     fn tend(&mut self) -> Result<(), String> {
         let Some(status) = (if self.done { None } else { self.child.try_wait().expect("a child") })
         else {
@@ -44,7 +44,7 @@ impl Player {
     }
 
     fn kill(&mut self) {
-        // It may have ended by itself in this moment.
+        // It may have just ended.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
@@ -57,10 +57,9 @@ fn spawn(command: &Command) -> Child {
     again.stdin(Stdio::null()).stdout(Stdio::null()).spawn().expect("started")
 }
 
-/// How many of each are killed at least.
+/// The minimum number of kills of each kind.
 const LEAST: u32 = 10;
 
-/// The case.
 pub fn run() -> End {
     let scene = Scene::new();
     let mut players: Vec<Player> = Vec::new();
@@ -87,13 +86,13 @@ pub fn run() -> End {
     let mut fault = None;
     while fault.is_none() && players.iter().any(|player| player.ends && !player.done) {
         std::thread::sleep(Duration::from_millis(5 + dice.roll(40)));
-        // Writers may be done before chance has met enough of them.
+        // Writers may finish before enough of them are killed at random.
         let due = |at: &usize| !players[*at].done && kills[usize::from(players[*at].ends)] < LEAST;
         let due: Vec<usize> = (0..players.len()).filter(due).collect();
         let of = if due.is_empty() { players.len() } else { due.len() };
         let at = dice.roll(of as u64) as usize;
         let at = due.get(at).copied().unwrap_or(at);
-        // A writer that was killed makes its sessions up anew, which takes longer than to go on.
+        // A killed writer computes its sessions again, which takes longer than to continue.
         let spared = players[at].ends && kills[1] >= LEAST && dice.roll(2) == 0;
         if !players[at].done && !spared {
             players[at].kill();
@@ -105,18 +104,18 @@ pub fn run() -> End {
         }
     }
     players.iter_mut().for_each(Player::kill);
-    let [inscribers, writers] = kills;
-    println!("store: {inscribers} inscribers and {writers} writers killed");
+    let [importers, writers] = kills;
+    println!("store: {importers} importers and {writers} writers killed");
     if let Some(fault) = fault {
         return End::Failed(fault);
     }
-    if inscribers < LEAST || writers < LEAST {
+    if importers < LEAST || writers < LEAST {
         return End::Failed("hardly anything was killed".to_owned());
     }
     scene.judge(0..WRITERS * PER_WRITER).map_or_else(End::Failed, |()| End::Passed)
 }
 
-/// A judge that finds nothing would find nothing here either.
+/// Shows that the judge can find faults.
 pub fn control() -> End {
     let scene = Scene::new();
     for number in 0..3 {

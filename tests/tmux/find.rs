@@ -1,4 +1,4 @@
-//! Whose pane it is.
+//! The tmux carrier finds only its own client's pane.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -15,7 +15,7 @@ use crate::server::{Server, signal, wait};
 
 fn found(server: &Server, path: &str, client: Client) -> Result<TmuxPane, Refusal> {
     let tmux = format!("{},1,0", server.socket());
-    tmux::find(&Env::of([("TMUX", &tmux), ("TMUX_PANE", "%0"), ("PATH", path)]), client)
+    tmux::find(&Env::from_pairs([("TMUX", &tmux), ("TMUX_PANE", "%0"), ("PATH", path)]), client)
 }
 
 fn path() -> String {
@@ -23,8 +23,8 @@ fn path() -> String {
 }
 
 #[test]
-fn the_pane_of_the_client_or_of_its_parents() {
-    // The shell's child is the client: it reads from the pane's terminal as its parent does.
+fn the_pane_of_the_client_or_its_parent_is_found() {
+    // The client may be a child of the shell: both read from the pane's terminal.
     let server = Server::start("set -m; cat; true");
     let shell = server.client();
     assert_eq!(found(&server, &path(), shell), Ok(server.place()));
@@ -35,7 +35,7 @@ fn the_pane_of_the_client_or_of_its_parents() {
 }
 
 #[test]
-fn a_pane_that_is_not_the_clients_is_refused_in_words() {
+fn a_foreign_pane_is_refused_with_a_reason() {
     let server = Server::recording();
     let client = server.client();
     let me = state::client(std::process::id()).expect("this runs");
@@ -44,10 +44,11 @@ fn a_pane_that_is_not_the_clients_is_refused_in_words() {
     assert_eq!(why(&path(), me), "the client does not run in the tmux pane %0");
     assert_eq!(why(&path(), stale), "the client has ended");
     assert!(why("/nowhere", client).contains("not on the client's PATH"));
-    let none = tmux::find(&Env::of([("PATH", &path())]), client).expect_err("refused").to_string();
+    let none =
+        tmux::find(&Env::from_pairs([("PATH", &path())]), client).expect_err("refused").to_string();
     assert!(none.contains("not in a tmux pane"), "{none}");
     let tmux = format!("{},1,0", server.socket());
-    let env = Env::of([("TMUX", &tmux), ("TMUX_PANE", "%7"), ("PATH", &path())]);
+    let env = Env::from_pairs([("TMUX", &tmux), ("TMUX_PANE", "%7"), ("PATH", &path())]);
     assert_eq!(tmux::find(&env, client), Err(Refusal::never("the tmux pane %7 is gone")));
     server.run(&["kill-server"]);
     let gone = why(&path(), me);
@@ -82,7 +83,7 @@ fn a_tmux_that_hangs_is_given_up() {
 }
 
 #[test]
-fn what_is_gone_never_comes_back() {
+fn a_lost_client_or_pane_is_refused_for_good() {
     let server = Server::recording();
     let mut pane = server.pane();
     assert_eq!(pane.prove(), Ok(()));
@@ -90,7 +91,7 @@ fn what_is_gone_never_comes_back() {
     wait("dead pane", || (server.tell("#{pane_dead}") == "1").then_some(()));
     assert_eq!(pane.prove(), Err(Refusal::never("the client has ended")));
     assert!(pane.paste("x").is_err() && pane.type_text("x").is_err());
-    // Another program in the same pane is another client.
+    // A new program in the same pane is a different client.
     server.run(&["respawn-pane", "-t", "%0", "cat"]);
     assert!(matches!(pane.prove(), Err(Refusal::Never(_))));
     server.run(&["kill-server"]);

@@ -1,4 +1,4 @@
-//! What arrives.
+//! Keys, texts and pastes arrive complete in the right pane, or not at all.
 
 use std::time::{Duration, Instant};
 
@@ -8,7 +8,7 @@ use crate::server::{Server, wait};
 
 const CHORD: [Stroke; 2] = [Stroke::ctrl(']'), Stroke::ctrl(']')];
 
-/// What a later act must find in front of itself, if an earlier one did nothing.
+/// Asserts that the pane got only these bytes, so earlier actions typed nothing.
 fn only_this_arrives(server: &Server, bytes: &[u8]) {
     assert_eq!(server.wait_got(bytes.len()), bytes);
 }
@@ -38,7 +38,7 @@ fn a_chord_arrives_whole_and_in_one_pane() {
 }
 
 #[test]
-fn text_is_typed_as_it_is() {
+fn text_is_typed_literally() {
     let server = Server::recording();
     let mut pane = server.pane();
     let text = "/clear it's #{pane_id} $HOME `x` \"y\" %s \\; -- 'z';";
@@ -70,7 +70,7 @@ fn a_paste_arrives_byte_for_byte_and_leaves_the_buffers_alone() {
     for odd in ["a\x1b[201~\rrm", "a\rb", "a\u{9b}b", "\0"] {
         assert!(matches!(pane.paste(odd), Err(Refusal::Never(_))), "{odd:?}");
     }
-    // One refused before it began leaves no buffer either.
+    // A paste that is refused at the start leaves no buffer either.
     server.run(&["copy-mode", "-t", "%0"]);
     assert!(pane.paste(&text).is_err());
     assert_eq!(server.run(&["list-buffers"]), buffers);
@@ -106,7 +106,7 @@ fn a_pane_that_takes_no_keys_gets_none() {
 }
 
 #[test]
-fn what_changes_between_the_proof_and_the_keys_keeps_them_back() {
+fn a_change_between_proof_and_keys_stops_the_keys() {
     let server = Server::recording();
     let mut pane = server.pane();
     let changed = |set: &[&str]| {
@@ -121,10 +121,10 @@ fn what_changes_between_the_proof_and_the_keys_keeps_them_back() {
     }
     pane.type_text("y").expect("typed");
     only_this_arrives(&server, b"y");
-    // The pane's program is another one by then.
+    // The pane runs a new program by then.
     let why = pane.chord(&CHORD, &mut || changed(&["respawn-pane", "-k", "-t", "%0", "cat"]));
     assert!(why.is_err(), "{why:?}");
-    // A pane that is gone: the keys go to no other.
+    // When the pane is gone, the keys go to no other pane.
     let server = Server::recording();
     let other = server.split();
     let mut pane = server.pane();
@@ -139,7 +139,7 @@ fn what_changes_between_the_proof_and_the_keys_keeps_them_back() {
 }
 
 #[test]
-fn keys_that_a_stuck_server_takes_up_late_are_left_out() {
+fn a_stuck_server_types_no_late_keys() {
     let server = Server::recording();
     let mut pane = server.pane();
     let begun = Instant::now();
@@ -158,7 +158,7 @@ fn keys_that_a_stuck_server_takes_up_late_are_left_out() {
 }
 
 #[test]
-fn another_program_in_front_is_waited_for() {
+fn another_foreground_program_refuses_for_now() {
     let server = Server::start("set -m; sh -c 'echo ready; cat'; true");
     server.wait_screen("%0", "ready");
     let mut pane = server.pane();
@@ -167,7 +167,7 @@ fn another_program_in_front_is_waited_for() {
 }
 
 #[test]
-fn a_notice_is_seen_by_whoever_is_attached() {
+fn a_notice_shows_on_attached_terminals() {
     let server = Server::recording();
     let mut pane = server.pane();
     pane.notice("nobody is there", 1);

@@ -1,5 +1,4 @@
-//! A tmux server on a socket of its own, with programs in its panes that write down
-//! every byte they get.
+//! A tmux server on its own socket. Programs in its panes record every byte they get.
 
 use std::fs;
 use std::path::PathBuf;
@@ -13,21 +12,21 @@ use guard::files::state;
 use guard::session::reach::TmuxPane;
 use tempfile::TempDir;
 
-/// How long any single wait may take.
+/// Limit for any single wait.
 pub const DEADLINE: Duration = Duration::from_secs(15);
 
-/// A program that takes bracketed pastes and writes down what it gets, byte for byte.
+/// A program that enables bracketed paste and records its input.
 const RECORDER: &str = "stty raw -echo; printf '\\033[?2004hready'; exec cat >";
 
-/// The server; ended when dropped.
+/// The server; dropping it ends it.
 pub struct Server {
     folder: TempDir,
-    /// The process, for signals.
+    /// The server's process, for signals.
     pid: u32,
 }
 
 impl Server {
-    /// Starts with one pane that runs this shell script, in which `@` is the recorder.
+    /// Starts with one pane that runs this shell script; `@` stands for the recorder.
     pub fn start(script: &str) -> Self {
         let folder = tempfile::Builder::new().prefix("bg-tmux-").tempdir().expect("a folder");
         let mut server = Self { folder, pid: 0 };
@@ -60,7 +59,7 @@ impl Server {
         server
     }
 
-    /// With a recorder in its pane, ready.
+    /// Starts with a recorder in its pane and waits until it is ready.
     pub fn recording() -> Self {
         let server = Self::start("@");
         server.wait_screen("%0", "ready");
@@ -75,12 +74,11 @@ impl Server {
         self.folder.path().join(format!("got{pane}"))
     }
 
-    /// The socket's path.
     pub fn socket(&self) -> String {
         self.folder.path().join("s").display().to_string()
     }
 
-    /// Runs one tmux command and gives back what it prints.
+    /// Runs one tmux command and returns its output.
     pub fn run(&self, arguments: &[&str]) -> String {
         let mut command = Command::new("tmux");
         command.args(["-u", "-f", "/dev/null", "-S", &self.socket()]).args(arguments);
@@ -88,7 +86,7 @@ impl Server {
         String::from_utf8_lossy(&output.stdout).into_owned()
     }
 
-    /// Opens a second pane with a recorder and gives back its id.
+    /// Opens a second pane with a recorder and returns its id.
     pub fn split(&self) -> String {
         let script = self.filled("@", "%1");
         let pane = self.run(&["split-window", "-d", "-P", "-F", "#{pane_id}", "sh", "-c", &script]);
@@ -96,43 +94,39 @@ impl Server {
         pane.trim().to_owned()
     }
 
-    /// What tmux answers to a format about the first pane.
+    /// Expands a tmux format for the first pane.
     pub fn tell(&self, format: &str) -> String {
         self.run(&["display-message", "-p", "-t", "%0", format]).trim_end().to_owned()
     }
 
-    /// The program of the first pane.
     pub fn client(&self) -> Client {
         let pid = self.tell("#{pane_pid}").parse().expect("a pane has a process");
         state::client(pid).expect("it runs")
     }
 
-    /// Where the first pane is.
     pub fn place(&self) -> TmuxPane {
         TmuxPane { socket: self.socket(), pane: "%0".to_owned() }
     }
 
-    /// The first pane as the carrier has it.
+    /// The first pane as the carrier opens it.
     pub fn pane(&self) -> Pane {
         Pane::open(self.place(), self.client()).expect("the pane is its program's own")
     }
 
-    /// What a pane got so far.
+    /// The bytes that a pane got so far.
     pub fn got(&self, pane: &str) -> Vec<u8> {
         fs::read(self.record(pane)).unwrap_or_default()
     }
 
-    /// Waits until the first pane got as many bytes, and gives them back.
+    /// Waits until the first pane got `count` bytes, and returns them.
     pub fn wait_got(&self, count: usize) -> Vec<u8> {
         wait("the bytes", || Some(self.got("%0")).filter(|got| got.len() >= count))
     }
 
-    /// Waits until a screen shows this.
     pub fn wait_screen(&self, pane: &str, text: &str) {
         wait(text, || self.run(&["capture-pane", "-p", "-t", pane]).contains(text).then_some(()));
     }
 
-    /// Sends the server's process a signal.
     pub fn signal(&self, name: &str) {
         signal(self.pid, name);
     }
@@ -145,13 +139,12 @@ impl Drop for Server {
     }
 }
 
-/// Sends a process of the test's own a signal.
 pub fn signal(pid: u32, name: &str) {
     let sent = Command::new("kill").args(["-s", name, &pid.to_string()]).output();
     assert!(sent.is_ok());
 }
 
-/// Asks again and again until there is an answer.
+/// Calls `probe` until it returns a value.
 pub fn wait<T>(what: &str, mut probe: impl FnMut() -> Option<T>) -> T {
     let end = Instant::now() + DEADLINE;
     loop {

@@ -1,4 +1,4 @@
-//! Which window is the client's, and why there is none.
+//! The X11 carrier finds the client's window, or says why there is none.
 
 use std::os::unix::net::UnixListener;
 use std::time::{Duration, Instant};
@@ -30,7 +30,7 @@ fn without_a_window_manager_it_is_refused() {
 }
 
 #[test]
-fn inside_tmux_the_server_holds_the_terminal() {
+fn a_client_inside_tmux_is_refused() {
     let screen = Screen::start();
     let folder = tempfile::tempdir().unwrap();
     let around = format!("tmux -S {}/socket -f /dev/null new-session", folder.path().display());
@@ -41,7 +41,7 @@ fn inside_tmux_the_server_holds_the_terminal() {
 }
 
 #[test]
-fn inside_script_it_is_not_the_windows_process() {
+fn a_client_inside_script_is_refused() {
     let screen = Screen::start();
     let around = r#"sh -c 'exec script -qc "$*" /dev/null' inner"#;
     let reader = screen.terminal_with("inner", around, "");
@@ -65,21 +65,21 @@ fn a_client_without_a_terminal_is_refused() {
 }
 
 #[test]
-fn a_display_that_never_answers_is_left_in_time() {
+fn a_display_that_never_answers_times_out() {
     let screen = Screen::start();
     let reader = screen.terminal("plain");
     let number = 40_000 + std::process::id() % 10_000;
     let path = format!("/tmp/.X11-unix/X{number}");
     let listener = UnixListener::bind(&path).unwrap();
     let begun = Instant::now();
-    let env = Env::of([("DISPLAY", &format!(":{number}"))]);
+    let env = Env::from_pairs([("DISPLAY", &format!(":{number}"))]);
     let why = x11::find(&env, reader.client).unwrap_err().to_string();
     let spent = begun.elapsed();
     drop(listener);
     std::fs::remove_file(path).unwrap();
     assert!(why.contains("not answer") || why.contains("can't be reached"), "{why}");
     assert!(spent < Duration::from_millis(1500), "{spent:?}");
-    let nobody = Env::of([("DISPLAY", ":65000")]);
+    let nobody = Env::from_pairs([("DISPLAY", ":65000")]);
     let why = x11::find(&nobody, reader.client).unwrap_err().to_string();
     assert!(why.contains("can't be reached"), "{why}");
 }

@@ -1,4 +1,4 @@
-//! A display of its own for one test, with terminals on it; all of it ends with the test.
+//! A display with terminals for one test; everything ends with the test.
 
 use std::cell::RefCell;
 use std::fs;
@@ -23,13 +23,12 @@ use x11rb::protocol::xtest::ConnectionExt as _;
 use x11rb::rust_connection::RustConnection;
 use x11rb::wrapper::ConnectionExt as _;
 
-/// How long anything may take.
+/// Limit for any single wait.
 const DEADLINE: Duration = Duration::from_secs(20);
 
-/// The title that the client shows at idle.
+/// The client's title when it is idle.
 pub const IDLE: &str = "\u{2733} Claude Code";
 
-/// Waits for a condition.
 #[track_caller]
 pub fn wait<T>(what: &str, mut wanted: impl FnMut() -> Option<T>) -> T {
     let end = Instant::now() + DEADLINE;
@@ -42,20 +41,19 @@ pub fn wait<T>(what: &str, mut wanted: impl FnMut() -> Option<T>) -> T {
     }
 }
 
-/// An X server and what runs on it.
+/// An X server and the programs on it.
 pub struct Screen {
     server: Child,
     others: RefCell<Vec<Child>>,
     folder: tempfile::TempDir,
     /// `$DISPLAY`.
     pub name: String,
-    /// The test's own connection.
     pub conn: RustConnection,
     root: u32,
 }
 
 impl Screen {
-    /// A server with a window manager.
+    /// Starts a server with a window manager.
     pub fn start() -> Self {
         let screen = Self::bare();
         screen.run("openbox", &["--sm-disable"]);
@@ -65,7 +63,7 @@ impl Screen {
         screen
     }
 
-    /// A server alone.
+    /// Starts a server without a window manager.
     pub fn bare() -> Self {
         let mut command = Command::new("Xvfb");
         command.args(["-displayfd", "1", "-screen", "0", "1280x1024x24", "-nolisten", "tcp"]);
@@ -96,12 +94,12 @@ impl Screen {
         self.keep(started.unwrap_or_else(|e| panic!("{program}: {e}; ./test installs it")));
     }
 
-    /// Ends a program with the test.
+    /// Registers a program that ends with the test.
     pub fn keep(&self, child: Child) {
         self.others.borrow_mut().push(child);
     }
 
-    /// Sets a resource for the programs that start from now on.
+    /// Sets an X resource for programs that start later.
     pub fn resource(&self, line: &str) {
         let (property, kind) = (AtomEnum::RESOURCE_MANAGER, AtomEnum::STRING);
         let line = format!("{line}\n");
@@ -110,21 +108,20 @@ impl Screen {
         self.conn.sync().expect("a display");
     }
 
-    /// Where the pointer is.
     pub fn pointer(&self) -> (i16, i16) {
         let asked = self.conn.query_pointer(self.root).expect("a display");
         let seen = asked.reply().expect("a display");
         (seen.root_x, seen.root_y)
     }
 
-    /// Stops the server, or lets it go on.
+    /// Stops or continues the server's process.
     pub fn stand_still(&self, still: bool) {
         use rustix::process::{Pid, Signal, kill_process};
         let signal = if still { Signal::STOP } else { Signal::CONT };
         kill_process(Pid::from_child(&self.server), signal).expect("the server lives");
     }
 
-    /// Runs a program to its end.
+    /// Runs a program to its end and returns its output.
     pub fn call(&self, program: &str, arguments: &[&str]) -> String {
         let done = self.command(program).args(arguments).stdout(Stdio::piped()).output();
         let done = done.unwrap_or_else(|e| panic!("{program}: {e}; ./test installs it"));
@@ -132,12 +129,12 @@ impl Screen {
         String::from_utf8(done.stdout).expect("text")
     }
 
-    /// A terminal with a raw reader in it, in front.
+    /// Opens a terminal with a raw reader and brings it to the front.
     pub fn terminal(&self, name: &str) -> Reader {
         self.terminal_with(name, "", "")
     }
 
-    /// The same, started through `around`, after `first`.
+    /// Opens a terminal whose reader is started by the command `around`, after the line `first`.
     pub fn terminal_with(&self, name: &str, around: &str, first: &str) -> Reader {
         let path = |what: &str| self.folder.path().join(format!("{name}.{what}"));
         let (script, pid) = (path("sh"), path("pid"));
@@ -156,7 +153,7 @@ impl Screen {
         Reader { id, client, bytes }
     }
 
-    /// Starts a terminal and brings its window to the front; what runs in it writes its process id to `pid`.
+    /// Starts a terminal, whose program writes its process id to `pid`, and brings it to the front.
     pub fn shows(&self, pid: &Path, start: impl FnOnce()) -> (u32, Client) {
         let before = self.ids("_NET_CLIENT_LIST");
         start();
@@ -194,7 +191,6 @@ impl Screen {
         window == top
     }
 
-    /// The active window.
     pub fn active(&self) -> u32 {
         self.ids("_NET_ACTIVE_WINDOW").first().copied().unwrap_or_default()
     }
@@ -211,7 +207,6 @@ impl Screen {
         reply.value32().map(Iterator::collect).unwrap_or_default()
     }
 
-    /// A window's title.
     pub fn title(&self, window: u32) -> String {
         let atom = self.atom("_NET_WM_NAME");
         let cookie = self.conn.get_property(false, window, atom, AtomEnum::ANY, 0, 1024);
@@ -219,29 +214,28 @@ impl Screen {
         String::from_utf8_lossy(&value).into_owned()
     }
 
-    /// A key or button, down or up: 2 and 3 are keys, 4 and 5 buttons.
+    /// Fakes a key or button event: 2 and 3 press and release a key, 4 and 5 a button.
     pub fn input(&self, event: u8, detail: u8) {
         self.conn.xtest_fake_input(event, detail, 0, self.root, 0, 0, 0).expect("a display");
         self.conn.sync().expect("a display");
     }
 
-    /// What the hooks of a client on this display see.
+    /// The environment of hooks on this display.
     pub fn env(&self) -> Env {
-        Env::of([("DISPLAY", &self.name)])
+        Env::from_pairs([("DISPLAY", &self.name)])
     }
 
-    /// Looks for a client's window.
     pub fn find(&self, client: Client) -> Result<X11Display, Refusal> {
         x11::find(&self.env(), client)
     }
 
-    /// The carrier at a reader's window; another window may be left after `idle`.
+    /// The carrier for a reader's window. It may leave another window after `idle`.
     #[track_caller]
     pub fn carrier_after(&self, reader: &Reader, idle: Duration) -> Window {
         self.carrier_of(reader.client, idle)
     }
 
-    /// The same at any client's window.
+    /// The carrier for any client's window.
     #[track_caller]
     pub fn carrier_of(&self, client: Client, idle: Duration) -> Window {
         let place = self.find(client).expect("it is the client's window");
@@ -249,7 +243,7 @@ impl Screen {
         Window::open(place, client, Options { idle, program }).expect("it is there")
     }
 
-    /// The same, which never leaves another window.
+    /// The carrier for a reader's window, with an `idle` too long to leave another window.
     #[track_caller]
     pub fn carrier(&self, reader: &Reader) -> Window {
         self.carrier_after(reader, Duration::from_secs(86_400))
@@ -263,7 +257,7 @@ impl Drop for Screen {
             let _ = child.kill();
             let _ = child.wait();
         }
-        // Asked to end, it takes its lock and socket with it; a test that failed may have left it stopped.
+        // On TERM, the server removes its lock and socket. A failed test may have left it stopped.
         self.stand_still(false);
         let server = rustix::process::Pid::from_child(&self.server);
         let _ = rustix::process::kill_process(server, rustix::process::Signal::TERM);
@@ -271,22 +265,18 @@ impl Drop for Screen {
     }
 }
 
-/// A raw reader in a terminal.
 pub struct Reader {
-    /// Its window.
     pub id: u32,
-    /// Its process.
     pub client: Client,
     bytes: PathBuf,
 }
 
 impl Reader {
-    /// What it has read.
     pub fn bytes(&self) -> Vec<u8> {
         fs::read(&self.bytes).expect("the reader's file")
     }
 
-    /// Waits until it has read so many bytes.
+    /// Waits until it has read `count` bytes.
     #[track_caller]
     pub fn wait_bytes(&self, count: usize) -> Vec<u8> {
         wait("bytes", || Some(self.bytes()).filter(|bytes| bytes.len() >= count))

@@ -1,4 +1,4 @@
-//! Keys arrive exactly where they belong, or not at all.
+//! Keys arrive in the right window, or not at all.
 
 use std::time::{Duration, Instant};
 
@@ -70,7 +70,7 @@ fn another_window_in_front_is_left_only_when_its_user_is_away() {
     assert!(reader.bytes().is_empty());
     let mut window = screen.carrier_after(&reader, Duration::from_millis(300));
     wait("quiet", || window.chord(&CHORD, &mut || true).ok());
-    // Its own keys don't count as the user's.
+    // The carrier's keys do not count as the user's.
     screen.activate(decoy.id);
     assert_eq!(window.chord(&CHORD, &mut || true), Ok(true));
     assert_eq!(reader.wait_bytes(4), [0x1d; 4]);
@@ -94,7 +94,7 @@ fn a_second_terminal_is_never_written_to() {
 }
 
 #[test]
-fn whatever_is_held_down_refuses() {
+fn a_held_key_or_button_refuses() {
     let screen = Screen::start();
     let reader = screen.terminal("plain");
     for (event, detail, word) in [
@@ -110,13 +110,13 @@ fn whatever_is_held_down_refuses() {
         screen.input(event + 1, detail);
     }
     assert!(reader.bytes().is_empty());
-    // The manager may hold the button's release back until it has seen to the click.
+    // The window manager may delay the button's release until it has handled the click.
     wait("free pointer", || chord(&screen, &reader).ok());
     assert_eq!(reader.wait_bytes(2), BYTES);
 }
 
 #[test]
-fn a_keyboard_that_somebody_holds_refuses() {
+fn a_grabbed_keyboard_refuses() {
     use x11rb::connection::Connection as _;
     use x11rb::protocol::xproto::{ConnectionExt as _, GrabMode};
     use x11rb::wrapper::ConnectionExt as _;
@@ -133,7 +133,7 @@ fn a_keyboard_that_somebody_holds_refuses() {
 }
 
 #[test]
-fn locks_stay_on_without_harm() {
+fn lock_keys_allow_chords_and_caps_lock_refuses_text() {
     let screen = Screen::start();
     let reader = screen.terminal("plain");
     for key in [CAPS_LOCK, NUM_LOCK] {
@@ -175,7 +175,7 @@ fn a_running_turn_is_not_idle_and_a_hidden_title_is_no_proof() {
 }
 
 #[test]
-fn a_display_that_stops_answering_is_left_in_time() {
+fn a_display_that_stops_answering_times_out() {
     let screen = Screen::start();
     let reader = screen.terminal("plain");
     let mut window = screen.carrier(&reader);

@@ -1,5 +1,5 @@
-//! The X11 carrier against a real X server (Xvfb), a window manager (openbox) and
-//! a terminal (xterm) in which a reader of raw bytes stands for the client.
+//! The X11 carrier against a real X server (Xvfb), window manager (openbox) and terminal (xterm).
+//! A reader of raw bytes plays the client.
 #![allow(
     clippy::disallowed_methods,
     reason = "tests are an edge: they start processes, read files and wait"

@@ -1,4 +1,4 @@
-//! The clipboard: ours arrives whole, the user's comes back.
+//! A paste through the clipboard arrives complete, and the user's selections come back.
 
 use std::fmt::Write as _;
 
@@ -8,7 +8,7 @@ use crate::harness::{Reader, Screen, wait};
 
 const KINDS: [&str; 2] = ["primary", "clipboard"];
 
-/// 12,000 characters, of which many take more than one byte.
+/// 12,000 characters, many of them longer than one byte.
 fn text() -> String {
     let mut text = String::new();
     for k in 0.. {
@@ -36,7 +36,7 @@ fn selected(screen: &Screen, which: &str) -> String {
     screen.call("sh", &["-c", &format!("xclip -o -selection {which} 2>/dev/null || true")])
 }
 
-/// Our own processes on this display.
+/// The number of brain-guard's processes on this display.
 fn servers(screen: &Screen) -> usize {
     let variable = format!("DISPLAY={}", screen.name);
     let ours = |pid: &str| {
@@ -80,7 +80,7 @@ fn a_long_text_arrives_whole_and_the_users_selections_come_back() {
 }
 
 #[test]
-fn the_screen_is_read_back_and_nothing_is_left() {
+fn reading_the_box_leaves_the_clipboard_and_pointer_alone() {
     let screen = Screen::start();
     let reader = with_a_box(&screen);
     let before = screen.pointer();
@@ -89,7 +89,7 @@ fn the_screen_is_read_back_and_nothing_is_left() {
         assert_eq!(window.prompt_box(), Ok(PromptBox::Holds("half a draft".into())));
         assert_eq!(screen.pointer(), before);
     }
-    // What the user selects meanwhile stays.
+    // A selection that the user makes meanwhile stays.
     select(&screen, "primary", "selected meanwhile");
     drop(window);
     assert_eq!(selected(&screen, "primary"), "selected meanwhile");
@@ -98,7 +98,7 @@ fn the_screen_is_read_back_and_nothing_is_left() {
 }
 
 #[test]
-fn a_terminal_that_copies_what_it_selects_costs_nothing() {
+fn the_clipboard_comes_back_in_a_terminal_that_copies_selections() {
     let screen = Screen::start();
     screen.resource("XTerm*selectToClipboard: true");
     let reader = with_a_box(&screen);
@@ -118,7 +118,7 @@ fn a_terminal_that_copies_what_it_selects_costs_nothing() {
 }
 
 #[test]
-fn what_can_not_be_given_back_is_not_taken() {
+fn a_selection_that_cannot_be_restored_is_not_taken() {
     let screen = Screen::start();
     let reader = with_a_box(&screen);
     screen.call("sh", &["-c", "printf x | xclip -selection primary -t image/png >/dev/null"]);

@@ -1,2 +1,2 @@
-// The least a static program costs: the standard library's own start and end.
+// The minimum cost of a static program: the start and end of the standard library.
 fn main() {}

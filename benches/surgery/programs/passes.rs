@@ -1,6 +1,5 @@
-//! Passes over a session file, for `./bench surgery`: what the library does with its rows, beside
-//! a reader that parses each line into types with serde_json.
-//! `passes scan|rounds|typed FILE` prints what it found.
+//! Passes over a session file, for `./bench surgery`: the library's work on rows, compared with a
+//! reader that parses each line with serde_json. `passes scan|rounds|typed FILE` prints the counts.
 #![allow(
     clippy::disallowed_methods,
     clippy::print_stdout,
@@ -18,11 +17,11 @@ use sessions::digest::Digest;
 use sessions::line::Lines;
 use sessions::round::{Round, Rounds, Words};
 
-/// The one that brain-guard has.
+/// The allocator of brain-guard.
 #[global_allocator]
 static ALLOCATOR: GlobalDlmalloc = GlobalDlmalloc;
 
-/// Bytes that are read at a time.
+/// Bytes per read.
 const BUFFER: usize = 256 * 1024;
 
 fn main() -> io::Result<()> {
@@ -41,12 +40,12 @@ fn main() -> io::Result<()> {
     Ok(())
 }
 
-/// Lines, the heads of their rows, and which round each belongs to.
+/// Lines, their row headers, and the round of each.
 fn scan(mut lines: Lines<BufReader<File>>) -> io::Result<(u64, u64, u64)> {
     let (mut scratch, mut rounds, mut dialect) = (Scratch::default(), Rounds::default(), None);
     let (mut rows, mut texts) = (0, 0);
     while let Some(line) = lines.next()? {
-        let dialect = *dialect.get_or_insert_with(|| dialect::of_first_line(line.bytes));
+        let dialect = *dialect.get_or_insert_with(|| dialect::detect(line.bytes));
         let row = dialect.row(line.bytes, &mut scratch);
         rounds.place(&row);
         rows += 1;
@@ -57,7 +56,7 @@ fn scan(mut lines: Lines<BufReader<File>>) -> io::Result<(u64, u64, u64)> {
     Ok((rows, u64::from(rounds.seq), texts))
 }
 
-/// The same with what the index is to know of each round, as inscription does it.
+/// As [`scan`], plus the digest of each round for the index, as in an import.
 fn rounds(mut lines: Lines<BufReader<File>>) -> io::Result<(u64, u64, u64)> {
     let (mut scratch, mut digest, mut dialect) = (Scratch::default(), Digest::default(), None);
     let (mut rows, mut rounds, mut texts) = (0, 0, 0);
@@ -66,7 +65,7 @@ fn rounds(mut lines: Lines<BufReader<File>>) -> io::Result<(u64, u64, u64)> {
         texts += round.map_or(0, |(_, words)| (words.user.len() + words.agent.len()) as u64);
     };
     while let Some(line) = lines.next()? {
-        let dialect = *dialect.get_or_insert_with(|| dialect::of_first_line(line.bytes));
+        let dialect = *dialect.get_or_insert_with(|| dialect::detect(line.bytes));
         let row = dialect.row(line.bytes, &mut scratch);
         ended(digest.row(dialect, &row, line.bytes, scratch.blocks()));
         rows += 1;

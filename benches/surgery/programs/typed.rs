@@ -1,5 +1,5 @@
-//! How a program reads a session that parses each line into types: the fields that the
-//! scan looks at, borrowed from the line where that can be, everything else skipped.
+//! A typical session reader that parses each line into types: the fields of the scan, borrowed if
+//! possible, everything else skipped.
 
 use std::borrow::Cow;
 use std::fs::File;
@@ -11,7 +11,7 @@ use serde::de::{Deserializer, Error, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 use sessions::line::Lines;
 
-/// A text without escapes stays in the line. (In an `Option`, serde would copy a plain `Cow`.)
+/// Borrows a text without escapes. (In an `Option`, serde would copy a plain `Cow`.)
 #[derive(Deserialize)]
 struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
 
@@ -116,7 +116,7 @@ impl<'de: 'a, 'a, B: Deserialize<'de>> Deserialize<'de> for Content<'a, B> {
 /// Rows, prompts, bytes of text.
 ///
 /// # Errors
-/// What the system says; a line that is no row of the kind this knows.
+/// The system's, or a line that is no row of a known kind.
 pub fn read(mut lines: Lines<BufReader<File>>) -> io::Result<(u64, u64, u64)> {
     let (mut rows, mut prompts, mut texts) = (0, 0, 0);
     while let Some(line) = lines.next()? {

@@ -1,5 +1,5 @@
-//! Whole-file reads with a bound and whole-file replacement: a kill at any
-//! instant leaves the old content or the new, never half of it.
+//! Bounded whole-file reads, and whole-file replacement: a kill at any instant leaves the old
+//! content or the new, never half of it.
 #![allow(clippy::disallowed_methods, reason = "store owns the file system")]
 
 use std::fs::{self, File};
@@ -11,14 +11,14 @@ use rustix::fs::{FileType, Mode, OFlags};
 
 use super::beneath::{self, Spot};
 
-/// The largest file of ours that is read: larger is damage, not state.
+/// The largest file of ours that is read. A larger one is damaged.
 pub const MAX_READ: u64 = 32 * 1024 * 1024;
 
-/// The largest record of state: a session's, a token, a snapshot, a seat.
+/// The largest state record: a session, a token, a snapshot or a seat.
 pub const MAX_RECORD: u64 = 2 * 1024 * 1024;
 
-/// The largest file that is read below a project's `.brain-guard`, by what it is: a checkout
-/// may bring one of any size, and a call waits for it.
+/// The read limit of a file below a project's `.brain-guard`, by its name. A checkout may bring
+/// files of any size, and a tool call waits for the read.
 fn bound(path: &Path) -> u64 {
     match path.file_name().and_then(|name| name.to_str()) {
         Some("job.json") => MAX_JOB,
@@ -28,11 +28,8 @@ fn bound(path: &Path) -> u64 {
     }
 }
 
-/// Whether a file below a project's `.brain-guard` is of a size that is read.
-///
-/// # Errors
-/// It is larger.
-pub fn within_bound(path: &Path, size: u64) -> io::Result<()> {
+/// Fails if a file below a project's `.brain-guard` exceeds its read limit.
+pub fn check_size(path: &Path, size: u64) -> io::Result<()> {
     let most = bound(path);
     if size <= most {
         return Ok(());
@@ -41,27 +38,24 @@ pub fn within_bound(path: &Path, size: u64) -> io::Result<()> {
     Err(beneath::refuse(path, &why))
 }
 
-/// The largest compaction file, and the largest of any other file of a job.
+/// The read limit of the compaction file and of most other files of a job.
 pub const MAX_NOTES: u64 = 1024 * 1024;
 
-/// The largest record of a job.
+/// The read limit of a job's record.
 pub const MAX_JOB: u64 = 64 * 1024;
 
-/// For opening what should be a file of ours: a FIFO in its place would be waited for without end.
+/// Opens without blocking: a FIFO in place of our file would block forever.
 pub const NO_WAIT: i32 = OFlags::NONBLOCK.bits() as i32;
 
-/// Reads a file of at most [`MAX_READ`] bytes; `None` where there is none.
+/// Reads a file of at most [`MAX_READ`] bytes; `None` if there is none.
 ///
 /// # Errors
-/// What the system says, and `InvalidData` for anything too large or no regular file.
+/// `InvalidData` if it is too large or not a regular file; below `.brain-guard` a refusal.
 pub fn read(path: &Path) -> io::Result<Option<Vec<u8>>> {
     read_within(path, MAX_READ)
 }
 
-/// [`read`] of a record, of at most [`MAX_RECORD`] bytes: a call waits for it.
-///
-/// # Errors
-/// As [`read`].
+/// [`read`] with the limit [`MAX_RECORD`], because a tool call waits for it.
 pub fn read_record(path: &Path) -> io::Result<Option<Vec<u8>>> {
     read_within(path, MAX_RECORD)
 }
@@ -69,7 +63,7 @@ pub fn read_record(path: &Path) -> io::Result<Option<Vec<u8>>> {
 fn read_within(path: &Path, most: u64) -> io::Result<Option<Vec<u8>>> {
     let Some((file, size)) = open(path)? else { return Ok(None) };
     if beneath::is_beneath(path) {
-        within_bound(path, size)?;
+        check_size(path, size)?;
     }
     if size > most {
         let why = format!("a file of {size} bytes; at most {most} are read");
@@ -80,7 +74,7 @@ fn read_within(path: &Path, most: u64) -> io::Result<Option<Vec<u8>>> {
     Ok(Some(bytes))
 }
 
-/// A regular file and its size.
+/// Opens a regular file and returns its size too; `None` if there is none.
 fn open(path: &Path) -> io::Result<Option<(File, u64)>> {
     let file = match beneath::open(path, OFlags::RDONLY | OFlags::NONBLOCK, Mode::empty()) {
         Ok(file) => file,
@@ -96,7 +90,7 @@ fn open(path: &Path) -> io::Result<Option<(File, u64)>> {
     Ok(Some((file, meta.len())))
 }
 
-/// The error for what should be a regular file.
+/// The error for anything that is not a regular file.
 fn no_file(path: &Path) -> io::Error {
     if beneath::is_beneath(path) {
         return beneath::refuse(path, "is not a regular file");
@@ -104,18 +98,12 @@ fn no_file(path: &Path) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, "not a regular file")
 }
 
-/// [`read`], as UTF-8; invalid bytes become U+FFFD, since people's editors write them.
-///
-/// # Errors
-/// As [`read`].
+/// [`read`] as UTF-8. Invalid bytes become U+FFFD, since people's editors write them.
 pub fn read_text(path: &Path) -> io::Result<Option<String>> {
     Ok(read(path)?.map(text))
 }
 
-/// [`read_text`] of the first `most` bytes.
-///
-/// # Errors
-/// As [`read`].
+/// The first `most` bytes of a file as text.
 pub fn read_start(path: &Path, most: u64) -> io::Result<Option<String>> {
     let Some((file, size)) = open(path)? else { return Ok(None) };
     let mut bytes = Vec::with_capacity(size.min(most) as usize + 1);
@@ -132,15 +120,14 @@ pub fn stat(path: &Path) -> Option<(i64, u64)> {
     mark(path).map(|(modified, _, size, _)| (modified, size))
 }
 
-/// What tells a file's content from another one's that may have its time and size: the
-/// times of its modification and of its last change at all, in nanoseconds, its size and
-/// its number. Package managers and copies give files the time of others.
+/// Tells whether a file has changed: modification time, change time (both in nanoseconds), size and
+/// inode number. Time and size are not enough: copies and package managers keep old times.
 pub type Mark = (i64, i64, u64, u64);
 
 /// A file's [`Mark`]; `None` where there is no file.
 pub fn mark(path: &Path) -> Option<Mark> {
     let stat = beneath::stat(path).ok()?;
-    if beneath::kind(&stat) != FileType::RegularFile {
+    if beneath::file_type(&stat) != FileType::RegularFile {
         return None;
     }
     let modified = nanos(stat.st_mtime, stat.st_mtime_nsec as i64);
@@ -148,7 +135,7 @@ pub fn mark(path: &Path) -> Option<Mark> {
     Some((modified, changed, stat.st_size as u64, stat.st_ino))
 }
 
-/// The [`Mark`] of a file by what the system says of it.
+/// The [`Mark`] from metadata that was already read.
 pub fn mark_of(meta: &fs::Metadata) -> Mark {
     let modified = nanos(meta.mtime(), meta.mtime_nsec());
     (modified, nanos(meta.ctime(), meta.ctime_nsec()), meta.len(), meta.ino())
@@ -159,28 +146,19 @@ fn nanos(seconds: i64, nanos: i64) -> i64 {
 }
 
 /// Creates a folder and its parents, private to the user.
-///
-/// # Errors
-/// What the system says.
 pub fn create_private_dir(dir: &Path) -> io::Result<()> {
     beneath::create_dirs(dir, 0o700)
 }
 
-/// Replaces `path` by `bytes`: temporary file beside it, synced, renamed over it.
-/// A symlink is followed, so that the file it names is replaced and the link stays; below a
-/// project's `.brain-guard` it is refused.
-///
-/// # Errors
-/// What the system says; the old content is still there then.
+/// Replaces the content of `path`: writes a temporary file next to it, syncs it and renames it. On
+/// failure the old content stays. A symlink is followed and kept, but refused below a project's
+/// `.brain-guard`.
 pub fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     replace(path, bytes, true)
 }
 
-/// [`write()`] without waiting for the disk: for state that may be lost with the
-/// machine but must never be torn. Saves the hook path an `fsync`.
-///
-/// # Errors
-/// As [`write()`].
+/// [`write()`] without a sync, for state that may be lost in a crash but must never be torn. Saves
+/// the hook an `fsync`.
 pub fn write_unsynced(path: &Path, bytes: &[u8]) -> io::Result<()> {
     replace(path, bytes, false)
 }
@@ -189,42 +167,42 @@ fn replace(path: &Path, bytes: &[u8], sync: bool) -> io::Result<()> {
     let beneath = beneath::is_beneath(path);
     let real = if beneath { None } else { fs::canonicalize(path).ok() };
     let target = real.as_deref().unwrap_or(path);
-    let spot = Spot::of(target)?;
+    let spot = Spot::for_path(target)?;
     let mode = match spot.stat()? {
         None => 0o600,
-        Some(stat) => match beneath::kind(&stat) {
+        Some(stat) => match beneath::file_type(&stat) {
             FileType::RegularFile => stat.st_mode & 0o777,
             FileType::Symlink if beneath => {
                 return Err(beneath::refuse(path, "is a symbolic link"));
             }
             FileType::Symlink => 0o600,
-            // A link may lead to a device: renamed over, it would be gone for the whole machine.
+            // A link may lead to a device. A rename over it would remove the device for everybody.
             _ => return Err(no_file(path)),
         },
     };
     let (temp, mut file) = temp_in(&spot, mode)?;
     let written = file.write_all(bytes).and_then(|()| if sync { file.sync_all() } else { Ok(()) });
     drop(file);
-    let result = written.and_then(|()| spot.take(&temp));
+    let result = written.and_then(|()| spot.replace_with(&temp));
     if result.is_err() {
-        // The error that counts is the one above.
-        let _ = spot.remove_beside(&temp);
+        // The first error is the one to report.
+        let _ = spot.remove_sibling(&temp);
     } else if sync {
         spot.sync();
     }
     result
 }
 
-/// A new file beside `target`, under a name that nobody asks for: `.NAME.PID.N.tmp`.
-pub fn temp_beside(target: &Path, mode: u32) -> io::Result<(PathBuf, File)> {
-    temp_in(&Spot::of(target)?, mode)
+/// Creates a temporary file next to `target`, named `.NAME.PID.N.tmp`.
+pub fn create_temp_file(target: &Path, mode: u32) -> io::Result<(PathBuf, File)> {
+    temp_in(&Spot::for_path(target)?, mode)
 }
 
 fn temp_in(spot: &Spot, mode: u32) -> io::Result<(PathBuf, File)> {
     let name = spot.file_name();
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL;
     for attempt in 0..100 {
-        let temp = spot.beside(&format!(".{name}.{}.{attempt}.tmp", std::process::id()));
+        let temp = spot.sibling_path(&format!(".{name}.{}.{attempt}.tmp", std::process::id()));
         match spot.open(&temp, flags, mode) {
             Ok(file) => return Ok((temp, file)),
             Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {}
@@ -234,11 +212,8 @@ fn temp_in(spot: &Spot, mode: u32) -> io::Result<(PathBuf, File)> {
     Err(io::Error::new(io::ErrorKind::AlreadyExists, "no free name for a temporary file"))
 }
 
-/// Appends whole lines in one write, so that parallel processes don't mix theirs. A file of
-/// a checkout that has a second name is copied first: that name may be another's file.
-///
-/// # Errors
-/// What the system says.
+/// Appends whole lines in one write, so that parallel processes do not mix theirs. A hard link in a
+/// checkout is copied first, because its other name may be a file of somebody else.
 pub fn append(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::APPEND | OFlags::NONBLOCK;
     let open = || beneath::open(path, flags, Mode::from_raw_mode(0o600));
@@ -256,13 +231,9 @@ pub fn append(path: &Path, bytes: &[u8]) -> io::Result<()> {
     file.write_all(bytes)
 }
 
-/// Creates an empty file that was not there; `false` where it was: a claim that
-/// exactly one of several processes wins.
-///
-/// # Errors
-/// What the system says.
+/// Creates an empty file; `false` if it exists. Exactly one of several processes wins the claim.
 pub fn claim(path: &Path) -> io::Result<bool> {
-    let spot = Spot::of(path)?;
+    let spot = Spot::for_path(path)?;
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL;
     match spot.open(Path::new(spot.name()), flags, 0o600) {
         Ok(_) => Ok(true),
@@ -271,12 +242,9 @@ pub fn claim(path: &Path) -> io::Result<bool> {
     }
 }
 
-/// Removes a file; one that is gone already is no error.
-///
-/// # Errors
-/// What the system says.
+/// Removes a file; a missing one is not an error.
 pub fn remove(path: &Path) -> io::Result<()> {
-    let removed = Spot::of(path).and_then(|spot| spot.remove());
+    let removed = Spot::for_path(path).and_then(|spot| spot.remove());
     match removed {
         Err(e) if e.kind() != io::ErrorKind::NotFound => Err(e),
         _ => Ok(()),
@@ -308,7 +276,7 @@ mod tests {
         assert!(write(dir.path(), b"x").is_err());
     }
 
-    /// As root a rename over what a link leads to replaces a device for everybody.
+    /// As root, a rename over the target of a link would replace a device for everybody.
     #[test]
     fn what_is_no_regular_file_is_not_waited_for_and_never_replaced() {
         use std::os::unix::fs::FileTypeExt;

@@ -1,9 +1,9 @@
-//! Files below a project's `.brain-guard`. A stranger's commit may have laid them out, so
-//! they are opened part by part from the project's folder, and no link on the way is followed.
-//! Every other path is opened as the system does it.
+//! Opens files below a project's `.brain-guard`. A stranger's commit may have created them, so a
+//! path is opened part by part from the project's folder without following links. Any other path is
+//! opened the usual way.
 //!
-//! All that touches a project's files goes through here: [`open`] to read or append, [`Spot`]
-//! to make, replace, rename or remove.
+//! All access to project files goes through here: [`open`] to read or append, [`Spot`] to create,
+//! replace, rename or remove.
 #![allow(clippy::disallowed_methods, reason = "store owns the file system")]
 
 mod refused;
@@ -20,26 +20,26 @@ use rustix::io::Errno;
 
 pub use refused::refuse;
 use refused::refuse_link;
-pub use refused::{Refused, is_refused, refused};
+pub use refused::{Refused, is_refused, refused_paths};
 
-/// The folder of a project that holds everything of ours.
+/// The folder in a project that holds all our files.
 pub const TOP: &str = ".brain-guard";
 
-/// A folder is opened for its name only: that needs no right to read it. Linux alone has that.
+/// Linux can open a folder by name only, which needs no read permission.
 #[cfg(target_os = "linux")]
 const NAME_ONLY: OFlags = OFlags::PATH;
 #[cfg(not(target_os = "linux"))]
 const NAME_ONLY: OFlags = OFlags::NONBLOCK;
-/// How a folder is opened that is only gone through.
+/// Flags that open a folder only to reach what is in it.
 pub const FOLDER: OFlags = NAME_ONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
 
-/// Opens a file. Below [`TOP`] no link is followed, and the file must belong to this user,
-/// to root, or to whom the project's folder belongs to (in a container that is somebody else).
+/// Opens a file. Below [`TOP`] no link is followed. The file must belong to this user, to root, or
+/// to the owner of the project's folder (another user in a container).
 ///
 /// # Errors
-/// What the system says; [`Refused`] inside of it where the way leads elsewhere.
+/// The system's error. It wraps [`Refused`] if a link, `..` or another owner is in the way.
 pub fn open(path: &Path, flags: OFlags, mode: Mode) -> io::Result<File> {
-    // What is opened for its name only takes no other flag.
+    // A folder opened by name only takes no other flag.
     let terminal = if flags.contains(FOLDER) { OFlags::empty() } else { OFlags::NOCTTY };
     let flags = flags | OFlags::CLOEXEC | terminal;
     match split(path)? {
@@ -48,10 +48,7 @@ pub fn open(path: &Path, flags: OFlags, mode: Mode) -> io::Result<File> {
     }
 }
 
-/// What the system says of a file or folder; below [`TOP`] as with [`open`].
-///
-/// # Errors
-/// As [`open`].
+/// The metadata of a file or folder; below [`TOP`] with the checks of [`open`].
 pub fn stat(path: &Path) -> io::Result<Stat> {
     match split(path)? {
         None => Ok(rustix::fs::stat(path)?),
@@ -59,37 +56,33 @@ pub fn stat(path: &Path) -> io::Result<Stat> {
     }
 }
 
-/// Whether there is a file or folder; one that is refused counts as none.
+/// Whether a file or folder exists. A refused one counts as missing.
 pub fn exists(path: &Path) -> bool {
     stat(path).is_ok()
 }
 
-/// Whether there is a folder; one that is refused counts as none.
+/// Whether a folder exists. A refused one counts as missing.
 pub fn is_dir(path: &Path) -> bool {
-    stat(path).is_ok_and(|stat| kind(&stat) == FileType::Directory)
+    stat(path).is_ok_and(|stat| file_type(&stat) == FileType::Directory)
 }
 
-/// Whether a path is below a project's [`TOP`].
+/// Whether a path lies below a project's [`TOP`].
 pub fn is_beneath(path: &Path) -> bool {
     !matches!(split(path), Ok(None))
 }
 
 /// The type of a file.
-pub fn kind(stat: &Stat) -> FileType {
+pub fn file_type(stat: &Stat) -> FileType {
     FileType::from_raw_mode(stat.st_mode)
 }
 
-/// Whether a link lies there, wherever it leads.
+/// Whether the path itself is a symbolic link, wherever it leads.
 pub fn is_link(path: &Path) -> bool {
-    let stat = Spot::of(path).and_then(|spot| spot.stat());
-    stat.is_ok_and(|stat| stat.is_some_and(|stat| kind(&stat) == FileType::Symlink))
+    let stat = Spot::for_path(path).and_then(|spot| spot.stat());
+    stat.is_ok_and(|stat| stat.is_some_and(|stat| file_type(&stat) == FileType::Symlink))
 }
 
-/// The names in a folder, at most `most` of them, with what each is. None where there is no
-/// such folder.
-///
-/// # Errors
-/// As [`open`].
+/// Lists the names in a folder with their types, at most `most`. A missing folder is empty.
 pub fn list(folder: &Path, most: usize) -> io::Result<Vec<(String, FileType)>> {
     let opened = open(folder, OFlags::RDONLY | OFlags::DIRECTORY, Mode::empty());
     let file = match opened {
@@ -107,10 +100,10 @@ pub fn list(folder: &Path, most: usize) -> io::Result<Vec<(String, FileType)>> {
             break;
         }
         let kind = match entry.file_type() {
-            // Some file systems tell only when they are asked for each.
+            // Some file systems do not give the type with the name.
             FileType::Unknown => {
                 let stat = rustix::fs::statat(&file, entry.file_name(), AtFlags::SYMLINK_NOFOLLOW);
-                stat.map_or(FileType::Unknown, |stat| kind(&stat))
+                stat.map_or(FileType::Unknown, |stat| file_type(&stat))
             }
             kind => kind,
         };
@@ -119,10 +112,7 @@ pub fn list(folder: &Path, most: usize) -> io::Result<Vec<(String, FileType)>> {
     Ok(names)
 }
 
-/// Makes a folder and its parents with `mode`; those that are there stay as they are.
-///
-/// # Errors
-/// As [`open`].
+/// Creates a folder and its parents with `mode`. Existing folders keep their mode.
 pub fn create_dirs(path: &Path, mode: u32) -> io::Result<()> {
     use std::os::unix::fs::DirBuilderExt as _;
     let Some(inside) = split(path)? else {
@@ -132,18 +122,18 @@ pub fn create_dirs(path: &Path, mode: u32) -> io::Result<()> {
     let mut made = inside.root.to_path_buf();
     for part in inside.path.components() {
         made.push(part);
-        let spot = Spot::of(&made)?;
+        let spot = Spot::for_path(&made)?;
         let name = spot.name;
         match rustix::fs::mkdirat(spot.folder(), name, Mode::from_raw_mode(mode)) {
             Ok(()) | Err(Errno::EXIST) => {}
             Err(e) => return Err(e.into()),
         }
     }
-    // The last one was there and is no folder, or leads elsewhere.
+    // Fails if the last part is no folder, or leads elsewhere.
     open(path, FOLDER, Mode::empty()).map(drop)
 }
 
-/// A name in a folder that is open, for what makes, replaces or removes it.
+/// A name in an open folder, which can be created, replaced or removed there.
 #[derive(Debug)]
 pub struct Spot<'a> {
     /// `None`: the name is a path, and the system resolves it.
@@ -152,11 +142,8 @@ pub struct Spot<'a> {
 }
 
 impl<'a> Spot<'a> {
-    /// Where `path` lies.
-    ///
-    /// # Errors
-    /// As [`open`]: of the folder, whatever lies there under the name.
-    pub fn of(path: &'a Path) -> io::Result<Self> {
+    /// Finds the folder of `path`. The file itself need not exist.
+    pub fn for_path(path: &'a Path) -> io::Result<Self> {
         let Some(inside) = split(path)? else {
             return Ok(Self { folder: None, name: path.as_os_str() });
         };
@@ -164,39 +151,33 @@ impl<'a> Spot<'a> {
         Ok(Self { folder: Some(inside.parent()?), name })
     }
 
-    /// The folder, for calls of the system that take one.
+    /// The folder, for system calls that take one.
     pub fn folder(&self) -> BorrowedFd<'_> {
         self.folder.as_ref().map_or(CWD, AsFd::as_fd)
     }
 
-    /// The name in it.
+    /// The name, relative to [`Spot::folder`].
     pub fn name(&self) -> &'a OsStr {
         self.name
     }
 
-    /// The name without a path.
+    /// The last part of the name.
     pub fn file_name(&self) -> String {
         let name = Path::new(self.name).file_name().unwrap_or_default();
         name.to_string_lossy().into_owned()
     }
 
     /// Another name in the same folder.
-    pub fn beside(&self, name: &str) -> PathBuf {
+    pub fn sibling_path(&self, name: &str) -> PathBuf {
         Path::new(self.name).with_file_name(name)
     }
 
-    /// Removes the file of another name in the same folder.
-    ///
-    /// # Errors
-    /// What the system says.
-    pub fn remove_beside(&self, name: &Path) -> io::Result<()> {
+    /// Removes a file with another name in the same folder.
+    pub fn remove_sibling(&self, name: &Path) -> io::Result<()> {
         Ok(rustix::fs::unlinkat(self.folder(), name, AtFlags::empty())?)
     }
 
-    /// What lies there; a link is itself. `None` where nothing does.
-    ///
-    /// # Errors
-    /// What the system says.
+    /// The metadata of the file or of the link itself; `None` if nothing exists.
     pub fn stat(&self) -> io::Result<Option<Stat>> {
         match rustix::fs::statat(self.folder(), self.name, AtFlags::SYMLINK_NOFOLLOW) {
             Ok(stat) => Ok(Some(stat)),
@@ -205,68 +186,50 @@ impl<'a> Spot<'a> {
         }
     }
 
-    /// Opens what lies there, or makes it.
-    ///
-    /// # Errors
-    /// What the system says.
+    /// Opens or creates the file `name` in the same folder.
     pub fn open(&self, name: &Path, flags: OFlags, mode: u32) -> io::Result<File> {
         let flags = flags | OFlags::CLOEXEC | OFlags::NOCTTY | OFlags::NOFOLLOW;
         Ok(rustix::fs::openat(self.folder(), name, flags, Mode::from_raw_mode(mode))?.into())
     }
 
-    /// Gives the file `name` of the same folder this name.
-    ///
-    /// # Errors
-    /// What the system says.
-    pub fn take(&self, name: &Path) -> io::Result<()> {
+    /// Renames the file `name` of the same folder to this name.
+    pub fn replace_with(&self, name: &Path) -> io::Result<()> {
         Ok(rustix::fs::renameat(self.folder(), name, self.folder(), self.name)?)
     }
 
-    /// Moves what lies there to `to`.
-    ///
-    /// # Errors
-    /// What the system says.
+    /// Moves the file to `to`.
     pub fn rename(&self, to: &Spot, flags: RenameFlags) -> io::Result<()> {
         Ok(rustix::fs::renameat_with(self.folder(), self.name, to.folder(), to.name, flags)?)
     }
 
     /// Removes the file or link.
-    ///
-    /// # Errors
-    /// What the system says.
     pub fn remove(&self) -> io::Result<()> {
         Ok(rustix::fs::unlinkat(self.folder(), self.name, AtFlags::empty())?)
     }
 
     /// Removes the empty folder.
-    ///
-    /// # Errors
-    /// What the system says.
     pub fn remove_dir(&self) -> io::Result<()> {
         Ok(rustix::fs::unlinkat(self.folder(), self.name, AtFlags::REMOVEDIR)?)
     }
 
-    /// Makes a link that leads to the name `to` in the same folder.
-    ///
-    /// # Errors
-    /// What the system says.
+    /// Creates a link to the name `to` in the same folder.
     pub fn link_to(&self, to: &str) -> io::Result<()> {
         Ok(rustix::fs::symlinkat(to, self.folder(), self.name)?)
     }
 
-    /// The name that a link leads to; `None` for anything else.
-    pub fn link(&self) -> Option<String> {
+    /// The target of the link; `None` for anything else.
+    pub fn link_target(&self) -> Option<String> {
         let target = rustix::fs::readlinkat(self.folder(), self.name, Vec::new()).ok()?;
         target.into_string().ok()
     }
 
-    /// Has the disk keep the folder's names.
+    /// Syncs the folder, so that its names survive a crash.
     pub fn sync(&self) {
         let parent = Path::new(self.name).parent().filter(|p| !p.as_os_str().is_empty());
         let path =
             if self.folder.is_some() { Path::new(".") } else { parent.unwrap_or(Path::new(".")) };
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        // Some file systems refuse to sync a folder; what was renamed stands.
+        // Some file systems refuse to sync a folder; the rename is done anyway.
         if let Ok(folder) = rustix::fs::openat(self.folder(), path, flags, Mode::empty()) {
             let _ = rustix::fs::fsync(folder);
         }
@@ -282,8 +245,8 @@ struct Inside<'a> {
     path: &'a Path,
 }
 
-/// Splits a path ahead of [`TOP`]; `None` where it has no such part. By bytes: a hook asks
-/// for each of its paths.
+/// Splits a path before [`TOP`]; `None` if it has no such part. Compares bytes, because a hook
+/// calls this for each of its paths.
 fn split(path: &Path) -> io::Result<Option<Inside<'_>>> {
     let bytes = path.as_os_str().as_bytes();
     let is_end = |byte: Option<&u8>| byte.is_none_or(|byte| *byte == b'/');
@@ -311,7 +274,7 @@ impl Inside<'_> {
         open_inside(self.root, self.path, flags, mode)
     }
 
-    /// The folder that the path lies in.
+    /// The folder that contains the path.
     fn parent(&self) -> io::Result<OwnedFd> {
         match self.path.parent().filter(|parent| !parent.as_os_str().is_empty()) {
             Some(parent) => Ok(open_inside(self.root, parent, FOLDER, Mode::empty())?.0),
@@ -327,7 +290,7 @@ fn open_inside(root: &Path, path: &Path, flags: OFlags, mode: Mode) -> io::Resul
         at_once(&base, path, flags, mode).unwrap_or_else(|| part_by_part(&base, path, flags, mode));
     let file = opened.map_err(|e| refuse_link(root, path, e))?;
     let stat = rustix::fs::fstat(&file)?;
-    if kind(&stat) == FileType::Symlink {
+    if file_type(&stat) == FileType::Symlink {
         return Err(refuse_link(root, path, Errno::LOOP));
     }
     if !is_trusted_owner(&base, stat.st_uid) {
@@ -343,11 +306,11 @@ fn is_trusted_owner(root: &OwnedFd, uid: u32) -> bool {
         || rustix::fs::fstat(root).is_ok_and(|stat| stat.st_uid == uid)
 }
 
-/// How often a path is looked up again that somebody renames meanwhile.
+/// How often to retry while somebody renames the path.
 #[cfg(target_os = "linux")]
 const TRIES: usize = 8;
 
-/// One call of the system that follows no link; `None` where it has none or forbids it.
+/// Opens with one system call that follows no link; `None` if the kernel lacks or forbids it.
 #[cfg(target_os = "linux")]
 fn at_once(
     root: &OwnedFd,
@@ -372,7 +335,7 @@ fn at_once(_: &OwnedFd, _: &Path, _: OFlags, _: Mode) -> Option<Result<OwnedFd, 
     None
 }
 
-/// The same a part at a time, for older kernels, sandboxes and other systems.
+/// Opens one part at a time, for older kernels, sandboxes and other systems.
 fn part_by_part(root: &OwnedFd, path: &Path, flags: OFlags, mode: Mode) -> Result<OwnedFd, Errno> {
     let mut parts: Vec<_> = path.components().collect();
     let last = parts.pop().ok_or(Errno::INVAL)?;

@@ -4,11 +4,11 @@
 use std::fs;
 use std::path::Path;
 
-/// Compares a checked-in file with what it should hold: the first line that differs, with the
-/// lines before it. Where the variable that begins `command` is set, writes the file instead.
+/// Compares a checked-in file with its expected content. Returns the first line that differs, with
+/// the lines before it. If the variable at the start of `command` is set, writes the file.
 ///
 /// # Panics
-/// If the file can't be written.
+/// If the file cannot be written.
 pub fn difference(path: &Path, expected: &str, command: &str) -> Option<String> {
     let variable = command.split('=').next().unwrap_or_default();
     if std::env::var_os(variable).is_some() {

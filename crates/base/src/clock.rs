@@ -1,4 +1,4 @@
-//! The one place that asks what time it is; everything else is told.
+//! The only module that reads the clock; all others get the time as an argument.
 #![allow(clippy::disallowed_methods, reason = "this module owns the clock")]
 
 use chrono::{DateTime, Utc};
@@ -11,7 +11,7 @@ pub fn now() -> Time {
     Utc::now()
 }
 
-/// Today's date where the user is, `YYYYMMDD`, for names people read.
+/// Today's local date as `YYYYMMDD`, for names people read.
 pub fn local_date() -> String {
     chrono::Local::now().format("%Y%m%d").to_string()
 }

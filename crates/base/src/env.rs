@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-/// Root of the project of the session's start; the payload's `cwd` follows the
-/// agent's `cd` and is no key (seen with client 2.1.329).
+/// Root of the project where the session started. The payload's `cwd` cannot replace it, because it
+/// follows the agent's `cd` (client 2.1.329).
 pub const PROJECT_DIR: &str = "CLAUDE_PROJECT_DIR";
 /// Process id of the client; the same across `/clear` (h8).
 pub const CLIENT_PID: &str = "CLAUDE_PID";
@@ -18,16 +18,16 @@ pub const SESSION_ID: &str = "CLAUDE_CODE_SESSION_ID";
 pub const PLUGIN_ROOT: &str = "CLAUDE_PLUGIN_ROOT";
 /// Set in every process the client starts, the agent's shell included.
 pub const CLAUDECODE: &str = "CLAUDECODE";
-/// `<version>:<client pid>`, set by the mod once it lives.
+/// `<version>:<client pid>`, set by the plugin module when it starts.
 pub const MOD: &str = "BRAIN_GUARD_MOD";
 
 /// A view of environment variables.
 #[derive(Debug, Clone)]
 pub enum Env {
-    /// The process's own, asked anew each time.
+    /// The process's own variables, read again each time.
     Process,
-    /// The process's own as it was at its start: the hook asks for a score of
-    /// variables, and the system's list is searched from its beginning each time.
+    /// The process's own variables, read once. The hook reads about twenty, and each system lookup
+    /// searches the list from its start.
     Kept(Vec<(OsString, OsString)>),
     /// A fixed set, for tests and for `demo`.
     Map(BTreeMap<String, String>),
@@ -35,19 +35,19 @@ pub enum Env {
 
 impl Env {
     /// A fixed environment from pairs.
-    pub fn of<const N: usize>(pairs: [(&str, &str); N]) -> Self {
+    pub fn from_pairs<const N: usize>(pairs: [(&str, &str); N]) -> Self {
         Self::Map(pairs.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect())
     }
 
-    /// The process's own, read once.
-    pub fn keep() -> Self {
+    /// The process's own variables, read once.
+    pub fn snapshot() -> Self {
         Self::Kept(std::env::vars_os().collect())
     }
 
-    /// The same with another value of a variable.
-    pub fn with(mut self, name: &str, value: &str) -> Self {
+    /// The same environment with one variable changed.
+    pub fn with_variable(mut self, name: &str, value: &str) -> Self {
         match &mut self {
-            Self::Process => return Self::keep().with(name, value),
+            Self::Process => return Self::snapshot().with_variable(name, value),
             Self::Kept(all) => {
                 all.retain(|(known, _)| known != name);
                 all.push((name.into(), value.into()));
@@ -59,7 +59,7 @@ impl Env {
         self
     }
 
-    /// A variable's raw value; set but empty counts as unset.
+    /// A variable's raw value; an empty one counts as unset.
     pub fn os(&self, name: &str) -> Option<OsString> {
         let value = match self {
             Self::Process => std::env::var_os(name),
@@ -79,7 +79,7 @@ impl Env {
         self.os(name).map(PathBuf::from)
     }
 
-    /// All variables whose names begin with `prefix`, the prefix cut off.
+    /// All variables whose names start with `prefix`, without the prefix.
     pub fn with_prefix(&self, prefix: &str) -> Vec<(String, String)> {
         let cut = |(k, v): (&OsString, &OsString)| {
             Some((k.to_str()?.strip_prefix(prefix)?.to_owned(), v.to_str()?.to_owned()))
@@ -96,7 +96,7 @@ impl Env {
         found
     }
 
-    /// The user's home folder; a relative one would be another folder for every process.
+    /// The user's home folder, if absolute: a relative one would differ between processes.
     pub fn home(&self) -> Option<PathBuf> {
         self.path("HOME").filter(|home| home.is_absolute())
     }
@@ -106,8 +106,8 @@ impl Env {
         self.get(CLIENT_PID)?.parse().ok()
     }
 
-    /// Whether a person could be at the terminal at all: an interactive client.
-    /// Absent (older clients) counts as interactive.
+    /// Whether the client is interactive, so that a person may be at the terminal. A missing
+    /// variable (older clients) counts as interactive.
     pub fn interactive(&self) -> bool {
         self.get(ATTENDED).as_deref() != Some("0")
     }
@@ -129,15 +129,18 @@ mod tests {
 
     #[test]
     fn empty_is_unset_and_prefixes_are_cut() {
-        let env = Env::of([("A", ""), ("BG_X", "1"), ("BG_Y", "2")]);
+        let env = Env::from_pairs([("A", ""), ("BG_X", "1"), ("BG_Y", "2")]);
         assert_eq!(env.get("A"), None);
         assert_eq!(env.with_prefix("BG_"), [("X".into(), "1".into()), ("Y".into(), "2".into())]);
     }
 
     #[test]
     fn one_variable_is_another_and_the_rest_stays() {
-        for env in [Env::of([("A", "1"), ("B", "2")]), Env::keep().with("A", "1").with("B", "2")] {
-            let other = env.clone().with("A", "3");
+        for env in [
+            Env::from_pairs([("A", "1"), ("B", "2")]),
+            Env::snapshot().with_variable("A", "1").with_variable("B", "2"),
+        ] {
+            let other = env.clone().with_variable("A", "3");
             let got = |env: &Env| (env.get("A"), env.get("B"), env.os("PATH"));
             assert_eq!(got(&env).0.as_deref(), Some("1"));
             assert_eq!(got(&other), (Some("3".into()), Some("2".into()), env.os("PATH")));

@@ -1,5 +1,5 @@
-//! The edges of the world, one module each: files that are replaced whole, locks, paths that
-//! follow no link, the clock, the environment, other processes; and text made safe to show.
+//! The edges of the program, one module each: files replaced whole, locks, paths without links,
+//! clock, environment, processes, and text made safe to show.
 
 pub mod atomic;
 pub mod beneath;

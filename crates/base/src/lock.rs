@@ -1,6 +1,6 @@
-//! Advisory locks on sidecar files, held while the guard lives. The lock file is
-//! never removed: whoever waits on a removed one holds a lock nobody else sees (the store's
-//! `gc` takes out that of an empty folder; who locks such a folder asks [`Lock::is_of`]).
+//! Advisory locks on sidecar files, held while the [`Lock`] lives. The lock file is never removed:
+//! a process that waits for a removed file gets a lock nobody else sees. Only the store's `gc`
+//! removes that of an empty folder, so check such a lock with `Lock::is_valid_for`.
 #![allow(clippy::disallowed_methods, reason = "store owns the file system")]
 
 use std::fs::File;
@@ -26,27 +26,25 @@ impl Drop for Lock {
 }
 
 impl Lock {
-    /// Whether it is the lock of this path still: a file that was removed meanwhile is
-    /// nobody else's lock.
-    pub fn is_of(&self, path: &Path) -> bool {
+    /// Whether this is still the lock of `path`. If the file was removed meanwhile, nobody else
+    /// respects the lock.
+    pub fn is_valid_for(&self, path: &Path) -> bool {
         let number = |meta: std::fs::Metadata| (meta.dev(), meta.ino());
         let held = self.0.metadata().map(number);
         std::fs::metadata(path).map(number).is_ok_and(|there| held.is_ok_and(|held| held == there))
     }
 }
 
-/// Takes the lock within `patience`.
+/// Takes the lock, and waits at most `patience` for it.
 ///
 /// # Errors
-/// `WouldBlock` when another process kept it that long; otherwise what the system says.
+/// `WouldBlock` if another process held it that long.
 pub fn acquire(path: &Path, patience: Duration) -> io::Result<Lock> {
     take(path, patience, FileExt::try_lock_exclusive)
 }
 
-/// Takes the lock within `patience` as one of many, none of whom is alone with it.
-///
-/// # Errors
-/// As [`acquire`].
+/// Takes the lock shared, and waits at most `patience` for it. Others may share it, but nobody can
+/// hold it alone.
 pub fn share(path: &Path, patience: Duration) -> io::Result<Lock> {
     take(path, patience, FileExt::try_lock_shared)
 }
@@ -63,7 +61,7 @@ fn take(path: &Path, patience: Duration, lock: fn(&File) -> io::Result<()>) -> i
             Err(e) if Instant::now() >= deadline => return Err(e),
             Err(_) => {
                 std::thread::sleep(pause);
-                // Who waits long waits for somebody stuck: no use in asking a thousand times.
+                // After a long wait the holder is stuck, so retry less often.
                 pause = (pause * 2).min(Duration::from_millis(8));
             }
         }
@@ -82,11 +80,11 @@ mod tests {
         assert!(acquire(&path, Duration::from_millis(5)).is_err());
         drop(held);
         let again = acquire(&path, Duration::ZERO).unwrap();
-        assert!(again.is_of(&path));
+        assert!(again.is_valid_for(&path));
         std::fs::remove_file(&path).unwrap();
-        assert!(!again.is_of(&path));
+        assert!(!again.is_valid_for(&path));
         let other = acquire(&path, Duration::ZERO).unwrap();
-        assert!(other.is_of(&path) && !again.is_of(&path));
+        assert!(other.is_valid_for(&path) && !again.is_valid_for(&path));
     }
 
     #[test]

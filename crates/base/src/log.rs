@@ -1,5 +1,5 @@
-//! One line a decision or a fault, as JSON, in the project's state. Rotated, and
-//! never in the way: what can't be logged is let go.
+//! The log in the project's state: one JSON line per decision or fault. It rotates, and a line that
+//! cannot be written is dropped.
 #![allow(clippy::disallowed_methods, reason = "the log owns its files")]
 
 use std::path::Path;
@@ -11,7 +11,7 @@ use crate::atomic;
 use crate::clock::Time;
 use crate::lock;
 
-/// Bytes at which the log is moved aside; one older log is kept.
+/// Size in bytes at which the log is rotated; one older log is kept.
 const ROTATE_AT: u64 = 1024 * 1024;
 
 /// Appends a line with `at`, `kind` and the fields of `details`.
@@ -37,8 +37,8 @@ fn is_long(path: &Path) -> bool {
     std::fs::metadata(path).is_ok_and(|m| m.len() > ROTATE_AT)
 }
 
-/// Moves the log aside, in one of the processes that find it too long: a second one
-/// would put its few new lines in the place of all the older ones.
+/// Moves the log aside. The lock stops a second process, whose few new lines would replace all the
+/// older ones.
 fn rotate(path: &Path) {
     let Ok(_held) = lock::acquire(&path.with_extension("lock"), Duration::ZERO) else { return };
     if is_long(path) {

@@ -1,5 +1,5 @@
-//! A new session's file: it appears whole under its name or not at all, and never in the
-//! place of another. Nothing has a name before it is whole, so that a kill leaves nothing.
+//! Writes a new session file: it appears under its name when complete, and never replaces another
+//! file. It has no name before, so a kill leaves nothing behind.
 #![allow(clippy::disallowed_methods, reason = "store owns the file system")]
 
 mod beside;
@@ -14,43 +14,43 @@ use rustix::fs::{Advice, AtFlags, CWD, Mode, OFlags};
 
 use super::atomic::{self, Mark};
 
-pub use beside::{companion_folder, companions, project_name, remove_companions};
+pub use beside::{companion_folder, copy_companions, project_name, remove_companions};
 
 /// A file that is being written.
 #[derive(Debug)]
 pub struct NewFile {
     file: BufWriter<File>,
-    /// Its name until it is whole, where the file system knows no file without one.
+    /// The temporary name, where the file system has no nameless files.
     temp: Option<PathBuf>,
     target: PathBuf,
     bytes: u64,
-    /// Bytes that are on their way to the disk, as far as it takes them.
+    /// Bytes that the disk was already asked to write.
     sent: u64,
-    /// What it is, once all of it is on the disk.
+    /// The mark of the file once it is synced.
     settled: Option<Mark>,
 }
 
-/// A file that is there.
+/// A complete file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Written {
-    /// Where.
+    /// Its path.
     pub path: PathBuf,
-    /// Its size.
+    /// Its size in bytes.
     pub bytes: u64,
-    /// What tells whether somebody has touched it since.
+    /// Tells whether somebody has changed it since.
     pub mark: Mark,
 }
 
 const BUFFER: usize = 256 * 1024;
 
-/// Bytes that are sent to the disk at once.
+/// Bytes after which the disk is asked to start writing.
 const PART: u64 = 8 * 1024 * 1024;
 
 impl NewFile {
-    /// Begins a file that will be `target`; its folder is made where it is missing.
+    /// Begins a file that will be `target`, and creates its folder if needed.
     ///
     /// # Errors
-    /// `AlreadyExists` where something is there; what the system says.
+    /// `AlreadyExists` if something has that name.
     pub fn begin(target: &Path) -> io::Result<Self> {
         if fs::symlink_metadata(target).is_ok() {
             return Err(there(target));
@@ -60,29 +60,26 @@ impl NewFile {
         atomic::create_private_dir(folder)?;
         let flags = OFlags::TMPFILE | OFlags::WRONLY | OFlags::CLOEXEC;
         if let Ok(nameless) = rustix::fs::open(folder, flags, Mode::RUSR | Mode::WUSR) {
-            return Ok(Self::of(File::from(nameless), None, target));
+            return Ok(Self::from_file(File::from(nameless), None, target));
         }
         Self::named(folder, target)
     }
 
-    /// A file that has another name until it is whole.
+    /// Begins a file that has a temporary name until it is complete.
     fn named(folder: &Path, target: &Path) -> io::Result<Self> {
-        // A name that one killed with our number left behind is passed over.
+        // Skips a name that a killed process with our id left behind.
         let beside = folder.join(target.file_name().unwrap_or_default());
-        let (temp, file) = atomic::temp_beside(&beside, 0o600)?;
-        Ok(Self::of(file, Some(temp), target))
+        let (temp, file) = atomic::create_temp_file(&beside, 0o600)?;
+        Ok(Self::from_file(file, Some(temp), target))
     }
 
-    fn of(file: File, temp: Option<PathBuf>, target: &Path) -> Self {
+    fn from_file(file: File, temp: Option<PathBuf>, target: &Path) -> Self {
         let file = BufWriter::with_capacity(BUFFER, file);
         Self { file, temp, target: target.to_owned(), bytes: 0, sent: 0, settled: None }
     }
 
-    /// Puts all that was written on the disk: nothing more can be. The mark has no time of the
-    /// last change, 0, as getting its name changes the file.
-    ///
-    /// # Errors
-    /// What the system says.
+    /// Syncs the file; nothing may be written after that. The change time in the mark is 0, because
+    /// getting its name changes the file.
     pub fn settle(&mut self) -> io::Result<Written> {
         let (modified, _, size, inode) = if let Some(mark) = self.settled {
             mark
@@ -99,11 +96,10 @@ impl NewFile {
         Written { path: self.target.clone(), bytes: self.bytes, mark }
     }
 
-    /// Puts the file on the disk and gives it its name.
+    /// Syncs the file and gives it its name.
     ///
     /// # Errors
-    /// `AlreadyExists` where something came to be there; what the system says. There is
-    /// nothing then.
+    /// `AlreadyExists` if something took the name meanwhile. On any error nothing is left behind.
     pub fn finish(mut self) -> io::Result<Written> {
         self.settle()?;
         let file = self.file.get_ref();
@@ -119,10 +115,10 @@ impl NewFile {
             _ => e,
         })?;
         if let Some(folder) = self.target.parent() {
-            // Some file systems refuse to sync a folder; the name itself stands.
+            // Some file systems refuse to sync a folder; the file has its name anyway.
             let _ = File::open(folder).and_then(|d| d.sync_all());
         }
-        // Its other name goes first: that changes it, too.
+        // Removed before the mark is taken, because this changes the file too.
         if let Some(temp) = self.temp.take() {
             let _ = fs::remove_file(temp);
         }
@@ -130,8 +126,8 @@ impl NewFile {
         Ok(self.written(mark))
     }
 
-    /// Has the disk begin with what was written while the rest is made, so that little is left
-    /// to wait for at the end. Nothing waits for it, and nothing depends on it.
+    /// Asks the disk to start writing, so that little is left to wait for at the end. Nothing
+    /// depends on it.
     fn send(&mut self) {
         let there = self.bytes - self.file.buffer().len() as u64;
         let part = there - self.sent;
@@ -159,7 +155,7 @@ impl Write for NewFile {
 impl Drop for NewFile {
     fn drop(&mut self) {
         if let Some(temp) = &self.temp {
-            // What it was for stands under its own name, or has failed with a word.
+            // The file has its final name, or writing it failed or was given up.
             let _ = fs::remove_file(temp);
         }
     }
@@ -188,14 +184,14 @@ mod tests {
         assert_eq!(Some(written.mark), atomic::mark(&target));
         assert_eq!(settled.mark, (written.mark.0, 0, written.mark.2, written.mark.3));
         assert_eq!(NewFile::begin(&target).unwrap_err().kind(), io::ErrorKind::AlreadyExists);
-        // Somebody is faster.
+        // Somebody else takes the name first.
         let late = dir.path().join("new/b.jsonl");
         let mut fork = NewFile::begin(&late).unwrap();
         fork.write_all(b"two\n").unwrap();
         fs::write(&late, "theirs").unwrap();
         assert_eq!(fork.finish().unwrap_err().kind(), io::ErrorKind::AlreadyExists);
         assert_eq!(fs::read_to_string(&late).unwrap(), "theirs");
-        // Given up.
+        // Given up before `finish`.
         drop(NewFile::begin(&dir.path().join("new/c.jsonl")).unwrap());
         assert_eq!(fs::read_dir(dir.path().join("new")).unwrap().count(), 2);
     }
@@ -215,7 +211,7 @@ mod tests {
         let late = NewFile::named(folder, &target).unwrap().finish();
         assert_eq!(late.unwrap_err().kind(), io::ErrorKind::AlreadyExists);
         assert_eq!(fs::read_dir(folder).unwrap().count(), 1);
-        // What one with this number left as it was killed is in nobody's way.
+        // The leftover of a killed process with this id does not block the name.
         for attempt in ["", ".0"] {
             let half = format!(".b.jsonl.{}{attempt}.tmp", std::process::id());
             fs::write(folder.join(half), "half").unwrap();

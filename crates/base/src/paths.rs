@@ -1,5 +1,5 @@
-//! Where everything lies. All is keyed by the project of the
-//! session's start and by session id; nothing is found by being the newest.
+//! The locations of all files. They are keyed by session id and by the project where the session
+//! started; nothing is found by being the newest.
 #![allow(clippy::disallowed_methods, reason = "store owns the file system")]
 
 mod real;
@@ -16,7 +16,7 @@ use crate::env::{self, Env};
 use real::real;
 pub use real::{resolve, same_file};
 
-/// Whether a path is of a folder: of one that is there, or that is written as one is.
+/// Whether a path is a folder, or is written like one (ends in `/`).
 pub fn is_folder(path: &Path) -> bool {
     path.is_dir() || path.as_os_str().as_encoded_bytes().ends_with(b"/")
 }
@@ -32,16 +32,15 @@ pub struct Places {
     pub user_settings: PathBuf,
     /// The folder of the user's own texts, which replace ours by file name.
     pub user_texts: PathBuf,
-    /// The user's settings accept the jobs of this project unasked (`trust.projects`).
+    /// The user's settings accept this project's jobs without asking (`trust.projects`).
     pub trusted: bool,
 }
 
 impl Places {
-    /// The places of `project` as the environment lays them out; `None` without
-    /// a home or a state folder.
-    pub fn of(env: &Env, project: &Path) -> Option<Self> {
+    /// The locations of `project` in this environment; `None` without a home or a state folder.
+    pub fn for_project(env: &Env, project: &Path) -> Option<Self> {
         let project = real(project);
-        let state = states(env)?.join(key(&project));
+        let state = state_root(env)?.join(key(&project));
         let config = config_folder(env)?.join("brain-guard");
         Some(Self {
             project,
@@ -52,12 +51,12 @@ impl Places {
         })
     }
 
-    /// The client's config folder, in which ours lies.
+    /// The client's config folder, which contains ours.
     pub fn client_config(&self) -> Option<&Path> {
         self.user_settings.parent()?.parent()
     }
 
-    /// Held while something is done on an X display, by whatever project.
+    /// The lock for work on an X display, shared by all projects.
     pub fn display_lock(&self, display: &str) -> PathBuf {
         let name: String =
             display.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
@@ -65,7 +64,7 @@ impl Places {
         all.join(format!("x11-{name}.lock"))
     }
 
-    /// The project's folder of ours, which may come with a checkout.
+    /// The project's `.brain-guard` folder, which may come with a checkout.
     pub fn top(&self) -> PathBuf {
         self.project.join(beneath::TOP)
     }
@@ -75,13 +74,13 @@ impl Places {
         self.top().join("settings.json")
     }
 
-    /// The merged settings, kept by this name.
+    /// The cached merged settings of this name.
     pub fn merged_settings(&self, name: &str) -> PathBuf {
         self.state.join("merged").join(format!("{name}.json"))
     }
 
-    /// A job's folder: in the project, or in the state where the project can't be
-    /// written (that folder is made only then, so its being there decides).
+    /// A job's folder: in the project, or in the state if the project is not writable. The folder
+    /// in the state is created only then, so its existence decides.
     pub fn job(&self, job: &str) -> PathBuf {
         let aside = self.state.join("jobs").join(job);
         if aside.is_dir() { aside } else { self.top().join("jobs").join(job) }
@@ -92,24 +91,24 @@ impl Places {
         self.job(job).join("compaction.md")
     }
 
-    /// A session's file of state, or a sidecar of it (`ext` without the dot).
+    /// A session's state file, or a sidecar of it (`ext` without the dot).
     pub fn session(&self, id: &str, ext: &str) -> PathBuf {
         self.state.join("sessions").join(format!("{id}.{ext}"))
     }
 
-    /// Where the mod puts its readings, one file per tool call.
+    /// Where the plugin module writes its readings, one file per tool call.
     pub fn snapshots(&self) -> PathBuf {
         self.state.join("snapshots")
     }
 
-    /// The jobs' lists of commits.
+    /// The folder of the jobs' commit lists.
     pub fn commits(&self) -> PathBuf {
         self.state.join("commits")
     }
 
-    /// Which session made which commit of a repository, for all projects: two of them
-    /// may be working trees of one repository.
-    pub fn claims_of_commits(&self) -> PathBuf {
+    /// Which session made which commit, for all projects: two of them may be working trees of one
+    /// repository.
+    pub fn commit_claims(&self) -> PathBuf {
         self.state.parent().unwrap_or(&self.state).join("commits")
     }
 
@@ -123,11 +122,8 @@ impl Places {
         self.state.join("log.jsonl")
     }
 
-    /// Creates the job's folder and the ignore file above it; falls back to the
-    /// state folder where the project can't be written.
-    ///
-    /// # Errors
-    /// What the system says of the state folder as well.
+    /// Creates the job's folder and the ignore file above it. Falls back to the state folder if the
+    /// project is not writable.
     pub fn ensure_job(&self, job: &str) -> io::Result<PathBuf> {
         let dir = self.job(job);
         if beneath::is_dir(&dir) {
@@ -135,8 +131,8 @@ impl Places {
         }
         match self.ensure_in_project(&dir) {
             Ok(()) => Ok(dir),
-            // What a checkout has put there is no reason to work elsewhere in silence, and
-            // a job's former name is not another job.
+            // Never fall back silently because of what a checkout brings. A link is the old name of
+            // a job, not another job.
             Err(e) if beneath::is_refused(&e) || beneath::is_link(&dir) => Err(e),
             Err(_) => {
                 let aside = self.state.join("jobs").join(job);
@@ -146,11 +142,8 @@ impl Places {
         }
     }
 
-    /// Creates the folder of all jobs: in the project, or in the state where the
-    /// project can't be written.
-    ///
-    /// # Errors
-    /// What the system says of the state folder as well.
+    /// Creates the folder of all jobs: in the project, or in the state if the project is not
+    /// writable.
     pub fn ensure_jobs(&self) -> io::Result<PathBuf> {
         let dir = self.top().join("jobs");
         if beneath::is_dir(&dir) || self.ensure_in_project(&dir).is_ok() {
@@ -161,16 +154,13 @@ impl Places {
         Ok(aside)
     }
 
-    /// Where the verbs leave their requests: beside the jobs, and in the state where the
-    /// project can't be written.
+    /// Where commands leave their requests: next to the jobs, and in the state if the project is
+    /// not writable.
     pub fn requests(&self) -> [PathBuf; 2] {
         [self.top().join("requests"), self.state.join("requests")]
     }
 
-    /// Writes into the first of these folders that can be written.
-    ///
-    /// # Errors
-    /// What the system says of the last one.
+    /// Calls `write` with the first request folder that is writable.
     pub fn write_request<T>(&self, write: impl Fn(&Path) -> io::Result<T>) -> io::Result<T> {
         let [beside, aside] = self.requests();
         self.ensure_in_project(&beside).and_then(|()| write(&beside)).or_else(|_| {
@@ -183,19 +173,16 @@ impl Places {
         let top = self.top();
         beneath::create_dirs(&top, 0o755)?;
         let ignore = top.join(".gitignore");
-        // Ahead of what it hides: who finds that there does not come here again.
+        // Written before the folder that it hides: this is not called once that exists.
         if !beneath::exists(&ignore) {
-            // Without it the folder shows up in git, no more.
+            // On failure the folder only shows up in git.
             let _ = atomic::write(&ignore, b"*\n!.gitignore\n!settings.json\n");
         }
-        // The user's prompts lie in there.
+        // The folder holds the user's prompts.
         atomic::create_private_dir(dir)
     }
 
-    /// Creates the folders of state.
-    ///
-    /// # Errors
-    /// What the system says.
+    /// Creates the state folders.
     pub fn ensure_state(&self) -> io::Result<()> {
         for dir in ["sessions", "boundary", "snapshots", "outputs", "claims", "merged"] {
             atomic::create_private_dir(&self.state.join(dir))?;
@@ -205,7 +192,7 @@ impl Places {
 }
 
 /// The folder that holds the state of every project; `None` without a home.
-pub fn states(env: &Env) -> Option<PathBuf> {
+pub fn state_root(env: &Env) -> Option<PathBuf> {
     let base = env.path("XDG_STATE_HOME").filter(|p| p.is_absolute());
     Some(base.or_else(|| Some(env.home()?.join(".local/state")))?.join("brain-guard"))
 }
@@ -215,8 +202,8 @@ pub fn config_folder(env: &Env) -> Option<PathBuf> {
     env.path("CLAUDE_CONFIG_DIR").or_else(|| Some(env.home()?.join(".claude")))
 }
 
-/// The project a process works for: the client's word, else the nearest folder
-/// above `cwd` that holds `.brain-guard` or `.git`, else `cwd`.
+/// The project a process works for: the one the client names, else the nearest folder above `cwd`
+/// with `.brain-guard` or `.git`, else `cwd`.
 pub fn project_root(env: &Env, cwd: &Path) -> PathBuf {
     if let Some(dir) = env.path(env::PROJECT_DIR) {
         return dir;
@@ -225,7 +212,7 @@ pub fn project_root(env: &Env, cwd: &Path) -> PathBuf {
     cwd.ancestors().find(marked).unwrap_or(cwd).to_path_buf()
 }
 
-/// A folder name for a path: readable, and unique by a digest of the whole.
+/// A folder name for a path: readable, and unique by a digest of the whole path.
 fn key(project: &Path) -> String {
     let name: String = project
         .file_name()
@@ -237,17 +224,16 @@ fn key(project: &Path) -> String {
     format!("{name}-{}", short_digest(project.as_os_str().as_encoded_bytes()))
 }
 
-/// Sixteen hex digits that stand for a text, the same on every machine. No
-/// cryptographic digest: the library for one asks the processor what it can do first,
-/// which costs the hook more than the rest of its start.
+/// Sixteen hex digits for a text, the same on every machine. Not cryptographic: such a library
+/// probes the processor first, which costs the hook more than the rest of its start.
 pub fn short_digest(bytes: &[u8]) -> String {
     let mut hash = FnvHasher::default();
     hash.write(bytes);
     format!("{:016x}", hash.finish())
 }
 
-/// Whether a name from outside may become a file name of ours.
-pub fn safe_name(name: &str) -> bool {
+/// Whether a name from outside is safe as a file name.
+pub fn is_safe_name(name: &str) -> bool {
     !name.is_empty()
         && name.len() <= 128
         && !name.starts_with('.')
@@ -264,21 +250,21 @@ mod tests {
     fn places_are_keyed_and_a_read_only_project_moves_aside() {
         let dir = tempfile::tempdir().unwrap();
         let home = dir.path().to_str().unwrap();
-        let env = Env::of([("HOME", home)]);
-        let places = Places::of(&env, Path::new("/proc/self")).unwrap();
+        let env = Env::from_pairs([("HOME", home)]);
+        let places = Places::for_project(&env, Path::new("/proc/self")).unwrap();
         assert!(places.state.starts_with(dir.path().join(".local/state/brain-guard")));
         let made = places.ensure_job("j").unwrap();
         assert!(made.starts_with(&places.state));
         assert_eq!(places.job("j"), made);
-        assert!(Places::of(&Env::of([]), Path::new("/x")).is_none());
+        assert!(Places::for_project(&Env::from_pairs([]), Path::new("/x")).is_none());
     }
 
     #[test]
     fn what_hides_the_folder_is_made_ahead_of_it() {
         let dir = tempfile::tempdir().unwrap();
-        let env = Env::of([("HOME", dir.path().to_str().unwrap())]);
-        let places = Places::of(&env, dir.path()).unwrap();
-        // A folder in its place: it can't be written, and nobody minds.
+        let env = Env::from_pairs([("HOME", dir.path().to_str().unwrap())]);
+        let places = Places::for_project(&env, dir.path()).unwrap();
+        // A folder in its place cannot be overwritten, and that is no error.
         let ignore = dir.path().join(".brain-guard/.gitignore");
         fs::create_dir_all(&ignore).unwrap();
         assert!(places.ensure_job("j").unwrap().starts_with(dir.path()));
@@ -289,9 +275,9 @@ mod tests {
 
     #[test]
     fn names_from_outside() {
-        assert!(safe_name("f9c5fc05-a55f-4e0a-8c8c-0334817c94c0"));
+        assert!(is_safe_name("f9c5fc05-a55f-4e0a-8c8c-0334817c94c0"));
         for bad in ["", "..", ".hidden", "a/b", "a\0b", "ü"] {
-            assert!(!safe_name(bad), "{bad}");
+            assert!(!is_safe_name(bad), "{bad}");
         }
     }
 }

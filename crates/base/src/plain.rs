@@ -1,8 +1,7 @@
-//! Text from a disk, made plain before a model, a terminal or a log shows it: no control
-//! characters, no more than so many characters, and nothing that a reader would take for the
-//! guard's or the client's own words.
+//! Makes text from a disk safe to show to a model, a terminal or a log: no control characters,
+//! limited length, and nothing that looks like the guard's or the client's own words.
 
-/// Tags with which the client marks its own words in a conversation.
+/// Tags that mark the client's own words in a conversation.
 const TAGS: [&str; 12] = [
     "system",
     "command-",
@@ -18,19 +17,19 @@ const TAGS: [&str; 12] = [
     "persisted-output",
 ];
 
-/// Text of one line: what would break the line or change how it is shown is a blank, and
-/// `max` characters are kept.
+/// Text on one line: white space and hidden characters become spaces, and `max` characters are
+/// kept.
 pub fn line(text: &str, max: usize) -> String {
     let plain = |c: char| if is_hidden(c) || c.is_whitespace() { ' ' } else { c };
     bounded(text.chars().map(plain), max)
 }
 
-/// Text of several lines, otherwise as [`line()`].
+/// Text on several lines: drops hidden characters, and keeps `max` characters.
 pub fn block(text: &str, max: usize) -> String {
-    if text.len() <= max && !text.chars().any(is_odd) {
+    if text.len() <= max && !text.chars().any(is_removed) {
         return text.to_owned();
     }
-    bounded(text.chars().filter(|c| !is_odd(*c)), max)
+    bounded(text.chars().filter(|c| !is_removed(*c)), max)
 }
 
 fn bounded(chars: impl Iterator<Item = char>, max: usize) -> String {
@@ -45,8 +44,8 @@ fn bounded(chars: impl Iterator<Item = char>, max: usize) -> String {
     text
 }
 
-/// Notes between the markers of a delivery: no line of theirs looks like a marker, and no tag
-/// like the client's. Nothing is left out, and text made plain once stays as it is.
+/// Notes between the markers of a delivery: no line looks like a marker, no tag like the client's.
+/// Drops hidden characters only, and changes nothing when applied again.
 pub fn notes(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 16);
     for line in text.split_inclusive('\n') {
@@ -57,16 +56,16 @@ pub fn notes(text: &str) -> String {
         let mut rest = line;
         while let Some(at) = rest.find('<') {
             let (before, tag) = rest.split_at(at);
-            out.extend(before.chars().filter(|c| !is_odd(*c)));
+            out.extend(before.chars().filter(|c| !is_removed(*c)));
             out.push(if is_the_clients(tag) { '‹' } else { '<' });
             rest = &tag[1..];
         }
-        out.extend(rest.chars().filter(|c| !is_odd(*c)));
+        out.extend(rest.chars().filter(|c| !is_removed(*c)));
     }
     out
 }
 
-/// Whether a text that begins with `<` begins a tag of the client's.
+/// Whether a text that starts with `<` starts with a tag of the client.
 fn is_the_clients(text: &str) -> bool {
     let name = text[1..].trim_start_matches(['/', ' ']);
     TAGS.iter().any(|tag| {
@@ -79,12 +78,12 @@ fn is_part_of_tag(c: char) -> bool {
     c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | ':' | ' ' | '/')
 }
 
-/// A control character but for line breaks and tabs, or one that is not seen.
-fn is_odd(c: char) -> bool {
+/// A hidden character other than a line break or tab.
+fn is_removed(c: char) -> bool {
     is_hidden(c) && !matches!(c, '\n' | '\t')
 }
 
-/// What a terminal obeys, or what changes how other characters are shown.
+/// A character that a terminal obeys, or that changes how others are shown.
 fn is_hidden(c: char) -> bool {
     c.is_control()
         || matches!(c,

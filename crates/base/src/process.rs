@@ -1,4 +1,4 @@
-//! Other programs, started and waited for with a deadline.
+//! Starts other programs and waits for them with a deadline.
 #![allow(clippy::disallowed_methods, reason = "this module waits for processes, and reads of them")]
 
 use std::ffi::OsStr;
@@ -11,29 +11,30 @@ use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process};
 
-/// Runs a program to its end and gives what it printed; it gets no input.
+/// Runs a program without input and returns its output.
 ///
 /// # Errors
-/// What the system says; `TimedOut` past the deadline, when it was killed.
+/// `TimedOut` past the deadline; the program is killed then.
 pub fn output(command: &mut Command, deadline: Duration) -> io::Result<Output> {
-    fed(command, &[], deadline)
+    output_with_input(command, &[], deadline)
 }
 
-/// The same with this input.
-///
-/// # Errors
-/// As [`output`].
-pub fn fed(command: &mut Command, input: &[u8], deadline: Duration) -> io::Result<Output> {
+/// [`output`] with this input.
+pub fn output_with_input(
+    command: &mut Command,
+    input: &[u8],
+    deadline: Duration,
+) -> io::Result<Output> {
     command.stdin(if input.is_empty() { Stdio::null() } else { Stdio::piped() });
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
     if let Some(mut stdin) = child.stdin.take() {
         let input = input.to_owned();
-        // A program that ended without reading it has its reasons.
+        // A program may end without reading its input.
         thread::spawn(move || drop(stdin.write_all(&input)));
     }
     let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
     let (sender, receiver) = mpsc::channel();
-    // The receiver may have given up: then nobody wants the output.
+    // After the deadline nobody receives the output.
     thread::spawn(move || drop(sender.send(child.wait_with_output())));
     if let Ok(output) = receiver.recv_timeout(deadline) {
         return output;
@@ -46,23 +47,20 @@ pub fn fed(command: &mut Command, input: &[u8], deadline: Duration) -> io::Resul
     Err(io::Error::new(io::ErrorKind::TimedOut, why))
 }
 
-/// Starts this program once more, to outlive this process; it gets no input and says nothing.
-///
-/// # Errors
-/// What the system says of starting it.
-pub fn leave_behind(program: &Path, arguments: &[&OsStr]) -> io::Result<()> {
+/// Starts a program that outlives this process, without input and output.
+pub fn spawn_detached(program: &Path, arguments: &[&OsStr]) -> io::Result<()> {
     let mut command = Command::new(program);
     command.args(arguments).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     command.spawn().map(drop)
 }
 
-/// When a process started, in ticks since the machine did: its number alone is given out again.
-/// `None` once it is gone.
-pub fn start(pid: u32) -> Option<u64> {
+/// When a process started, in clock ticks since boot; `None` if it is gone. Process ids are reused,
+/// so an id alone does not identify a process.
+pub fn start_time(pid: u32) -> Option<u64> {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // The name in parentheses may hold anything, so fields are counted behind it.
+    // The name in parentheses may hold anything, so fields are counted after it.
     let mut fields = stat.rsplit_once(')')?.1.split_whitespace();
-    // One that ended and was not waited for yet is gone: nobody reads its terminal.
+    // A zombie counts as gone: nobody reads its terminal.
     fields.next().filter(|state| !matches!(*state, "Z" | "X"))?;
     fields.nth(18)?.parse().ok()
 }
@@ -79,7 +77,7 @@ mod tests {
         let said = output(Command::new("echo").arg("hello"), Duration::from_secs(10)).unwrap();
         assert_eq!(said.stdout, b"hello\n");
         let deadline = Duration::from_secs(10);
-        let said = fed(&mut Command::new("cat"), b"hello", deadline).unwrap();
+        let said = output_with_input(&mut Command::new("cat"), b"hello", deadline).unwrap();
         assert_eq!(said.stdout, b"hello");
     }
 }

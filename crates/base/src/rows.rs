@@ -1,18 +1,18 @@
-//! Lines of a file from its start, one at a time, for what is too large to be read whole.
+//! Reads a file line by line from its start, for files too large to be read whole.
 #![allow(clippy::disallowed_methods, reason = "store owns the file system")]
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader};
 use std::path::Path;
 
-/// A longer line is handed out as an empty one: no row that counts comes near it.
+/// A longer line is passed on as an empty one; no row that counts comes near this.
 const LONGEST: usize = 64 * 1024 * 1024;
 
-/// Hands the lines of `path` to `each`, first first, without their newline; a last line
-/// that is torn or being written as well.
+/// Passes the lines of `path` to `each` in order, without their newline. A last line that is torn
+/// or still being written is passed on too.
 ///
 /// # Errors
-/// What the system says; `NotFound` where there is no file.
+/// `NotFound` if there is no file.
 pub fn lines(path: &Path, mut each: impl FnMut(&[u8])) -> io::Result<()> {
     let file = File::open(path)?;
     if !file.metadata()?.is_file() {

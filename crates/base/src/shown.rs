@@ -1,12 +1,11 @@
-//! Figures as people read them: one place for numbers, sizes, token counts, lengths of time, and
-//! words for a shell.
+//! Formats numbers, sizes, token counts and times for people, and words for a shell.
 
 use chrono::TimeDelta;
 
 use super::clock::Time;
 
 /// A number with thousands grouped: `12,345`.
-pub fn grouped(number: u64) -> String {
+pub fn group_thousands(number: u64) -> String {
     let digits = number.to_string();
     let mut out = String::with_capacity(digits.len() + digits.len() / 3);
     for (index, digit) in digits.chars().enumerate() {
@@ -19,7 +18,7 @@ pub fn grouped(number: u64) -> String {
 }
 
 /// A number with its noun: `1 file`, `2 files`.
-pub fn counted(n: usize, one: &str, many: &str) -> String {
+pub fn count_with_noun(n: usize, one: &str, many: &str) -> String {
     format!("{n} {}", if n == 1 { one } else { many })
 }
 
@@ -56,7 +55,7 @@ pub fn age(passed: TimeDelta) -> String {
 }
 
 /// A length of time in its two largest units: `8.0 s`, `3 min 20 s`, `2 h 5 min`, `1 d 4 h`.
-pub fn length(time: TimeDelta) -> String {
+pub fn format_duration(time: TimeDelta) -> String {
     let s = time.num_seconds().max(0);
     match (s / 86_400, s / 3_600 % 24, s / 60 % 60, s % 60) {
         (0, 0, 0, _) => format!("{:.1} s", (time.num_milliseconds() as f64 / 1e3).max(0.0)),
@@ -66,8 +65,8 @@ pub fn length(time: TimeDelta) -> String {
     }
 }
 
-/// A word as a POSIX shell reads it back unchanged.
-pub fn quoted(text: &str) -> String {
+/// Quotes a word for a POSIX shell, if it needs quotes.
+pub fn shell_quote(text: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+:@%,=".contains(c);
     if !text.is_empty() && text.chars().all(plain) {
         text.to_owned()
@@ -76,8 +75,8 @@ pub fn quoted(text: &str) -> String {
     }
 }
 
-/// A date and time: UTC, to the minute; `-` where it is not known.
-pub fn minute(time: Option<Time>) -> String {
+/// A UTC date and time to the minute; `-` if it is not known.
+pub fn format_minute(time: Option<Time>) -> String {
     time.map_or_else(|| "-".to_owned(), |t| t.format("%Y-%m-%dT%H:%MZ").to_string())
 }
 
@@ -86,7 +85,7 @@ pub fn breaks_even(requests: u64) -> String {
     match requests {
         0 => "saves at once".to_owned(),
         1 => "breaks even after 1 request".to_owned(),
-        _ => format!("breaks even after {} requests", grouped(requests)),
+        _ => format!("breaks even after {} requests", group_thousands(requests)),
     }
 }
 
@@ -104,9 +103,12 @@ mod tests {
         for (count, told) in counts {
             assert_eq!(tokens(count), told);
         }
-        assert_eq!([grouped(7), grouped(1_234), grouped(1_234_567)], ["7", "1,234", "1,234,567"]);
         assert_eq!(
-            [counted(1, "file", "files"), counted(0, "file", "files")],
+            [group_thousands(7), group_thousands(1_234), group_thousands(1_234_567)],
+            ["7", "1,234", "1,234,567"]
+        );
+        assert_eq!(
+            [count_with_noun(1, "file", "files"), count_with_noun(0, "file", "files")],
             ["1 file", "0 files"]
         );
     }
@@ -126,7 +128,7 @@ mod tests {
         for (seconds, told) in
             [(8, "8.0 s"), (200, "3 min 20 s"), (7_500, "2 h 5 min"), (100_800, "1 d 4 h")]
         {
-            assert_eq!(length(TimeDelta::seconds(seconds)), told);
+            assert_eq!(format_duration(TimeDelta::seconds(seconds)), told);
         }
     }
 
@@ -135,7 +137,7 @@ mod tests {
         for (text, told) in
             [("a/b-c", "a/b-c"), ("", "''"), ("a b", "'a b'"), ("it's", r"'it'\''s'")]
         {
-            assert_eq!(quoted(text), told);
+            assert_eq!(shell_quote(text), told);
         }
     }
 }

@@ -1,5 +1,5 @@
-//! Lines of a file from its end, in blocks that grow: a decision costs the same
-//! at 1 MB and at 1 GB.
+//! Reads the lines of a file from its end in growing blocks, so that a decision costs the same at 1
+//! MB and at 1 GB.
 #![allow(clippy::disallowed_methods, reason = "store owns the file system")]
 
 use std::fs::OpenOptions;
@@ -10,23 +10,22 @@ use std::path::Path;
 
 use super::atomic;
 
-/// How far back a reading may look before it gives up.
+/// How many bytes to read back before giving up.
 const MAX_BACK: u64 = 64 * 1024 * 1024;
 
-/// Holds the last response of most sessions; each page more is a page fault.
+/// Holds the last response of most sessions; each further page is a page fault.
 const FIRST_BLOCK: u64 = 8 * 1024;
 const LARGEST_BLOCK: u64 = 1024 * 1024;
 
-/// The longest line that is kept in memory: a longer one holds whole requests or pictures.
+/// The longest line kept in memory. A longer one holds whole requests or pictures.
 const LONGEST: usize = 2 * 1024 * 1024;
 
-/// Hands the lines of `path` to `each`, last first, without their newline. A last
-/// line that has no newline yet is torn or being written: it is handed out too,
-/// and is no JSON if it was torn. Of a line too long to be kept only an empty one is
-/// handed out, before its start is looked for.
+/// Passes the lines of `path` to `each`, last first, without their newline. A last line without a
+/// newline is passed on too; a torn one is no valid JSON. For a line that is too long, an empty one
+/// is passed on before its start is found.
 ///
 /// # Errors
-/// What the system says; `NotFound` where there is no file.
+/// `NotFound` if there is no file.
 pub fn lines_backwards(
     path: &Path,
     mut each: impl FnMut(&[u8]) -> ControlFlow<()>,
@@ -40,7 +39,7 @@ pub fn lines_backwards(
     let stop = length.saturating_sub(MAX_BACK);
     let (mut start, mut block) = (length, FIRST_BLOCK);
     let mut bytes: Vec<u8> = Vec::new();
-    // What follows `start` and isn't handed out yet: the end of a line.
+    // The end of a line whose start is not read yet.
     let mut pending: Vec<u8> = Vec::new();
     let mut passing = false;
     while start > stop {
@@ -50,8 +49,8 @@ pub fn lines_backwards(
         file.read_exact_at(&mut bytes, from)?;
         bytes.append(&mut pending);
         (start, block) = (from, (block * 4).min(LARGEST_BLOCK));
-        // A newline in what was read now ends the search for the line's start;
-        // what is left of the first newline belongs to a line that goes on to the left.
+        // Only the new bytes can hold the newline before that line. What is left of the first
+        // newline belongs to a line that starts further left.
         let (mut end, mut searched) = (bytes.len(), fresh);
         while let Some(newline) = last_newline(&bytes[..searched]) {
             let whole = !std::mem::take(&mut passing);
@@ -76,11 +75,11 @@ pub fn lines_backwards(
     Ok(())
 }
 
-/// Where the last newline is. Not by `memchr`: it asks the processor what it can do
-/// before its first search, which under a hypervisor costs more than all that the hook
-/// searches (five exits of 12 µs each, measured).
+/// Finds the last newline. Not with `memchr`: it probes the processor before its first search.
+/// Under a hypervisor that costs more than all searches of the hook (five exits of 12 µs each,
+/// measured).
 fn last_newline(bytes: &[u8]) -> Option<usize> {
-    // A block without any is told by a loop that the compiler turns into vector code.
+    // A block without a newline is skipped by a loop that the compiler vectorizes.
     const BLOCK: usize = 64;
     let has = |block: &[u8]| block.iter().fold(0, |found, b| found | u8::from(*b == b'\n')) != 0;
     let mut end = bytes.len();

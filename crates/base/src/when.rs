@@ -1,22 +1,22 @@
-//! Times as people write them: in any zone, a round's, or how long ago.
+//! Times as people write them: in any zone, as a round, or as how long ago.
 
 use chrono::{DateTime, Days, Duration, FixedOffset, NaiveDate, NaiveDateTime, NaiveTime};
 
 use crate::clock::Time;
 
-/// A time that was written down.
+/// A time that somebody wrote.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Moment {
     /// The time. Without a zone it was read as UTC.
     pub at: Time,
-    /// Whether it was written with its zone; where not, say that it was read as UTC.
+    /// Whether a zone was written. If not, tell the user that UTC was assumed.
     pub zoned: bool,
     /// Whether it was a date only: [`Moment::at`] is its first moment.
     pub day: bool,
 }
 
 impl Moment {
-    /// Where a span that is written to end at this moment ends: a day counts as a whole.
+    /// The end of a span that ends at this moment: a date counts as the whole day.
     pub fn end(self) -> Time {
         let next = self.day.then(|| self.at.checked_add_days(Days::new(1))).flatten();
         next.unwrap_or(self.at)
@@ -44,7 +44,7 @@ pub enum InvalidWhen {
     /// It begins like a round.
     #[error("{0:?} is not a round; write round:16 (the first round is 1)")]
     Round(String),
-    /// It lies before the first time that can be counted.
+    /// It is before the earliest time that can be represented.
     #[error("{0:?} is too long ago")]
     TooLongAgo(String),
     /// It has any other form.
@@ -55,7 +55,7 @@ pub enum InvalidWhen {
     Time(String),
 }
 
-/// Reads a time (see [`time`]), a round (`round:16`), or how long ago (`2h`, `1d 6h`, `90m ago`).
+/// Reads a time (`parse_time`), a round (`round:16`), or how long ago (`2h`, `1d 6h`, `90m ago`).
 pub fn parse(text: &str, now: Time) -> Result<When, InvalidWhen> {
     let text = text.trim();
     if let Some(round) = text.strip_prefix("round").map(|r| r.trim_start_matches([':', ' ', '='])) {
@@ -69,8 +69,8 @@ pub fn parse(text: &str, now: Time) -> Result<When, InvalidWhen> {
     time(text).map(When::At)
 }
 
-/// Reads a date (`2026-03-19`) or a time (`2026-03-19T10:23`, seconds and a blank for the `T`
-/// allowed), with `Z`, `UTC` or an offset (`+01:00`), else read as UTC.
+/// Reads a date (`2026-03-19`) or a time (`2026-03-19T10:23`, with seconds and a space for the `T`
+/// allowed). The zone is `Z`, `UTC` or an offset (`+01:00`); without one it is UTC.
 pub fn time(text: &str) -> Result<Moment, InvalidWhen> {
     let text = text.trim();
     match find(text) {
@@ -79,18 +79,18 @@ pub fn time(text: &str) -> Result<Moment, InvalidWhen> {
     }
 }
 
-/// Something that begins like a date, in a text.
+/// A part of a text that starts like a date.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Found {
     /// Where it begins, in bytes.
     pub start: usize,
     /// Where it ends.
     pub end: usize,
-    /// What it says; `None` where there is no such time.
+    /// Its time; `None` if there is no such time.
     pub moment: Option<Moment>,
 }
 
-/// The first thing in a text that begins like a date (`2026-03-`).
+/// Finds the first part of a text that starts like a date (`2026-03-`).
 pub fn find(text: &str) -> Option<Found> {
     let bytes = text.as_bytes();
     let digits = |at: usize, n: usize| {
@@ -105,7 +105,7 @@ pub fn find(text: &str) -> Option<Found> {
     Some(Found { start, end: start + length, moment })
 }
 
-/// Reads the time that a text begins with: how long it is, and what it says.
+/// Reads the time at the start of a text; returns its length and its value.
 fn read(text: &str) -> (usize, Option<Moment>) {
     let day_length = run(text, |c| c.is_ascii_digit() || c == '-');
     let day = NaiveDate::parse_from_str(&text[..day_length], "%Y-%m-%d").ok();
@@ -116,9 +116,9 @@ fn read(text: &str) -> (usize, Option<Moment>) {
     let mut clock_time = None;
     if let Some(clock) = clock {
         let clock_length = run(clock, |c| c.is_ascii_digit() || matches!(c, ':' | '.'));
-        // A sentence's full stop is none of the time.
+        // A full stop ends the sentence and does not belong to the time.
         let written = clock[..clock_length].trim_end_matches(['.', ':']);
-        // Anything else behind a blank may be a number of its own.
+        // A bare number after a space need not be a time.
         if written.contains(':') || !rest.starts_with(' ') {
             let formats = ["%H:%M:%S%.f", "%H:%M"];
             let parsed = formats.iter().find_map(|f| NaiveTime::parse_from_str(written, f).ok());
@@ -137,7 +137,7 @@ fn read(text: &str) -> (usize, Option<Moment>) {
     (length, moment)
 }
 
-/// The zone that a text begins with: how long it is, and its offset where there is such a one.
+/// Reads the zone at the start of a text; returns its length, and its offset if that is valid.
 fn zone(text: &str) -> Option<(usize, Option<FixedOffset>)> {
     let trimmed = text.strip_prefix(' ').unwrap_or(text);
     let blank = text.len() - trimmed.len();
@@ -168,8 +168,8 @@ fn run(text: &str, counts: impl Fn(char) -> bool) -> usize {
     text.find(|c| !counts(c)).unwrap_or(text.len())
 }
 
-/// Reads a length of time in one or several units: `90s`, `30m`, `2 hours`, `1d 12h`, `2w`.
-/// `None` where it is none, or too long to count.
+/// Reads a duration in one or more units: `90s`, `30m`, `2 hours`, `1d 12h`, `2w`. `None` if it is
+/// not one, or too long to count.
 pub fn duration(text: &str) -> Option<Duration> {
     let mut rest = text.trim();
     let mut sum = Duration::zero();
@@ -195,10 +195,10 @@ pub fn duration(text: &str) -> Option<Duration> {
     Some(sum)
 }
 
-/// A time, as it is written, for tests.
+/// Reads a time, for tests.
 ///
 /// # Panics
-/// Where it is no time.
+/// If `text` is not a time.
 #[cfg(any(test, feature = "testing"))]
 pub fn at(text: &str) -> Time {
     time(text).expect("a time").at

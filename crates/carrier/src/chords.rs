@@ -1,9 +1,9 @@
-//! The chords in the client's `keybindings.json`: which ones clear and resume a
-//! session, and what may be bound beside the user's own. Pure: text in, text out.
+//! The chords in the client's `keybindings.json`: which ones clear and resume a session, and which
+//! are free to bind. Pure functions from text to text.
 //!
-//! The client's rules, seen with 2.1.250 to 2.1.329: strict JSON, one malformed
-//! block costs the whole file; the last binding of a chord in a context wins and
-//! `null` unbinds; a longer chord wins over its prefix, in every active context.
+//! The client's rules, seen with 2.1.250 to 2.1.329: strict JSON, one malformed block invalidates
+//! the whole file. The last binding of a chord in a context wins, and `null` unbinds. A longer
+//! chord wins over its prefix, in every active context.
 
 mod merge;
 mod parse;
@@ -17,22 +17,19 @@ use base::clock::Time;
 
 /// The action of the chord that clears.
 pub const CLEAR: &str = "command:clear";
-/// The action of the chord that starts the cleared session's turn.
+/// The action of the chord that starts the turn of the cleared session.
 pub const RESUME: &str = "command:brain-guard:resume";
 
-/// What install binds, best first. The second keys do no harm by themselves: they
-/// move the cursor or show the task list; the first ones are no prefix of tmux or
-/// screen, no signal and no flow control.
+/// What install binds, best first. The second keys are harmless alone: they move the cursor or show
+/// the task list. The first keys are no prefix of tmux or screen, no signal and no flow control.
 const FOR_CLEAR: [&str; 3] = ["ctrl+] ctrl+]", "ctrl+x ctrl+]", "ctrl+] ctrl+e"];
 const FOR_RESUME: [&str; 3] = ["ctrl+] ctrl+f", "ctrl+x ctrl+f", "ctrl+] ctrl+t"];
 
-/// Keys that are never pressed with Ctrl: prefixes of tmux and screen, signals,
-/// flow control, end of input, and those that a terminal can't tell from
-/// Backspace, Tab, Enter and Escape.
+/// Keys that are never pressed with Ctrl: prefixes of tmux and screen, signals, flow control, end
+/// of input, and keys that a terminal cannot tell from Backspace, Tab, Enter and Escape.
 const NEVER: [char; 12] = ['a', 'b', 'c', 'd', 'h', 'i', 'j', 'm', 'q', 's', 'z', '['];
 
-/// The client reads a changed file after at most 2.6 s (seen); before that the
-/// old bindings hold.
+/// The client reads a changed file within 2.6 s (measured); until then the old bindings hold.
 const LOAD_SECONDS: i64 = 4;
 
 /// The chords that work in a client that has read the file.
@@ -44,9 +41,9 @@ pub struct Chords {
     pub resume: Option<Vec<Stroke>>,
 }
 
-/// The chords that a file's text binds, whoever bound them; none where the client
-/// can't read it, and none that holds another key than Ctrl with a letter, `]`, or
-/// behind such a one, a plain character.
+/// The chords that a file's text binds, whoever bound them; none if the client cannot read it. A
+/// chord counts only if it is Ctrl with a letter or `]`, followed by more of these or by plain
+/// characters.
 pub fn find(text: &str) -> Chords {
     let bindings = parse(text).unwrap_or_default();
     let first = |action| {
@@ -56,18 +53,18 @@ pub fn find(text: &str) -> Chords {
     Chords { clear: first(CLEAR), resume: first(RESUME) }
 }
 
-/// Whether every client that runs has read a file that was changed then.
+/// Whether every running client has read a file that changed at `changed`.
 pub fn loaded(changed: Time, now: Time) -> bool {
     (now - changed).num_seconds() >= LOAD_SECONDS
 }
 
-/// How a chord is written in the file and to people.
+/// A chord as the file and people write it.
 pub fn written(strokes: &[Stroke]) -> String {
     let keys: Vec<String> = strokes.iter().map(Stroke::to_string).collect();
     keys.join(" ")
 }
 
-/// Whether the binding at this place is what the chord does at the prompt.
+/// Whether the binding at `at` is what its chord does at the prompt.
 fn works(bindings: &[Binding], at: usize) -> bool {
     let ours = &bindings[at];
     let chat = ours.context == "Chat";
@@ -75,11 +72,11 @@ fn works(bindings: &[Binding], at: usize) -> bool {
     let overridden = later.into_iter().any(|other| {
         other.chord == ours.chord && (other.context == "Chat" || other.context == "Global")
     });
-    chat && !overridden && !bindings.iter().any(|other| other.waits_behind(&ours.chord))
+    chat && !overridden && !bindings.iter().any(|other| other.extends_chord(&ours.chord))
 }
 
-/// The keys to press, where they are ones that may be pressed. A single key is not
-/// taken: elsewhere in the client it may mean something.
+/// The keys to press, if all of them may be pressed. A single key is rejected, because elsewhere in
+/// the client it may mean something.
 fn strokes(chord: &[Key]) -> Option<Vec<Stroke>> {
     let strokes: Option<Vec<Stroke>> = chord.iter().map(Key::stroke).collect();
     strokes.filter(|all| all.len() > 1 && all[0].ctrl)
@@ -99,8 +96,8 @@ impl Key {
     }
 }
 
-/// The first chord of a list that takes none of the user's: bound nowhere, in no
-/// context, not the beginning of one of theirs, and none of theirs its beginning.
+/// The first candidate that conflicts with no binding of the user in any context: bound nowhere, no
+/// prefix of theirs, and none of theirs its prefix.
 fn free<'a>(candidates: &[&'a str], bindings: &[Binding]) -> Option<&'a str> {
     candidates.iter().copied().find(|candidate| {
         let chord = parse::chord(candidate).unwrap_or_default();
@@ -118,7 +115,7 @@ mod tests {
 
     use super::*;
 
-    /// A file of Chat bindings, one block each.
+    /// A file of bindings, one block each.
     fn file(blocks: &[(&str, &str, &str)]) -> String {
         let block = |(context, chord, action): &(&str, &str, &str)| {
             let action = if action.is_empty() { "null".into() } else { format!("\"{action}\"") };

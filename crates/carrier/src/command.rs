@@ -1,5 +1,5 @@
-//! The user's own program as a carrier: it gets the plan as JSON on stdin and
-//! is held to the same token, deadline and proof as every other one.
+//! The user's own program as a carrier. It gets the plan as JSON on stdin, and the same token,
+//! deadline and proof apply as for every other carrier.
 #![allow(clippy::disallowed_methods, reason = "carriers start and watch processes")]
 
 use std::io::Write as _;
@@ -11,42 +11,42 @@ use serde::Serialize;
 use super::terminal::{Refusal, Stroke};
 use guard::boundary::{Client, Delivery};
 
-/// The exit code that says: not now, ask again (`EX_TEMPFAIL` of sysexits.h).
+/// The exit code for: not now, ask again (`EX_TEMPFAIL` of sysexits.h).
 const NOT_NOW: i32 = 75;
 
-/// What the program is to do, and what it may need for it.
+/// What the program is to do, and what it needs for it.
 #[derive(Debug, Clone, Serialize)]
 pub struct Plan<'a> {
-    /// Of this format.
+    /// Version of this format.
     pub version: u32,
     /// `clear` or `paste`.
     pub action: &'a str,
     /// The boundary's token.
     pub token: &'a str,
-    /// The job that crosses.
+    /// The job whose boundary this is.
     pub job: &'a str,
     /// The session the client is in.
     pub session: &'a str,
-    /// The client's process, which the program should prove it talks to.
+    /// The client's process; the program should prove that it talks to this one.
     pub client: Option<Client>,
     /// Root of the project.
     pub project: &'a str,
-    /// What crosses: `sealed`, `reload`, `template` or `transition`.
+    /// What is delivered: `sealed`, `reload`, `template` or `transition`.
     pub delivery: Delivery,
-    /// The file it is in: the sealed version, or a copy of what else crosses.
+    /// The file with that text: the sealed version, or a copy of the other text.
     pub sealed: &'a str,
-    /// Seconds after which the program is ended.
+    /// Seconds after which the program is killed.
     pub deadline_seconds: u64,
-    /// The chord that clears at an idle prompt, where one is bound.
+    /// The chord that clears at an idle prompt, if one is bound.
     pub chord: Option<Chord>,
-    /// What to type where no chord is bound, or before the paste.
+    /// What to type if no chord is bound, or before the paste.
     pub line: &'a str,
-    /// What to paste behind the line.
+    /// What to paste after the line.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub text: Option<&'a str>,
 }
 
-/// A chord in the client's words and as a terminal sends it.
+/// A chord as the client writes it and as a terminal sends it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Chord {
     /// `ctrl+] ctrl+]`
@@ -56,19 +56,19 @@ pub struct Chord {
 }
 
 impl Chord {
-    /// Of strokes.
-    pub fn of(strokes: &[Stroke]) -> Self {
+    /// The chord that consists of these strokes.
+    pub fn from_strokes(strokes: &[Stroke]) -> Self {
         let keys: Vec<_> = strokes.iter().map(ToString::to_string).collect();
         let byte = |s: &Stroke| if s.ctrl { char::from(s.key as u8 & 0x1f) } else { s.key };
         Self { keys: keys.join(" "), bytes: strokes.iter().map(byte).collect() }
     }
 }
 
-/// Runs the program with the plan on its stdin. Success means that it acted; the
-/// proof is the new session's own.
+/// Runs the program with the plan on its stdin. Success means only that it acted; the new session
+/// is the proof.
 ///
 /// # Errors
-/// Exit 75 asks to come again; anything else, or no end in time, is no way.
+/// Exit 75 asks to try again later. Any other failure, or a timeout, rules the program out.
 pub fn run(argv: &[String], plan: &Plan) -> Result<(), Refusal> {
     let Some((program, arguments)) = argv.split_first() else {
         return Err(Refusal::never("boundary.command is empty"));
@@ -84,8 +84,8 @@ pub fn run(argv: &[String], plan: &Plan) -> Result<(), Refusal> {
     if let Some(mut stdin) = child.stdin.take()
         && let Ok(json) = serde_json::to_vec(plan)
     {
-        // A program that needs no plan may have closed its end, or never read: a long
-        // text fills the pipe then, and the write lasts until the program is ended.
+        // A program may close its stdin or never read it. A long text then fills the pipe, and the
+        // write lasts until the program is killed.
         std::thread::spawn(move || drop(stdin.write_all(&json)));
     }
     let deadline = Instant::now() + Duration::from_secs(plan.deadline_seconds);
@@ -93,7 +93,9 @@ pub fn run(argv: &[String], plan: &Plan) -> Result<(), Refusal> {
         match child.try_wait().map_err(never)? {
             Some(status) if status.success() => return Ok(()),
             Some(status) if status.code() == Some(NOT_NOW) => {
-                return Err(Refusal::later(format!("{program} says: not now")));
+                return Err(Refusal::later(format!(
+                    "{program} asks to try again later (exit {NOT_NOW})"
+                )));
             }
             Some(status) => return Err(Refusal::never(format!("{program} ended with {status}"))),
             None if Instant::now() >= deadline => {
@@ -125,7 +127,7 @@ mod tests {
             delivery: Delivery::Sealed,
             sealed: "/p/v1.md",
             deadline_seconds: 1,
-            chord: Some(Chord::of(&[Stroke::ctrl(']'), Stroke::ctrl('f')])),
+            chord: Some(Chord::from_strokes(&[Stroke::ctrl(']'), Stroke::ctrl('f')])),
             line: "/clear",
             text: None,
         }

@@ -1,5 +1,5 @@
-//! The waiter's hands: carries a boundary through the client's terminal or the
-//! user's program, one look or act a tick, and tries again what was refused.
+//! Performs a boundary through the client's terminal or the user's program. Each tick makes one
+//! check or action, and retries what was refused.
 
 mod clear;
 mod turn;
@@ -23,14 +23,14 @@ use guard::boundary::{Carrier, Inject, LEFT, Step, Token};
 use guard::files::{boundary, keybindings, state};
 use guard::hook::facts::Facts;
 
-/// How long what was pressed may take to show. A clear comes within 0.5 s, a
-/// turn within 0.1 s of its key (client 2.1.329).
+/// How long the effect of a key may take to show. A clear shows within 0.5 s, a turn within 0.1 s
+/// (client 2.1.329).
 const SETTLE_MS: i64 = 2_500;
 
 /// Refusals shorter than this are not logged.
 const SPOKEN_MS: i64 = 1_000;
 
-/// How the session was cleared, or was to be.
+/// How the session is cleared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Road {
     Chord,
@@ -38,14 +38,14 @@ enum Road {
     Program,
 }
 
-/// A terminal as long as something is done there; the lock goes last.
+/// An open terminal. The lock comes last, so that it is released last.
 struct Opened {
     carrier: Carrier,
     terminal: Box<dyn Terminal>,
     _alone: Option<Lock>,
 }
 
-/// One boundary in the hands of a waiter.
+/// The state of one boundary that a waiter performs.
 pub struct Drive<'a> {
     env: &'a Env,
     project: &'a Path,
@@ -54,7 +54,7 @@ pub struct Drive<'a> {
     pressed: Option<(Road, Time)>,
     in_vain: u32,
     typed_only: bool,
-    /// Something that was typed may still stand in the box.
+    /// Text that we typed may still be in the prompt box.
     left_over: bool,
     kicked: Option<Time>,
     kicks: u32,
@@ -67,7 +67,7 @@ pub struct Drive<'a> {
 }
 
 impl<'a> Drive<'a> {
-    /// For the token `id` of a project.
+    /// Performs the boundary with the token `id` of a project.
     pub fn new(env: &'a Env, project: &'a Path, id: &'a str) -> Self {
         Self {
             env,
@@ -88,7 +88,7 @@ impl<'a> Drive<'a> {
         }
     }
 
-    /// One look at the token, and at most one act.
+    /// Checks the token once, and acts at most once.
     pub fn tick(&mut self, token: &Token, now: Time) {
         if self.not_before.is_some_and(|at| now < at) {
             return;
@@ -111,13 +111,13 @@ impl<'a> Drive<'a> {
         }
     }
 
-    /// The client is in another session: nothing of this one may be typed there.
+    /// Ends the boundary if the client is in another session, where nothing may be typed for it.
     fn left(&self, facts: &Facts, token: &Token) -> bool {
         let seat = token.client.and_then(|c| state::seat(&facts.places, c.pid));
         let known = |id: &str| id == token.parent || token.child.as_deref() == Some(id);
         let Some(other) = seat.filter(|id| !known(id)) else { return false };
-        // A session that begins by a clear takes the seat before its state is there, and
-        // crosses before that; one with another token was not cleared for this one.
+        // Without its state, nobody knows which boundary cleared the session. One with another
+        // token was not cleared for this boundary.
         let Ok(Some(session)) = state::load(&facts.places, &other) else { return false };
         if session.token.as_deref() == Some(&token.id) {
             return false;
@@ -133,11 +133,11 @@ impl<'a> Drive<'a> {
         true
     }
 
-    /// Backs off; past its patience the next carrier takes over.
+    /// Waits longer after each refusal; when patience runs out, the next carrier takes over.
     fn refuse(&mut self, facts: &Facts, token: &Token, refusal: &Refusal) {
         let why = refusal.to_string();
         let (since, told) = self.refused.take().unwrap_or((facts.now, String::new()));
-        // A turn's end shows some milliseconds after its hook: nothing to speak of.
+        // The screen shows a turn's end shortly after its hook; that is not worth a log line.
         let tell = told != why && passed(since, SPOKEN_MS, facts.now);
         let told = if tell { why.clone() } else { told };
         if tell {
@@ -157,7 +157,7 @@ impl<'a> Drive<'a> {
         let waited = facts.now - since;
         let never = matches!(refusal, Refusal::Never(_));
         if token.step > Step::Clearing {
-            // The hook starts the turn, and attaches the file where it was not pasted.
+            // The hook then starts the turn, and attaches the notes if they were not pasted.
             if never || waited > limit(settings.step_seconds) {
                 self.change(facts, |t| (t.kicks_off, t.inject) = (false, Inject::Hook));
             }
@@ -181,13 +181,13 @@ impl<'a> Drive<'a> {
         }
     }
 
-    /// What was to be done is done; another boundary may have the display.
+    /// Ends a series of retries after an action, and frees the display for other boundaries.
     fn calm(&mut self) {
         (self.refused, self.pause_ms, self.not_before) = (None, 0, None);
         self.terminal = self.terminal.take().filter(|kept| kept.carrier != Carrier::X11);
     }
 
-    /// The terminal of the token's carrier, opened where it is not yet.
+    /// The terminal of the token's carrier, opened if needed.
     fn terminal(&mut self, facts: &Facts, token: &Token) -> Result<&mut dyn Terminal, Refusal> {
         let kept = self.terminal.take().filter(|kept| kept.carrier == token.carrier);
         let opened = match kept {
@@ -219,8 +219,9 @@ fn open(facts: &Facts, token: &Token) -> Result<Opened, Refusal> {
             let place = reach.x11.open().ok_or_else(gone)?.clone();
             let idle = Duration::from_secs(facts.settings.boundary.x11_idle_seconds);
             let program = facts.env.program();
-            let program = program.ok_or_else(|| Refusal::never("own path unknown"))?;
-            // Two boundaries share one focus, one pointer and one selection.
+            let program = program
+                .ok_or_else(|| Refusal::never("brain-guard cannot find its own program file"))?;
+            // Two boundaries would share one focus, one pointer and one selection.
             let lock = facts.places.display_lock(&place.display);
             let alone = lock::acquire(&lock, Duration::ZERO)
                 .map_err(|_| Refusal::later("another boundary uses this display"))?;
@@ -250,13 +251,13 @@ fn plan<'p>(
         delivery: token.delivery,
         sealed: &token.sealed,
         deadline_seconds: facts.settings.boundary.step_seconds.clamp(1, 3600),
-        chord: chords.clear.as_deref().map(Chord::of),
+        chord: chords.clear.as_deref().map(Chord::from_strokes),
         line,
         text: None,
     }
 }
 
-/// The chords that the client has read by now.
+/// The chords that the client has loaded by now.
 fn chords_in_force(facts: &Facts) -> Chords {
     let config = facts.places.client_config();
     let bound = config.and_then(|c| keybindings::read(&keybindings::path(c)).ok().flatten());

@@ -1,32 +1,30 @@
-//! The protocols of keys and looks by which a session is cleared, its next turn
-//! started, or a text pasted, over any [`Terminal`]. Each proves before it
-//! presses, reads back what it typed, and takes back what it can't finish.
+//! The key protocols that clear a session, start its next turn or paste a text, on any
+//! [`Terminal`]. Each proves before it presses, reads back what it typed, and takes back what it
+//! cannot finish.
 
 use std::thread::sleep;
 use std::time::Duration;
 
 use super::terminal::{PromptBox, Refusal, Stroke, Terminal};
 
-/// Stashes the draft; again, or on an empty box, it takes the stash back: a
-/// toggle with one slot (seen with client 2.1.329), so pressed only on a box
-/// that was read and holds something.
+/// Stashes the draft. Pressed again, or on an empty box, it takes the stash back (one slot; client
+/// 2.1.329). So it is pressed only after reading a box that holds something.
 const STASH: [Stroke; 1] = [Stroke::ctrl('s')];
 
-/// Deletes a line of the box.
+/// Deletes a line in the box.
 const DELETE: [Stroke; 1] = [Stroke::ctrl('u')];
 
-/// Submits what the box holds, and does nothing in any dialog, where Enter
-/// approves (seen with client 2.1.329).
+/// Submits what the box holds. In a dialog it does nothing, where Enter approves (client 2.1.329).
 const SUBMIT: [Stroke; 2] = [Stroke::ctrl('x'), Stroke::ctrl('s')];
 
-/// What is typed where no chord can be had.
+/// What is typed if no chord can be used.
 const CLEAR: &str = "/clear";
 
-/// How often a read-back looks before it gives up, and the pause between.
+/// How often to read the box back before giving up, and the pause between.
 const LOOKS: u32 = 25;
 const PAUSE: Duration = Duration::from_millis(if cfg!(test) { 1 } else { 40 });
 
-/// Deletes that are tried on a box of several lines.
+/// How many lines to delete in a box before giving up.
 const LINES: u32 = 12;
 
 /// Asked right before the key that acts; `false` calls it off.
@@ -35,51 +33,50 @@ pub type Commit<'a> = &'a mut dyn FnMut() -> bool;
 /// Whether the key that acts was pressed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pressed {
-    /// It was.
+    /// It was pressed.
     Yes,
-    /// It was called off, and nothing is left behind.
+    /// It was called off, and nothing is left in the box.
     CalledOff,
 }
 
-/// One chord at an idle client. The draft in the box stays where it is.
+/// Presses one chord at an idle client. A draft in the box stays where it is.
 ///
 /// # Errors
-/// Nothing was pressed that acts.
+/// No key was pressed that acts.
 pub fn chord(
     terminal: &mut dyn Terminal,
     strokes: &[Stroke],
     commit: Commit,
 ) -> Result<Pressed, Refusal> {
-    ready(terminal)?;
+    ensure_idle(terminal)?;
     Ok(if terminal.chord(strokes, commit)? { Pressed::Yes } else { Pressed::CalledOff })
 }
 
-/// `/clear`, typed: a draft is stashed, the typed text read back, submitted
-/// without Enter. The client takes the draft out of the stash by itself.
+/// Types `/clear`: stashes a draft, types, reads the text back, and submits it without Enter. The
+/// client restores the draft by itself.
 ///
-/// `left` tells, from one try to the next, that something typed may still stand
-/// in the box: it is deleted then, and not taken for a draft of the user's.
+/// `left` lasts from one try to the next: typed text may still be in the box. It is then deleted,
+/// and not taken for the user's draft.
 ///
 /// # Errors
-/// Nothing was submitted; what was typed is taken back, where the box still
-/// shows it alone.
+/// Nothing was submitted. Typed text is deleted again if the box still shows it alone.
 pub fn typed(
     terminal: &mut dyn Terminal,
     commit: Commit,
     left: &mut bool,
 ) -> Result<Pressed, Refusal> {
-    ready(terminal)?;
+    ensure_idle(terminal)?;
     tidy(terminal, CLEAR, left)?;
     let stashed = empty_box(terminal)?;
     *left = true;
-    let typed = terminal.type_text(CLEAR).and_then(|()| shows(terminal, CLEAR));
+    let typed = terminal.type_text(CLEAR).and_then(|()| wait_for_text(terminal, CLEAR));
     submit(terminal, typed, commit, CLEAR, stashed, left)
 }
 
-/// A line of instruction, and a text pasted behind it, into an empty box.
+/// Types a line of instruction into an empty box, and pastes a text after it.
 ///
 /// # Errors
-/// As [`typed`].
+/// As in `type_clear`.
 pub fn pasted(
     terminal: &mut dyn Terminal,
     line: &str,
@@ -87,41 +84,40 @@ pub fn pasted(
     commit: Commit,
     left: &mut bool,
 ) -> Result<Pressed, Refusal> {
-    ready(terminal)?;
+    ensure_idle(terminal)?;
     tidy(terminal, line, left)?;
     let stashed = empty_box(terminal)?;
     *left = true;
     let typed = terminal
         .type_text(line)
-        .and_then(|()| shows(terminal, line))
+        .and_then(|()| wait_for_text(terminal, line))
         .and_then(|()| terminal.paste(text))
         .and_then(|()| {
-            until(terminal, |seen| more_than(seen, line))
+            wait_for_box(terminal, |seen| holds_paste(seen, line))
                 .map_err(|_| Refusal::later("the paste did not show in the prompt box"))
         });
     submit(terminal, typed, commit, line, stashed, left)
 }
 
-/// Takes back a typed `/clear`, or a line with a paste, that was not submitted.
-///
-/// # Errors
-/// The box shows something else by now, which stays.
+/// Deletes a typed `/clear`, or a line with a paste, that was not submitted. Fails if the box shows
+/// something else by now, which stays.
 pub fn take_back(terminal: &mut dyn Terminal, typed: Option<&str>) -> Result<(), Refusal> {
     terminal.prove()?;
     undo(terminal, typed.unwrap_or(CLEAR), false)
 }
 
-/// Deletes what an earlier try left in the box. Anything else in it is the
-/// user's, and stays; so does a stash, which comes back by itself.
+/// Deletes what an earlier try left in the box. Anything else is the user's and stays; so does a
+/// stash, which comes back by itself.
 fn tidy(terminal: &mut dyn Terminal, mark: &str, left: &mut bool) -> Result<(), Refusal> {
-    if *left && matches!(terminal.prompt_box()?, PromptBox::Holds(text) if ours(&text, mark)) {
+    if *left && matches!(terminal.prompt_box()?, PromptBox::Holds(text) if is_our_text(&text, mark))
+    {
         undo(terminal, mark, false)?;
     }
     *left = false;
     Ok(())
 }
 
-fn ready(terminal: &mut dyn Terminal) -> Result<(), Refusal> {
+fn ensure_idle(terminal: &mut dyn Terminal) -> Result<(), Refusal> {
     terminal.prove()?;
     if terminal.idle()? {
         return Ok(());
@@ -129,17 +125,17 @@ fn ready(terminal: &mut dyn Terminal) -> Result<(), Refusal> {
     Err(Refusal::later("a turn runs or a dialog is open"))
 }
 
-/// Makes sure of an empty box; `true` if a draft was put aside for it.
+/// Makes sure that the box is empty; `true` if a draft was stashed for it.
 fn empty_box(terminal: &mut dyn Terminal) -> Result<bool, Refusal> {
     match terminal.prompt_box()? {
         PromptBox::Empty => Ok(false),
         PromptBox::None => Err(Refusal::later("no prompt box is on the screen")),
         PromptBox::Holds(_) if terminal.stash_taken()? => {
-            Err(Refusal::later("another draft is stashed, and this one would take its place"))
+            Err(Refusal::later("a draft is already stashed; stashing this one would overwrite it"))
         }
         PromptBox::Holds(_) => {
             terminal.chord(&STASH, &mut || true)?;
-            until(terminal, |seen| *seen == PromptBox::Empty)
+            wait_for_box(terminal, |seen| *seen == PromptBox::Empty)
                 .map_err(|_| Refusal::later("the draft in the prompt box could not be stashed"))?;
             Ok(true)
         }
@@ -161,11 +157,11 @@ fn submit(
     }
     let undone = undo(terminal, mark, stashed);
     *left = undone.is_err();
-    // The first reason is the one that tells.
+    // The first error is the one that explains.
     pressed.and(undone).map(|()| Pressed::CalledOff)
 }
 
-/// Deletes what begins with what we typed, and takes the draft back.
+/// Deletes what starts with our text, and takes the draft back.
 fn undo(terminal: &mut dyn Terminal, mark: &str, stashed: bool) -> Result<(), Refusal> {
     for _ in 0..LINES {
         match terminal.prompt_box()? {
@@ -175,19 +171,21 @@ fn undo(terminal: &mut dyn Terminal, mark: &str, stashed: bool) -> Result<(), Re
                 }
                 return Ok(());
             }
-            PromptBox::Holds(text) if ours(&text, mark) => {
+            PromptBox::Holds(text) if is_our_text(&text, mark) => {
                 terminal.chord(&DELETE, &mut || true)?;
             }
             _ => break,
         }
         sleep(PAUSE);
     }
-    Err(Refusal::later("the prompt box holds something else than what was typed"))
+    Err(Refusal::later(
+        "the prompt box no longer holds only what brain-guard typed, so it was left as it is",
+    ))
 }
 
-/// Whether the box holds nothing but what we typed, or a beginning of it.
-fn ours(text: &str, mark: &str) -> bool {
-    let (text, mark) = (squeezed(text), squeezed(mark));
+/// Whether the box holds only what we typed, or a beginning of it.
+fn is_our_text(text: &str, mark: &str) -> bool {
+    let (text, mark) = (without_whitespace(text), without_whitespace(mark));
     if mark == CLEAR {
         mark.starts_with(&text)
     } else {
@@ -195,20 +193,26 @@ fn ours(text: &str, mark: &str) -> bool {
     }
 }
 
-fn shows(terminal: &mut dyn Terminal, wanted: &str) -> Result<(), Refusal> {
-    let wanted = squeezed(wanted);
-    until(terminal, |seen| matches!(seen, PromptBox::Holds(text) if squeezed(text) == wanted))
-        .map_err(|_| Refusal::later("the prompt box does not show what was typed"))
+fn wait_for_text(terminal: &mut dyn Terminal, wanted: &str) -> Result<(), Refusal> {
+    let wanted = without_whitespace(wanted);
+    wait_for_box(
+        terminal,
+        |seen| matches!(seen, PromptBox::Holds(text) if without_whitespace(text) == wanted),
+    )
+    .map_err(|_| Refusal::later("the prompt box does not show what was typed"))
 }
 
-fn more_than(seen: &PromptBox, line: &str) -> bool {
+fn holds_paste(seen: &PromptBox, line: &str) -> bool {
     let PromptBox::Holds(text) = seen else { return false };
-    let (text, line) = (squeezed(text), squeezed(line));
+    let (text, line) = (without_whitespace(text), without_whitespace(line));
     text.starts_with(&line) && text.len() > line.len()
 }
 
-/// Looks until the box is as wanted.
-fn until(terminal: &mut dyn Terminal, wanted: impl Fn(&PromptBox) -> bool) -> Result<(), Refusal> {
+/// Waits until the box is as wanted.
+fn wait_for_box(
+    terminal: &mut dyn Terminal,
+    wanted: impl Fn(&PromptBox) -> bool,
+) -> Result<(), Refusal> {
     for _ in 0..LOOKS {
         if wanted(&terminal.prompt_box()?) {
             return Ok(());
@@ -218,8 +222,8 @@ fn until(terminal: &mut dyn Terminal, wanted: impl Fn(&PromptBox) -> bool) -> Re
     Err(Refusal::later("the prompt box is not as expected"))
 }
 
-/// Without white space: the box breaks long lines.
-fn squeezed(text: &str) -> String {
+/// Without white space, because the box breaks long lines.
+fn without_whitespace(text: &str) -> String {
     text.split_whitespace().collect()
 }
 

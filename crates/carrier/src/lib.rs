@@ -1,4 +1,4 @@
-//! What executes a boundary, and the process that watches it.
+//! The carriers that perform a boundary, and the process that watches it.
 
 pub mod chords;
 pub mod command;

@@ -1,29 +1,29 @@
-//! What the client's screen says: the prompt box at its foot, and whether a turn
-//! runs. Read from the text of the screen with its colours (`capture-pane -e`).
+//! Reads the client's screen: the prompt box at the bottom, and whether a turn runs. The input is
+//! the text of the screen with its colors (`capture-pane -e`).
 //!
 //! Seen with the clients 2.1.250 and 2.1.329, dark and light theme:
-//! - the box stands between the last two rules. Its text begins with `❯`, or with
-//!   `!` in shell mode; the rule above a long draft says `─── ↑ 36 more ───` and
-//!   the mark is out of sight then. Rules of other views are faint;
-//! - `❯` has no colour at idle and is grey while a turn or a shell command runs.
-//!   `esc to interrupt` below the box says so too, but it gives way to a draft;
-//! - a greyed suggestion is faint but for its first character, the cursor's;
-//! - dialogs draw `❯` before their choices, never right below a rule.
+//! - The box is between the last two rules. Its text starts with `❯`, or with `!` in shell mode.
+//!   The rule above a long draft says `─── ↑ 36 more ───`, and then the mark is hidden. Rules of
+//!   other views are faint.
+//! - `❯` has no color when idle and is grey while a turn or a shell command runs.
+//!   `esc to interrupt` below the box says so too, but gives way to a draft.
+//! - A grey suggestion is faint except for its first character, at the cursor.
+//! - Dialogs draw `❯` before their choices, never right below a rule.
 
 use super::terminal::PromptBox;
 
 /// What a screen shows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Screen {
-    /// The box.
+    /// The prompt box.
     pub prompt: PromptBox,
-    /// A turn runs, or it can't be told that none does.
+    /// A turn runs, or may run.
     pub busy: bool,
-    /// A draft was stashed before; the line above the box says so.
+    /// A draft is stashed; the line above the box says so.
     pub stashed: bool,
 }
 
-/// One character of the screen with what its look means here.
+/// One character of the screen, and how it looks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Cell {
     ch: char,
@@ -34,13 +34,13 @@ struct Cell {
 struct Look {
     faint: bool,
     inverse: bool,
-    /// Another foreground than the terminal's own.
+    /// The foreground is not the terminal's default.
     coloured: bool,
 }
 
 impl Screen {
-    /// Reads a captured screen, with or without escape sequences; without them a
-    /// suggestion counts as text, and a box with text as busy.
+    /// Reads a captured screen, with or without escape sequences. Without them a suggestion counts
+    /// as text, and a box with text as busy.
     pub fn read(captured: &str) -> Self {
         let lines = cells(captured);
         Self::find(&lines).unwrap_or(Self { prompt: PromptBox::None, busy: true, stashed: false })
@@ -64,7 +64,7 @@ impl Screen {
         };
         let prompt = typed(inside, mark);
         let interruptible = lines[end + 1..].iter().any(|l| text(l).contains("esc to interrupt"));
-        // Shell mode has a colour of its own; a client without colours shows nothing by them.
+        // Shell mode has its own color. Without any colors, text in the box counts as busy.
         let lamp = mark.is_some_and(|cell| {
             let plain = lines[end].first().is_some_and(|rule| !rule.look.coloured);
             cell.ch == '❯' && !cell.look.coloured && !(plain && prompt != PromptBox::Empty)
@@ -76,13 +76,13 @@ impl Screen {
     }
 }
 
-/// The text between the rules, without its mark, its margin and a suggestion.
+/// The text between the rules, without its mark, margin and suggestion.
 fn typed(inside: &[Vec<Cell>], mark: Option<Cell>) -> PromptBox {
     let shell = mark.is_some_and(|cell| cell.ch == '!');
     let lines: Vec<String> = inside
         .iter()
         .map(|line| {
-            // The mark and the space behind it are as wide as the margin of the lines below.
+            // The mark and its space are as wide as the margin of the lines below.
             let line = line.get(2..).unwrap_or_default();
             let own = |(at, cell): (usize, &Cell)| {
                 let cursor_on_suggestion =
@@ -101,7 +101,7 @@ fn typed(inside: &[Vec<Cell>], mark: Option<Cell>) -> PromptBox {
     }
 }
 
-/// A line across the screen, perhaps with a word in it.
+/// Whether a line is a rule, perhaps with a word in it.
 fn is_rule(line: &[Cell]) -> bool {
     let shown = text(line);
     let shown = shown.trim_end();
@@ -112,7 +112,7 @@ fn text(line: &[Cell]) -> String {
     line.iter().map(|cell| cell.ch).collect()
 }
 
-/// Takes the escape sequences out. Looks last until they are changed, across lines.
+/// Removes the escape sequences. A look lasts until it is changed, across lines.
 fn cells(captured: &str) -> Vec<Vec<Cell>> {
     let mut look = Look::default();
     let mut read = |line: &str| {
@@ -126,7 +126,7 @@ fn cells(captured: &str) -> Vec<Vec<Cell>> {
                     rest.by_ref().skip(1).take_while(|c| !c.is_ascii_alphabetic()).collect();
                 look = changed(look, &sequence);
             } else {
-                // A character set's choice: one more character.
+                // Selects a character set: skip two more characters.
                 rest.next();
                 rest.next();
             }
@@ -136,7 +136,7 @@ fn cells(captured: &str) -> Vec<Vec<Cell>> {
     captured.lines().map(&mut read).collect()
 }
 
-/// A look after the parameters of one `ESC [ … m`.
+/// The look after the parameters of one `ESC [ … m`.
 fn changed(mut look: Look, parameters: &str) -> Look {
     let mut codes = parameters.split(';').map(|p| p.split(':').next().unwrap_or_default());
     while let Some(code) = codes.next() {

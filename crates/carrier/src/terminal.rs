@@ -1,20 +1,20 @@
-//! What a carrier that types into the client's terminal can do and see there.
-//! The protocols in `keyboard` are written over this; `tmux` and `x11` implement it.
+//! What a carrier that types can do and see in the client's terminal. The protocols in `keyboard`
+//! use this trait; `tmux` and `x11` implement it.
 
 use std::fmt;
 
-/// One key with or without Ctrl. Nothing else is ever pressed: no Enter (with a
-/// permission dialog open it approves what nobody read), no Escape.
+/// One key with or without Ctrl. Enter is never pressed, because it approves an open permission
+/// dialog unread, and neither is Escape.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Stroke {
-    /// With Ctrl held.
+    /// Whether Ctrl is held.
     pub ctrl: bool,
-    /// The key's character, lower case, of ASCII.
+    /// The key's character, in lower-case ASCII.
     pub key: char,
 }
 
 impl Stroke {
-    /// Ctrl and a key.
+    /// Ctrl plus a key.
     pub const fn ctrl(key: char) -> Self {
         Self { ctrl: true, key }
     }
@@ -29,77 +29,61 @@ impl fmt::Display for Stroke {
 /// Why a terminal cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
-    /// It may work in a moment: a dialog, copy mode, another window in front, a held key.
+    /// It may work soon: a dialog, copy mode, another window in front, a held key.
     #[error("{0}")]
     Later(String),
-    /// This terminal is no way at all: gone, or not the client's.
+    /// This terminal cannot be used: it is gone, or not the client's.
     #[error("{0}")]
     Never(String),
 }
 
 impl Refusal {
-    /// [`Refusal::Later`] from words.
+    /// [`Refusal::Later`] with a reason.
     pub fn later(why: impl Into<String>) -> Self {
         Self::Later(why.into())
     }
 
-    /// [`Refusal::Never`] from words.
+    /// [`Refusal::Never`] with a reason.
     pub fn never(why: impl Into<String>) -> Self {
         Self::Never(why.into())
     }
 }
 
-/// What the prompt box at the screen's foot shows.
+/// What the prompt box at the bottom of the screen shows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PromptBox {
     /// There is none: a dialog, another view, another program.
     None,
-    /// Nothing was typed, or only the client's greyed suggestion is there.
+    /// It is empty, or shows only the client's grey suggestion.
     Empty,
-    /// The text in it, as the box broke it into lines.
+    /// The text in it, with the line breaks of the box.
     Holds(String),
 }
 
-/// A terminal with the client in it.
+/// A terminal that runs the client.
 pub trait Terminal {
-    /// Proves that keys sent now reach this client and nothing else: the
-    /// terminal is the client's own, it takes keys, no mode or lock stands in
-    /// front of it.
-    ///
-    /// # Errors
-    /// What could not be proven.
+    /// Proves that keys sent now reach this client and nothing else: the terminal is the client's
+    /// own, it takes keys, and no mode or lock is in front of it.
     fn prove(&mut self) -> Result<(), Refusal>;
 
-    /// Whether no turn runs and no dialog is open, as far as can be seen without
-    /// touching anything; looked at twice, 100 ms apart.
-    ///
-    /// # Errors
-    /// The terminal can't be looked at.
+    /// Whether no turn runs and no dialog is open, as far as it shows without touching anything.
+    /// Looks twice, 100 ms apart.
     fn idle(&mut self) -> Result<bool, Refusal>;
 
-    /// Reads the prompt box.
-    ///
-    /// # Errors
-    /// The screen can't be read.
+    /// Reads the prompt box from the screen.
     fn prompt_box(&mut self) -> Result<PromptBox, Refusal>;
 
-    /// Whether the client's one place for a stashed draft is taken: stashing
-    /// another loses the first (seen with clients 2.1.250 and 2.1.329). A terminal
-    /// that can't tell says no.
-    ///
-    /// # Errors
-    /// The screen can't be read.
+    /// Whether the client's only slot for a stashed draft is taken. Stashing another draft loses
+    /// the first (clients 2.1.250 and 2.1.329). `false` if the terminal cannot tell.
     fn stash_taken(&mut self) -> Result<bool, Refusal> {
         Ok(false)
     }
 
-    /// Presses the keys of one chord, each after a proof. `commit` is asked
-    /// right before the last one, which is the one that acts; `false` from it
-    /// leaves that one out.
+    /// Presses the keys of one chord, each after a proof. The last key is the one that acts: it is
+    /// pressed only if `commit`, called right before, returns true. The result says whether it was.
     ///
     /// # Errors
-    /// A proof failed before the last key: what was pressed until then does
-    /// nothing by itself. `Ok(false)`: `commit` said no.
+    /// A proof failed before the last key. The keys pressed so far do nothing by themselves.
     fn chord(
         &mut self,
         strokes: &[Stroke],
@@ -109,16 +93,15 @@ pub trait Terminal {
     /// Types lower-case ASCII text as keys, each after a proof.
     ///
     /// # Errors
-    /// A proof failed; part of the text may stand in the box.
+    /// A proof failed; part of the text may be in the box.
     fn type_text(&mut self, text: &str) -> Result<(), Refusal>;
 
     /// Pastes text of any length in one bracketed paste.
     ///
     /// # Errors
-    /// A proof failed, or another program's text got in the way; nothing or
-    /// something else may stand in the box then.
+    /// A proof failed, or another program's text got in the way. The box may hold anything then.
     fn paste(&mut self, text: &str) -> Result<(), Refusal>;
 
-    /// Shows a line to whoever looks at the terminal, where it can.
+    /// Shows a line to whoever looks at the terminal, if it can.
     fn notice(&mut self, text: &str, seconds: u64);
 }

@@ -1,8 +1,7 @@
-//! The client's tmux pane: found and proven at hook time, proven again at each act.
+//! The client's tmux pane: found and proven when a hook runs, and proven again before each action.
 //!
-//! Keys go in one command that tmux itself holds to its conditions (`guard`), so
-//! that nothing can come between the look and the keys, and that a command which a
-//! stuck server takes up too late does nothing.
+//! One tmux command checks the conditions (`conditions::guarded`) and sends the keys, so nothing
+//! can come between. A stuck server that runs it too late does nothing.
 
 mod conditions;
 mod opener;
@@ -29,46 +28,43 @@ use guard::boundary::Client;
 use guard::client;
 use guard::session::reach::TmuxPane;
 
-/// Longer texts are sent in pieces: the client takes some hundred characters at
-/// once for a paste.
+/// Longer texts are sent in pieces, because the client takes some hundred characters at once for a
+/// paste.
 const PIECE: usize = 64;
 
 /// Counts this process's paste buffers, so that their names differ.
 static PASTES: AtomicU32 = AtomicU32::new(0);
 
-/// Time between two looks at idleness; the client redraws within it.
+/// Time between two looks at the idle state; the client redraws within it.
 const GLANCE: Duration = Duration::from_millis(100);
 
-/// The title's first character while a turn runs, where the client sets it.
+/// The title's first character while a turn runs, if the client sets it.
 const TURNING: [char; 4] = ['◐', '◑', '◒', '◓'];
 
-/// The client's own pane.
-///
-/// # Errors
-/// Why it can't be used, in words for the user.
+/// Finds the client's own pane. The error says why it cannot be used, in words for the user.
 pub fn find(env: &Env, client: Client) -> Result<TmuxPane, Refusal> {
     let (Some(tmux), Some(pane)) = (env.get("TMUX"), env.get("TMUX_PANE")) else {
         return Err(Refusal::never("not in a tmux pane (TMUX or TMUX_PANE is not set)"));
     };
     let socket = socket(&tmux).to_owned();
     if !pane.starts_with('%') {
-        return Err(Refusal::never(format!("TMUX_PANE is {pane:?}, no pane's id")));
+        return Err(Refusal::never(format!("TMUX_PANE is {pane:?}, which is not a pane's id")));
     }
     let Some(program) = server::program(env.os("PATH").as_deref()) else {
         return Err(Refusal::never("in a tmux pane, but tmux is not on the client's PATH"));
     };
-    let pane = Pane::with(program, TmuxPane { socket, pane }, client);
+    let pane = Pane::from_parts(program, TmuxPane { socket, pane }, client);
     pane.own(&pane.facts()?)?;
     Ok(pane.place)
 }
 
-/// The server's socket in `$TMUX`, `<socket>,<server's pid>,<session>`; its path may hold a
-/// comma.
+/// The server's socket in `$TMUX`, which is `<socket>,<server's pid>,<session>`. The socket's path
+/// may contain a comma.
 fn socket(tmux: &str) -> &str {
     tmux.rsplitn(3, ',').nth(2).unwrap_or(tmux)
 }
 
-/// A client's pane that keys can be sent to.
+/// A client's pane that takes keys.
 #[derive(Debug)]
 pub struct Pane {
     server: Server,
@@ -77,30 +73,27 @@ pub struct Pane {
 }
 
 impl Pane {
-    /// The pane, once it is proven to be the client's.
-    ///
-    /// # Errors
-    /// It is not, or it can't be asked now.
+    /// Opens the pane, after proving that it is the client's.
     pub fn open(place: TmuxPane, client: Client) -> Result<Self, Refusal> {
-        let pane = Self::with(PathBuf::from("tmux"), place, client);
+        let pane = Self::from_parts(PathBuf::from("tmux"), place, client);
         pane.own(&pane.facts()?)?;
         Ok(pane)
     }
 
-    fn with(program: PathBuf, place: TmuxPane, client: Client) -> Self {
+    fn from_parts(program: PathBuf, place: TmuxPane, client: Client) -> Self {
         Self { server: Server::new(program, &place.socket), place, client }
     }
 
-    /// What tmux says of the pane.
+    /// What tmux reports about the pane.
     fn facts(&self) -> Result<Facts, Refusal> {
         let told = self.ask([Facts::question(&self.place.pane)])?;
         let gone = || Refusal::never(format!("the tmux pane {} is gone", self.place.pane));
         let facts = Facts::parse(&told).ok_or_else(gone)?;
-        // A pane that is not there is answered with nothing, or with another.
+        // For a missing pane, tmux answers with nothing or with another pane.
         if facts.pane == self.place.pane { Ok(facts) } else { Err(gone()) }
     }
 
-    /// Whether the pane is the client's own.
+    /// Checks that the pane is the client's own.
     fn own(&self, facts: &Facts) -> Result<(), Refusal> {
         let pane = &self.place.pane;
         let never = |why: String| Err(Refusal::Never(why));
@@ -110,37 +103,38 @@ impl Pane {
         if facts.dead || !client::alive(self.client) {
             return never("the client has ended".to_owned());
         }
-        if !client::holds(facts.pid, self.client) {
+        if !client::contains_client(facts.pid, self.client) {
             return never(format!("the client does not run in the tmux pane {pane}"));
         }
-        if !client::reads(self.client, &facts.terminal) {
+        if !client::reads_terminal(self.client, &facts.terminal) {
             return never(format!(
                 "another program stands between the tmux pane {pane} and the client"
             ));
         }
-        if client::gave_away(self.client) {
+        if client::gave_session_away(self.client) {
             return never("the session moved to the background of the client".to_owned());
         }
         Ok(())
     }
 
-    /// The facts of a pane that takes keys for the client now.
+    /// Proves that the pane takes keys for the client now.
     fn proven(&self) -> Result<Facts, Refusal> {
         let facts = self.facts()?;
         self.own(&facts)?;
         if let Some(why) = facts.hindrance() {
             return Err(Refusal::later(why));
         }
-        if !client::in_front(self.client.pid) {
+        if !client::is_in_foreground(self.client.pid) {
             return Err(Refusal::later("another program has the client's terminal in front"));
         }
         Ok(facts)
     }
 
-    /// Does something with the pane under the conditions that were just proven.
+    /// Runs commands on the pane under the conditions that were just proven.
     fn act<'a>(&self, facts: &'a Facts, acts: Vec<TmuxCommand<'a>>) -> Result<(), Refusal> {
         let acts = conditions::held(facts, acts, clock::now());
-        let told = self.server.ask(acts, None, server::ACTED).map_err(|fault| refusal(&fault))?;
+        let told =
+            self.server.ask(acts, None, server::ACTION_TIMEOUT).map_err(|fault| refusal(&fault))?;
         if conditions::sent(&told) {
             return Ok(());
         }
@@ -154,7 +148,7 @@ impl Pane {
         self.server.ask(commands, None, server::ASKED).map_err(|fault| refusal(&fault))
     }
 
-    /// Title and screen, taken in one go.
+    /// Reads the title and the screen in one command.
     fn look(&self) -> Result<(String, Screen), Refusal> {
         let pane = self.place.pane.as_str();
         let title = DisplayMessage::new().print().target_pane(pane).message("#{pane_title}");
@@ -165,7 +159,7 @@ impl Pane {
     }
 }
 
-/// What a fault means for the carrier.
+/// What a fault means for the carrier: only a hang may pass.
 fn refusal(fault: &Fault) -> Refusal {
     match fault {
         Fault::Hung => Refusal::Later(fault.to_string()),
@@ -232,15 +226,15 @@ impl Terminal for Pane {
 
     fn paste(&mut self, text: &str) -> Result<(), Refusal> {
         if text.chars().any(|c| c.is_control() && !matches!(c, '\n' | '\t')) {
-            // An escape sequence could end the bracketed paste: what follows would be keys.
+            // An escape sequence could end the bracketed paste, and the rest would be keys.
             return Err(Refusal::never("the text holds control characters and can't be pasted"));
         }
         let number = PASTES.fetch_add(1, Ordering::Relaxed);
         let name = format!("brain-guard-{}-{number}", std::process::id());
         let facts = self.proven()?;
         let load = LoadBuffer::new().buffer_name(name.as_str()).path("-");
-        // `-r`: line feeds stay what they are. A carriage return would be Enter to a
-        // program that takes no bracketed paste.
+        // `-r` keeps line feeds: a carriage return would be Enter to a program that takes no
+        // bracketed paste.
         let paste = PasteBuffer::new().bracket_codes().delete().no_replacement();
         let paste = paste.buffer_name(name.as_str()).target_pane(self.place.pane.as_str());
         let pasted = self
@@ -249,7 +243,7 @@ impl Terminal for Pane {
             .map_err(|fault| refusal(&fault))
             .and_then(|_| self.act(&facts, vec![paste.build()]));
         if pasted.is_err() {
-            // It may not be there at all.
+            // The buffer may not exist.
             let _ = self.ask([DeleteBuffer::new().buffer_name(name.as_str()).build()]);
         }
         pasted
@@ -258,7 +252,7 @@ impl Terminal for Pane {
     fn notice(&mut self, text: &str, seconds: u64) {
         let line = conditions::plain(text);
         let clients = ListClients::new().target_session(self.place.pane.as_str());
-        // Nobody may be attached, or tmux may be gone: a notice is worth no fault.
+        // Nobody may be attached, or tmux may be gone; a notice is not worth an error.
         let Ok(names) = self.ask([clients.format("#{client_name}").build()]) else { return };
         for name in names.lines() {
             let message = DisplayMessage::new().target_client(name).message(line.as_str());

@@ -1,5 +1,5 @@
-//! The waiter: one detached process a boundary, with a deadline and an eye on
-//! the client, that carries what keys carry and ends what got stuck. No daemon: it watches one token and goes.
+//! The waiter: one detached process per boundary, with a deadline. It watches one token and the
+//! client, presses keys for carriers that need it, and ends what is stuck. It is no daemon.
 #![allow(clippy::disallowed_methods, reason = "carriers start and watch processes")]
 
 use std::io;
@@ -22,25 +22,24 @@ use guard::files::{boundary, state};
 use guard::hook::facts::Facts;
 use guard::hook::{boundary_flow, deliver, watch};
 
-/// The longest a waiter lives: what comes before a delivery, and the wait for its answer.
+/// How long a waiter lives at most: the time before a delivery, and the wait for its answer.
 fn lifetime(settings: &BoundarySettings) -> Duration {
     (wait::answer(settings) + chrono::Duration::hours(1)).to_std().unwrap_or_default()
 }
 
-/// Leaves the client's group, so that no signal to it ends us with it.
+/// Leaves the client's process group, so that a signal to it does not end the waiter.
 pub fn detach() {
-    // Fails only for a process that leads a group already, which is as good.
+    // Fails only if the process leads a group already, which is as good.
     let _ = rustix::process::setsid();
 }
 
-/// Watches a token to its end, and carries it where keys do, in a process of its
-/// own that outlives the hook. A second one for the same token ends at once.
-///
-/// # Errors
-/// What the system says of the token's file.
+/// Watches a token to its end, in a process that outlives the hook, and drives carriers that need
+/// keys or a program. A second waiter for the same token ends at once.
 pub fn watch(env: &Env, places: &Places, id: &str, settings: &BoundarySettings) -> io::Result<()> {
-    let Ok(_held) = lock::acquire(&watch::held(places, id), Duration::ZERO) else { return Ok(()) };
-    // By a clock that nobody sets: after a jump back it would live for that much longer.
+    let Ok(_held) = lock::acquire(&watch::waiter_lock(places, id), Duration::ZERO) else {
+        return Ok(());
+    };
+    // A monotonic clock: if the system clock were set back, the waiter would live longer.
     let began = Instant::now();
     let mut drive = Drive::new(env, &places.project, id);
     loop {
@@ -49,9 +48,11 @@ pub fn watch(env: &Env, places: &Places, id: &str, settings: &BoundarySettings) 
             return prove_arrival(places, id);
         };
         if began.elapsed() >= lifetime(settings) {
-            // Who comes back later and types /clear still gets the file.
+            // A pending token stays: a user who types /clear later still gets the notes.
             if token.step > Step::Pending {
-                boundary::update(places, id, |t| t.abandon("it was not answered in time", now))?;
+                boundary::update(places, id, |t| {
+                    t.abandon("the fresh session did not answer in time", now);
+                })?;
             }
             return Ok(());
         }
@@ -63,7 +64,7 @@ pub fn watch(env: &Env, places: &Places, id: &str, settings: &BoundarySettings) 
     }
 }
 
-/// Ends or hands on a token that got stuck; `None` once it is over.
+/// Passes a stuck token to the next carrier or ends it; `None` once the token is over.
 fn step(
     env: &Env,
     places: &Places,
@@ -77,17 +78,17 @@ fn step(
         return Ok(None);
     }
     let parent = state::load(places, &token.parent).ok().flatten().unwrap_or_default();
-    // The carrier's time runs from the end of the turn that sealed.
+    // The carrier's time starts at the end of the turn that sealed.
     let running = token.step == Step::Pending && parent.turn.is_some();
     let agents = parent.agents > 0;
-    let Some(why) = stuck(&token, agents, now, settings).filter(|_| !running) else {
+    let Some(why) = stuck_reason(&token, agents, now, settings).filter(|_| !running) else {
         return Ok(Some(token));
     };
     let facts = Facts::for_session(env, now, &places.project, &token.parent);
-    let next = facts.and_then(|facts| next_after(&facts, &token));
+    let next = facts.and_then(|facts| next_carrier(&facts, &token));
     boundary::update(places, id, |t| {
-        // It may have moved on meanwhile.
-        if stuck(t, agents, now, settings).is_some() {
+        // The token may have moved on meanwhile.
+        if stuck_reason(t, agents, now, settings).is_some() {
             if t.step <= Step::Clearing && next.is_some() {
                 t.hand_on(next, why, now);
             } else {
@@ -99,11 +100,11 @@ fn step(
     .map(Option::flatten)
 }
 
-/// How long the rows of an answered session may take to be written.
+/// How long the client may take to write the rows of an answered session.
 const ROWS: Duration = Duration::from_secs(3);
 
-/// Compares what the new session holds with what was sealed; a session that
-/// lacks some of it is told where to read it.
+/// Checks that the new session holds all of the sealed notes. If not, the session is told where to
+/// read them.
 fn prove_arrival(places: &Places, id: &str) -> io::Result<()> {
     let Some(token) = boundary::load(places, id)?.filter(|t| t.step == Step::Acknowledged) else {
         return Ok(());
@@ -111,7 +112,7 @@ fn prove_arrival(places: &Places, id: &str) -> io::Result<()> {
     let Some(child) = token.child.as_deref() else { return Ok(()) };
     let Some(session) = state::load(places, child)? else { return Ok(()) };
     let Some(transcript) = session.transcript else { return Ok(()) };
-    let Some(file) = deliver::rendered(&token)? else { return Ok(()) };
+    let Some(file) = deliver::render_notes(&token)? else { return Ok(()) };
     let mut arrival = Arrival::Absent;
     boundary_flow::wait_for(ROWS, || {
         let rows = atomic::read(Path::new(&transcript)).ok().flatten().unwrap_or_default();
@@ -127,8 +128,8 @@ fn prove_arrival(places: &Places, id: &str) -> io::Result<()> {
     Ok(())
 }
 
-/// The carrier that takes over from the module, if one can.
-pub fn next_after(facts: &Facts, token: &Token) -> Option<Carrier> {
+/// The carrier that takes over from the module, if any.
+pub fn next_carrier(facts: &Facts, token: &Token) -> Option<Carrier> {
     if token.carrier != Carrier::Mod {
         return None;
     }
@@ -136,8 +137,8 @@ pub fn next_after(facts: &Facts, token: &Token) -> Option<Carrier> {
     facts.carrier_after(&tried).chosen.filter(|c| *c != Carrier::Manual)
 }
 
-/// Why a token will get no further, if so; `agents`: some may still be waited for.
-fn stuck(
+/// Why a token makes no more progress, if so. `agents`: agents may still be running.
+fn stuck_reason(
     token: &Token,
     agents: bool,
     now: Time,
@@ -155,8 +156,8 @@ mod tests {
 
     fn stage(client: Client) -> (tempfile::TempDir, Env, Places) {
         let dir = tempfile::tempdir().unwrap();
-        let env = Env::of([("HOME", dir.path().to_str().unwrap())]);
-        let places = Places::of(&env, dir.path()).unwrap();
+        let env = Env::from_pairs([("HOME", dir.path().to_str().unwrap())]);
+        let places = Places::for_project(&env, dir.path()).unwrap();
         let token = Token { client: Some(client), since: clock::now(), ..token(Step::Delivered) };
         boundary::create(&places, &token).unwrap();
         (dir, env, places)
@@ -182,7 +183,7 @@ mod tests {
     fn a_second_one_for_the_same_token_ends_at_once() {
         let own = state::client(std::process::id()).unwrap();
         let (_dir, env, places) = stage(own);
-        let _first = lock::acquire(&watch::held(&places, "t"), Duration::ZERO).unwrap();
+        let _first = lock::acquire(&watch::waiter_lock(&places, "t"), Duration::ZERO).unwrap();
         watch(&env, &places, "t", &BoundarySettings::default()).unwrap();
         assert_eq!(boundary::load(&places, "t").unwrap().unwrap().step, Step::Delivered);
     }
@@ -192,7 +193,7 @@ mod tests {
         let settings = BoundarySettings::default();
         let beside = |agents, step, seconds, carrier| {
             let t = Token { carrier, ..token(step) };
-            stuck(&t, agents, t.since + chrono::Duration::seconds(seconds), &settings)
+            stuck_reason(&t, agents, t.since + chrono::Duration::seconds(seconds), &settings)
         };
         let at = |step, seconds, carrier| beside(false, step, seconds, carrier);
         assert_eq!(at(Step::Pending, 80, Carrier::Mod), None);

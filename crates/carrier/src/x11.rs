@@ -1,6 +1,6 @@
-//! The client's X11 window: whether it can be proven to be the client's, and keys
-//! into it. `WINDOWID` is never believed: terminals hand it on to their children,
-//! and tmux keeps that of the terminal it was started in.
+//! The client's X11 window: proves which one it is, and sends keys to it. `WINDOWID` is never
+//! trusted: terminals pass it on to their children, and tmux keeps that of the terminal it was
+//! started in.
 
 mod act;
 mod display;
@@ -27,18 +27,18 @@ pub use selection::Which;
 pub use serve::{hold, take};
 pub use window::{Options, Window};
 
-/// The client's own window. Looks only; takes some milliseconds, with a display
-/// that doesn't answer less than two seconds.
+/// Finds the client's window without touching anything. Takes some milliseconds, or less than two
+/// seconds if the display does not answer.
 ///
 /// # Errors
-/// Which proof failed, in words for the user.
+/// The proof that failed, in words for the user.
 pub fn find(env: &Env, client: Client) -> Result<X11Display, Refusal> {
     let never = |why| Err(Refusal::never(why));
     if env.os("WAYLAND_DISPLAY").is_some() {
-        return never("under Wayland no window can be proven (WAYLAND_DISPLAY is set)");
+        return never("the X11 carrier does not work under Wayland (WAYLAND_DISPLAY is set)");
     }
     if env.get("XDG_SESSION_TYPE").as_deref() == Some("wayland") {
-        return never("under Wayland no window can be proven (XDG_SESSION_TYPE is wayland)");
+        return never("the X11 carrier does not work under Wayland (XDG_SESSION_TYPE is wayland)");
     }
     let Some(name) = env.get("DISPLAY") else {
         return never("no X11 display (DISPLAY is not set)");
@@ -46,7 +46,7 @@ pub fn find(env: &Env, client: Client) -> Result<X11Display, Refusal> {
     if state::client(client.pid) != Some(client) {
         return never("the client ended");
     }
-    let pty = Pty::of(client.pid)?;
+    let pty = Pty::for_process(client.pid)?;
     let display = Display::connect(&name)?;
     display.manager()?;
     let managed = display.managed()?;
@@ -54,13 +54,11 @@ pub fn find(env: &Env, client: Client) -> Result<X11Display, Refusal> {
     Ok(X11Display { display: name, authority: env.get("XAUTHORITY") })
 }
 
-/// The windows of the process that holds the other end of the client's terminal.
-///
-/// # Errors
-/// There is none: who holds it, or on which host the window's process runs.
+/// The windows of the process that holds the other end of the client's terminal. The error names
+/// that process, or the other host its window runs on.
 fn own(managed: &[Managed], holders: &[u32]) -> Result<Vec<Managed>, Refusal> {
     if holders.is_empty() {
-        let why = "no process that can be looked at holds the client's terminal";
+        let why = "no process that brain-guard can inspect holds the client's terminal";
         return Err(Refusal::never(why));
     }
     let of_holder = |w: &&Managed| w.pid.is_some_and(|pid| holders.contains(&pid));
@@ -75,7 +73,7 @@ fn own(managed: &[Managed], holders: &[u32]) -> Result<Vec<Managed>, Refusal> {
     let here: Vec<Managed> = windows.iter().filter(|w| w.machine == host).cloned().collect();
     if here.is_empty() {
         let machine = windows.iter().find_map(|w| w.machine.as_deref()).unwrap_or("no host");
-        let why = format!("the window's process says it runs on {machine}, which is not here");
+        let why = format!("the window's process runs on {machine}, not on this host");
         return Err(Refusal::Never(why));
     }
     Ok(here)
@@ -108,9 +106,11 @@ mod tests {
     fn without_a_display_or_under_wayland_nothing_is_looked_at() {
         let client = state::client(std::process::id()).unwrap();
         let why = |env: Env| find(&env, client).unwrap_err().to_string();
-        assert!(why(Env::of([])).contains("DISPLAY is not set"));
-        assert!(why(Env::of([("DISPLAY", ":0"), ("WAYLAND_DISPLAY", "w")])).contains("Wayland"));
+        assert!(why(Env::from_pairs([])).contains("DISPLAY is not set"));
+        assert!(
+            why(Env::from_pairs([("DISPLAY", ":0"), ("WAYLAND_DISPLAY", "w")])).contains("Wayland")
+        );
         let session = [("DISPLAY", ":0"), ("XDG_SESSION_TYPE", "wayland")];
-        assert!(why(Env::of(session)).contains("XDG_SESSION_TYPE"));
+        assert!(why(Env::from_pairs(session)).contains("XDG_SESSION_TYPE"));
     }
 }

@@ -1,4 +1,4 @@
-//! Changes in a row: values replaced, fields set, everything else byte for byte.
+//! Edits a row: values are replaced, fields are set, everything else stays byte for byte.
 
 use std::borrow::Cow;
 
@@ -6,7 +6,7 @@ use serde_json::value::RawValue;
 
 use sessions::span::{self, Cursor, Field, Span};
 
-/// A row with other JSON in some places, which don't overlap and are in order.
+/// The row with new JSON at these places, which must be in order and not overlap.
 pub fn replaced(line: &[u8], places: &[(Span, impl AsRef<[u8]>)]) -> Vec<u8> {
     let more: usize = places.iter().map(|(_, json)| json.as_ref().len()).sum();
     let less: usize = places.iter().map(|(at, _)| at.end - at.start).sum();
@@ -21,13 +21,13 @@ pub fn replaced(line: &[u8], places: &[(Span, impl AsRef<[u8]>)]) -> Vec<u8> {
     out
 }
 
-/// Where the value with that key (`message.content.0.text`) lies in the row. `None` where it has
-/// none, is no object and nothing else, or a name on the way stands there twice: readers differ
-/// in which one they take. A name with a dot in it is part of no key.
+/// Where the value with that key (`message.content.0.text`) is in the row. `None` if there is none,
+/// the row is not exactly one object, or a name on the path occurs twice: readers differ in which
+/// one they take. A name with a dot cannot be part of a key.
 pub fn locate(line: &[u8], key: &str) -> Option<Span> {
     let mut at = object(line)?;
     for part in key.split('.') {
-        let value = at.of(line);
+        let value = at.slice(line);
         let within = match value.first()? {
             b'{' => only(value, part)?,
             b'[' => nth(value, part)?,
@@ -38,8 +38,7 @@ pub fn locate(line: &[u8], key: &str) -> Option<Span> {
     Some(at)
 }
 
-/// Whether this begins and ends as a text, an object or a list does; what is between is not
-/// looked at.
+/// Whether this starts and ends like a string, an object or an array; the middle is not checked.
 pub fn is_whole(json: &[u8]) -> bool {
     let ends = (json.first(), json.last());
     json.len() > 1
@@ -49,9 +48,9 @@ pub fn is_whole(json: &[u8]) -> bool {
         )
 }
 
-/// The row with a field of its outermost object set, or added at its end; `None` takes it out,
-/// with its comma: what was added goes again without a trace. A name that stands there twice is
-/// set, or taken out, twice. `None` where the row is no object.
+/// The row with a field of its outermost object set, or added at its end. `None` as `json` removes
+/// it with its comma, so that an added field leaves no trace. A name that occurs twice is set or
+/// removed twice. Returns `None` if the row is not an object.
 pub fn with_field(line: &[u8], name: &str, json: Option<&[u8]>) -> Option<Vec<u8>> {
     let at = object(line)?;
     let mut fields = Vec::new();
@@ -60,7 +59,7 @@ pub fn with_field(line: &[u8], name: &str, json: Option<&[u8]>) -> Option<Vec<u8
         field.name = field.name.shifted(at.start);
         field.value = field.value.shifted(at.start);
     }
-    let named = |field: &Field| is(field.name.of(line), name);
+    let named = |field: &Field| name_matches(field.name.slice(line), name);
     let Some(json) = json else { return Some(without(line, at, &fields, &named)) };
     if fields.iter().any(named) {
         let set = fields.iter().filter(|field| named(field));
@@ -76,7 +75,7 @@ pub fn with_field(line: &[u8], name: &str, json: Option<&[u8]>) -> Option<Vec<u8
     Some(replaced(line, &[(Span { start: behind, end: behind }, added)]))
 }
 
-/// The row without the fields that are `named`.
+/// The row without the fields that match `named`.
 fn without(line: &[u8], at: Span, fields: &[Field], named: &dyn Fn(&Field) -> bool) -> Vec<u8> {
     let (mut places, mut kept) = (Vec::new(), None);
     for (n, field) in fields.iter().enumerate() {
@@ -84,7 +83,7 @@ fn without(line: &[u8], at: Span, fields: &[Field], named: &dyn Fn(&Field) -> bo
             kept = Some(field);
             continue;
         }
-        // With the comma ahead of it; where nothing stays ahead, with the one behind it.
+        // With the comma before it; if no field before it stays, with the comma after it.
         let cut = match (kept, fields.get(n + 1)) {
             (Some(_), _) => Span { start: fields[n - 1].value.end, end: field.value.end },
             (None, Some(next)) => Span { start: field.name.start - 1, end: next.name.start - 1 },
@@ -96,7 +95,7 @@ fn without(line: &[u8], at: Span, fields: &[Field], named: &dyn Fn(&Field) -> bo
     replaced(line, &places)
 }
 
-/// Where the object lies that the row is, blanks around it aside.
+/// Where the row's object is, without the blanks around it.
 fn object(line: &[u8]) -> Option<Span> {
     let start = line.iter().position(|b| !b.is_ascii_whitespace())?;
     let mut cursor = Cursor::from(line, start);
@@ -104,12 +103,12 @@ fn object(line: &[u8]) -> Option<Span> {
     cursor.ended().then_some(at)
 }
 
-/// The value of the one field of that name.
+/// The value of the only field with that name.
 fn only(object: &[u8], name: &str) -> Option<Span> {
     let mut cursor = Cursor::new(object);
     let (mut found, mut more) = (None, cursor.enter(b'{')?);
     while more {
-        let here = is(cursor.name()?.of(object), name);
+        let here = name_matches(cursor.name()?.slice(object), name);
         let value = cursor.value()?;
         if here && found.replace(value).is_some() {
             return None;
@@ -119,7 +118,7 @@ fn only(object: &[u8], name: &str) -> Option<Span> {
     found
 }
 
-/// The item of that number, written as numbers are.
+/// The item with that index, written without leading zeros.
 fn nth(list: &[u8], number: &str) -> Option<Span> {
     let plain =
         number == "0" || (!number.starts_with('0') && number.bytes().all(|b| b.is_ascii_digit()));
@@ -137,16 +136,16 @@ fn nth(list: &[u8], number: &str) -> Option<Span> {
     None
 }
 
-/// Whether a name as it is written between its quotes says `name`.
-fn is(written: &[u8], name: &str) -> bool {
+/// Whether a name, as written between its quotes, means `name`.
+fn name_matches(written: &[u8], name: &str) -> bool {
     *read(written) == *name.as_bytes()
 }
 
-/// How deep objects and arrays are looked into for names that stand twice; no value lies deeper.
+/// How deep to search for names that occur twice; no value lies deeper.
 const DEEP: usize = 80;
 
-/// The keys that stand for more than one place in the row, as a name on the way stands twice in
-/// its object: [`locate`] finds nothing at them, nor below them.
+/// The keys that mean more than one place in the row, because a name occurs twice in its object:
+/// [`locate`] finds nothing there or below.
 pub fn twice(line: &[u8]) -> Vec<String> {
     let mut found = Vec::new();
     doubled(&mut Cursor::new(line), line, &mut String::new(), &mut Vec::new(), &mut found, DEEP);
@@ -167,7 +166,7 @@ fn doubled<'a>(
         b'{' if deep > 0 => {
             let mut more = cursor.enter(b'{')?;
             while more {
-                let name = read(cursor.name()?.of(line));
+                let name = read(cursor.name()?.slice(line));
                 path.push_str(dot);
                 path.push_str(&String::from_utf8_lossy(&name));
                 names.push(name);
@@ -199,7 +198,7 @@ fn doubled<'a>(
     Some(())
 }
 
-/// A name, from what is written between its quotes.
+/// A name, from the bytes between its quotes.
 fn read(written: &[u8]) -> Cow<'_, [u8]> {
     if memchr::memchr(b'\\', written).is_none() {
         return Cow::Borrowed(written);
@@ -207,12 +206,12 @@ fn read(written: &[u8]) -> Cow<'_, [u8]> {
     let quoted = [b"\"", written, b"\""].concat();
     match serde_json::from_slice::<String>(&quoted) {
         Ok(name) => Cow::Owned(name.into_bytes()),
-        // Half a surrogate pair is no name that a key can have.
+        // Half a surrogate pair cannot be part of a key.
         Err(_) => Cow::Borrowed(written),
     }
 }
 
-/// Whether the row is sound JSON throughout: one that isn't is never changed.
+/// Whether the whole row is valid JSON; an invalid row is never changed.
 pub fn sound(line: &[u8]) -> bool {
     let row = line.trim_ascii_start();
     row.starts_with(b"{") && serde_json::from_slice::<&RawValue>(row).is_ok()

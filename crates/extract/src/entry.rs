@@ -1,5 +1,5 @@
-//! What the rules look at: entries and the values in them, without their text. One reader for
-//! pi and `OpenClaw` rows, flat rows without a `message`, and Claude Code's.
+//! Entries and their values as the rules see them, without their text. One reader for rows of pi
+//! and `OpenClaw`, flat rows without a `message`, and Claude Code's rows.
 
 mod chars;
 mod context;
@@ -19,7 +19,7 @@ use std::sync::Arc;
 
 use self::context::Links;
 pub use self::key::Key;
-use self::look::{Looked, Looker};
+use self::look::{RowFacts, RowReader};
 use self::tools::Tools;
 use base::clock::Time;
 use sessions::dialect::Kind;
@@ -27,52 +27,52 @@ pub use sessions::flat::Role;
 pub use sessions::settings::Trigger;
 use sessions::span::Span;
 
-/// What an entry says of itself; it overrides every rule.
+/// What an entry says about itself; it overrides every rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Extractable {
-    /// `true`: whatever its type, size, position and protection.
+    /// `true`: extract it, whatever its type, size, position and protection.
     Always,
-    /// `false`.
+    /// `false`: never extract it.
     Never,
-    /// It stays for so many messages.
+    /// It stays for that many messages.
     After(u32),
 }
 
-/// What a call of a tool that reads files was for.
+/// What a call of a file-reading tool read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct FileRead {
     /// The file, as a hash of its path.
     pub file: u64,
-    /// Which part of it, as a hash of what else the tool was given; 0: all of it.
+    /// Which part of it, as a hash of the other arguments; 0: all of it.
     pub part: u64,
 }
 
-/// A value that may be extracted: a string, or a block that goes whole. Arguments of a call are
-/// an object and have to stay one, so their strings are values each. What is too short to ever
-/// get shorter is no value.
+/// A value that may be extracted: a string, or a whole block. A call's arguments must stay an
+/// object, so each of their strings is a value. A string too short to ever get shorter is not a
+/// value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Value {
     /// Its path in the row: `message.content.0.text`.
     pub key: Key,
-    /// What it is.
+    /// Its type.
     pub trigger: Trigger,
     /// Its JSON in the row: a string with its quotes, or a block.
     pub span: Span,
     /// Characters of its text.
     pub chars: u32,
-    /// The tool that was called, or gave it.
+    /// The tool that was called, or that gave the result.
     pub tool: Option<Arc<str>>,
-    /// A second copy that is not sent to the model (`details`, `toolUseResult`).
+    /// A duplicate that is not sent to the model (`details`, `toolUseResult`).
     pub copy: bool,
-    /// A block with a signature: it goes whole.
+    /// A block with a signature: it is extracted as a whole.
     pub whole: bool,
-    /// A hash of its JSON, where it is long enough to be compared with others; else 0.
+    /// A hash of its JSON if it is long enough to be compared, else 0.
     pub same: u64,
-    /// What it was read of.
+    /// The file it was read from.
     pub read: Option<FileRead>,
-    /// A result that gives the beginning only of what was asked for, or may.
+    /// A result that is, or may be, only the start of what was requested.
     pub cut: bool,
-    /// It is of a result that is an error.
+    /// Whether it belongs to a result that is an error.
     pub error: bool,
 }
 
@@ -83,64 +83,64 @@ pub struct Entry {
     pub row: u64,
     /// Its id.
     pub id: String,
-    /// Whose it is; one that is [broken](Self::broken) is nobody's.
+    /// Who wrote it; nobody, if it is [broken](Self::broken).
     pub role: Role,
-    /// It is a compaction's summary: what the conversation begins with from there on.
+    /// A compaction's summary: the conversation begins with it.
     pub summary: bool,
-    /// It goes on with the agent's message before: clients write one message as several rows.
+    /// It continues the agent's message before it: clients write one message as several rows.
     pub continues: bool,
-    /// The tool that gave the result, where it is one; of calls, see [`Value::tool`].
+    /// The tool that gave the result, if it is one; for calls, see [`Value::tool`].
     pub tool: Option<Arc<str>>,
-    /// A result in it is an error; of which one, see [`Value::error`].
+    /// A result in it is an error; [`Value::error`] says which one.
     pub error: bool,
-    /// What it says of itself.
+    /// What it says about itself.
     pub extractable: Option<Extractable>,
-    /// It says something else with `_extractable`: it stays, as it is not known what is meant.
+    /// `_extractable` has an unknown value: the entry stays.
     pub unclear: bool,
-    /// When it was restored last.
+    /// When it was last restored.
     pub restored: Option<Time>,
-    /// Whether it is in the model's context: on the branch of the last entry, behind the last
+    /// Whether it is in the model's context: on the branch of the last entry, after the last
     /// compaction.
     pub in_context: bool,
-    /// What may be extracted, in the row's order.
+    /// Its values, in row order.
     pub values: Vec<Value>,
-    /// Its row is no sound JSON throughout: it may not be changed.
+    /// Its row is not valid JSON: it must not be changed.
     pub broken: bool,
-    /// Values that are left out, as a name on the way to them stands twice.
+    /// Values left out because a name on their path occurs twice.
     pub doubled: u32,
-    /// Values that are left out, as another row has the same id.
+    /// Values left out because another row has the same id.
     pub shared: u32,
 }
 
 /// Reads entries of a file, row by row.
 #[derive(Debug, Default)]
 pub struct Entries {
-    /// What was read so far; [`Entry::in_context`] is set by [`Entries::finish`].
+    /// The entries so far; [`Entries::finish`] sets [`Entry::in_context`].
     pub found: Vec<Entry>,
     links: Links,
     tools: Tools,
-    looker: Looker,
-    /// The message that the agent's last row was of.
+    looker: RowReader,
+    /// The message of the agent's last row.
     message: u64,
-    /// Whether the file is a subagent's own, as its first row in the chain tells.
+    /// Whether the file is a subagent's own; its first row in the chain decides.
     subagent: Option<bool>,
 }
 
 impl Entries {
-    /// The same, with values of so many characters made comparable ([`Value::same`]).
+    /// A reader that makes values of that many characters comparable ([`Value::same`]).
     pub fn comparing(chars: u32) -> Self {
-        Self { looker: Looker::comparing(Some(chars)), ..Self::default() }
+        Self { looker: RowReader::comparing(Some(chars)), ..Self::default() }
     }
 
-    /// Takes the next row, with or without its line break. Gives its entry; `None` where the row
-    /// holds none.
+    /// Takes the next row, with or without its line break. Returns its entry; `None` if it has
+    /// none.
     pub fn row(&mut self, row: u64, line: &[u8]) -> Option<&mut Entry> {
-        let Looked { mut entry, calls, link, message, claude } = self.looker.row(line)?;
+        let RowFacts { mut entry, calls, link, message, claude } = self.looker.row(line)?;
         entry.row = row;
         self.tools.settle(&mut entry, calls);
         let beside = claude.is_some_and(|of| self.claude(of, &mut entry));
         if entry.broken {
-            // No reader takes it: it is no message of the conversation.
+            // No reader accepts it: it is not a message of the conversation.
             (entry.role, entry.summary) = (Role::None, false);
         }
         if entry.role == Role::Assistant {
@@ -153,16 +153,15 @@ impl Entries {
         self.found.get_mut(at)
     }
 
-    /// All entries, and which are in the context. An id that two rows have names neither: what
-    /// is in them stays.
+    /// All entries, and which are in the context. If two rows share an id, none of their values is
+    /// extracted.
     pub fn finish(self) -> Vec<Entry> {
         let Self { mut found, links, .. } = self;
         links.settle(&mut found);
         found
     }
 
-    /// What a row of Claude Code's is to the conversation. Says whether it is a subagent's in a
-    /// file of the main loop.
+    /// Sets the role of a Claude Code row. Returns whether it is a subagent's in a main-loop file.
     fn claude(&mut self, (kind, sidechain): (Kind, bool), entry: &mut Entry) -> bool {
         let own = *self.subagent.get_or_insert(sidechain);
         let beside = sidechain && !own;
@@ -181,7 +180,7 @@ impl Entries {
     }
 }
 
-/// An id in few bytes; never 0.
+/// A short hash of an id; never 0.
 fn hash(id: &str) -> u64 {
     use std::hash::Hasher;
     let mut hasher = std::hash::DefaultHasher::new();

@@ -1,5 +1,5 @@
-//! Sessions of pi made up for properties: everything that a row of it can hold, long and short,
-//! branches that were left, compactions, odd rows. The same seed makes the same bytes.
+//! Generated pi sessions for property tests: everything that a row can hold, long and short,
+//! abandoned branches, compactions, odd rows. The same seed gives the same bytes.
 #![allow(
     clippy::unwrap_used,
     clippy::should_implement_trait,
@@ -11,7 +11,7 @@ use proptest::prelude::*;
 
 use sessions::generate::dice::{Dice, json};
 
-/// A session that was made up.
+/// A generated session.
 #[derive(Debug, Clone)]
 pub struct Made {
     /// Its id.
@@ -25,7 +25,7 @@ pub fn sessions() -> impl Strategy<Value = Made> {
     (any::<u64>(), 1..=10usize).prop_map(|(seed, prompts)| session(seed, prompts))
 }
 
-/// A session of so many prompts.
+/// A session with that many prompts.
 pub fn session(seed: u64, prompts: usize) -> Made {
     let mut dice = Dice(seed);
     let id = dice.uuid();
@@ -57,7 +57,7 @@ impl Pen {
         self.out.extend_from_slice(if self.crlf { b"\r\n" } else { b"\n" });
     }
 
-    /// A row of the chain: `rest` are its fields behind the first ones.
+    /// A row of the chain; `rest` are the fields after the first ones.
     fn entry(&mut self, kind: &str, rest: &str) -> String {
         let id = format!("{:08x}", self.dice.next() >> 32);
         let parent = self.tip.as_ref().map_or("null".to_owned(), |tip| json(tip));
@@ -81,7 +81,7 @@ impl Pen {
         self.entry("message", &format!(r#""message":{{"role":"{role}",{rest},"timestamp":1}}"#))
     }
 
-    /// A text as JSON: long or short, with escapes that need none, and pairs of surrogates.
+    /// A text as JSON: long or short, with needless escapes and surrogate pairs.
     fn text(&mut self) -> String {
         let short = self.dice.words(12);
         let times = if self.dice.chance(40) { self.dice.below(60) } else { 0 };
@@ -134,7 +134,7 @@ impl Pen {
         );
     }
 
-    /// A message with calls, and what they gave.
+    /// A message with calls, and their results.
     fn calls(&mut self) {
         let made: Vec<(String, &str)> = (0..=self.dice.below(2))
             .map(|_| (format!("toolu_{:012x}", self.dice.next() >> 16), self.tool()))
@@ -175,7 +175,7 @@ impl Pen {
         ["exec", "read", "edit", "purge_control"][self.dice.below(4) as usize]
     }
 
-    /// Rows that are no message, or no entry.
+    /// Rows that are not messages, or not entries.
     fn odd(&mut self) {
         let (text, chosen) = (self.text(), self.dice.below(16));
         let some = self.ids.len().saturating_sub(1 + self.dice.below(6) as usize);

@@ -1,5 +1,5 @@
-//! Extraction: long values of old messages go into the store, a placeholder stays, and what is
-//! asked for comes back byte for byte. Rows keep their number, order, ids and links.
+//! Extraction: moves long values of old messages into the store, leaves placeholders, and restores
+//! values byte for byte on request. Rows keep their number, order, ids and links.
 
 pub mod edit;
 pub mod entry;

@@ -1,5 +1,5 @@
-//! The text that stands in a value's place. What counts as one is decided by the ledger, never
-//! by how a text looks.
+//! The text that replaces a value. The ledger decides what is a placeholder, never the look of a
+//! text.
 
 mod bound;
 mod marked;
@@ -15,39 +15,39 @@ pub use marked::{marked, plain};
 use super::text;
 use sessions::settings::Placeholder;
 
-/// How a string begins, as JSON, that may be one. Quoted once more, its first mark is another.
+/// How the JSON of a possible placeholder begins. One inside a quoted string begins differently.
 pub const BEGIN: &[u8] = b"\"[[extracted-";
 
-/// Bytes that a value must get shorter by.
+/// Bytes that a placeholder must save.
 pub const GAIN: usize = 100;
 
 /// The most characters of the value's end that stay.
 const TAIL: u32 = 80;
 
-/// Bytes of the longest words around what a placeholder names and shows.
+/// Bytes of the longest fixed words in a placeholder.
 const SAID: usize = " 9999.9 MB of , extracted. It begins: «» and ends: «». To have it back: purge_control restore  (or brain-guard extract restore  )".len();
 
-/// What a placeholder tells.
+/// What a placeholder tells about its value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct About<'a> {
-    /// The entry.
+    /// The entry's id.
     pub entry: &'a str,
     /// The session, as `extract restore` takes it.
     pub session: &'a str,
-    /// The tool, where there is one.
+    /// The tool, if there is one.
     pub tool: Option<&'a str>,
-    /// The value's JSON, as it stands in the row: a string, or a block that goes whole.
+    /// The value's JSON as it is in the row: a string, or a whole block.
     pub json: &'a [u8],
-    /// Characters of its beginning that stay.
+    /// Characters of its start to show.
     pub keep: u32,
 }
 
-/// Characters of a value's end that stay where so many of its beginning do.
+/// Characters of a value's end to show, if it shows that many of the start.
 pub fn tail(keep: u32) -> u32 {
     (keep / 2).min(TAIL)
 }
 
-/// Bytes that a placeholder of this form takes at most besides what it shows of the value.
+/// The most bytes of a placeholder in this form, besides what it shows of the value.
 pub fn frame(about: &About, form: Placeholder, whole: bool) -> usize {
     let block = if whole { r#"{"text":,"type":"text"}"#.len() } else { 0 };
     let marks = r#""[[extracted-]]""#.len() + block + about.entry.len();
@@ -60,8 +60,8 @@ pub fn frame(about: &About, form: Placeholder, whole: bool) -> usize {
     }
 }
 
-/// The JSON that is put in the value's place: a string, or for a block that goes whole a text
-/// block. `None` where that gains too little.
+/// The JSON that replaces the value: a string, or a text block for a whole block. `None` if it
+/// saves too little.
 pub fn json(about: &About, form: Placeholder, whole: bool) -> Option<Vec<u8>> {
     if about.json.len() <= GAIN {
         return None;
@@ -80,13 +80,13 @@ fn words(about: &About, form: Placeholder) -> String {
     if form == Placeholder::Plain {
         return words;
     }
-    // Writing into a text can't fail.
+    // Writing to a `String` cannot fail.
     let _ = write!(words, " {}", size(about.json.len() as u64));
     if let Some(tool) = about.tool {
         let _ = write!(words, " of {}", one_line(tool));
     }
     words.push_str(", extracted");
-    if about.keep > 0 && text::is(about.json) {
+    if about.keep > 0 && text::has_text(about.json) {
         let last = tail(about.keep) as usize;
         let (head, tail, whole) = text::ends(about.json, about.keep as usize, last);
         let _ = if whole {
@@ -107,8 +107,8 @@ fn words(about: &About, form: Placeholder) -> String {
     words
 }
 
-/// Text on one line that can't end the quotation it stands in: runs of blanks, control
-/// characters and marks that turn the direction of writing are one space.
+/// Text on one line that cannot end the quotation around it: runs of blanks, control characters and
+/// direction marks become one space.
 fn one_line(text: &str) -> String {
     let mut line = String::with_capacity(text.len());
     for c in text.chars() {

@@ -1,4 +1,4 @@
-//! What an extraction would do: pure, of entries, settings and the time.
+//! What an extraction would do: a pure function of entries, settings and the time.
 
 mod again;
 
@@ -25,17 +25,17 @@ pub struct Item {
     pub span: Span,
     /// Characters of its text.
     pub chars: u32,
-    /// What it is.
+    /// Its type.
     pub trigger: Trigger,
-    /// Its tool, where it has one.
+    /// Its tool, if it has one.
     pub tool: Option<Arc<str>>,
-    /// It goes as a block.
+    /// Whether a whole block is extracted.
     pub whole: bool,
-    /// Whether it is sent to the model: in the context, and no copy.
+    /// Whether the model receives it: in the context, and not a copy.
     pub sent: bool,
-    /// Why it goes.
+    /// Why it is extracted.
     pub why: Goes,
-    /// Characters of its beginning that its placeholder shows.
+    /// Characters of its start that its placeholder shows.
     pub keep: u32,
 }
 
@@ -44,18 +44,18 @@ pub struct Item {
 pub struct Plan {
     /// In the order of the rows.
     pub items: Vec<Item>,
-    /// How many values stay, by why.
+    /// How many values stay, by reason.
     pub stay: BTreeMap<Stays, u64>,
-    /// Entries there are.
+    /// How many entries there are.
     pub entries: u64,
-    /// Messages of the conversation among them.
+    /// How many of them are messages of the conversation.
     pub messages: u64,
-    /// Rows that are left alone as something is wrong with them, by what.
+    /// Rows left alone because something is wrong with them, by reason.
     pub left: BTreeMap<Stays, Vec<u64>>,
 }
 
 impl Plan {
-    /// Bytes that leave the file, and those of them that the model is sent.
+    /// Bytes that leave the file, and how many of them the model receives.
     pub fn bytes(&self) -> (u64, u64) {
         let of = |sent: bool| {
             let items = self.items.iter().filter(|item| !sent || item.sent);
@@ -65,11 +65,10 @@ impl Plan {
     }
 }
 
-/// Values, by row and key, that no placeholder is shorter than by enough.
+/// Values, by row and key, for which no placeholder saves enough.
 pub type NoGain = HashSet<(u64, Key)>;
 
-/// Plans an extraction. `placeholder` says whether the value at (entry, key) is one, by the
-/// ledger.
+/// Plans an extraction. `placeholder` asks the ledger whether the value at (entry, key) is one.
 pub fn plan(
     entries: &[Entry],
     settings: &ExtractSettings,
@@ -80,12 +79,12 @@ pub fn plan(
     let rules = Rules::new(settings, now);
     let mut plan = Plan { entries: entries.len() as u64, ..Plan::default() };
     let mut standing = Standing::default();
-    // From the end: what stands again later is known when it is met before.
+    // From the end: later occurrences are then known when an earlier one is reached.
     for (entry, at) in entries.iter().zip(positions(entries)).rev() {
         plan.messages += u64::from(entry.role != Role::None && !entry.continues);
         plan.wrong(entry);
         for value in entry.values.iter().rev() {
-            // In the place of a block that went whole stands a block of text.
+            // A text block replaces a block that was extracted as a whole.
             let block = value.key.strip_suffix(".text");
             let live = placeholder(entry, &value.key)
                 || block.is_some_and(|block| placeholder(entry, block));
@@ -100,7 +99,8 @@ pub fn plan(
                 Ok(why) => plan.items.push(Item::of(entry, value, why, rules.keep(entry, value))),
                 Err(why) => {
                     *plan.stay.entry(why).or_default() += 1;
-                    // Readers pass over a row that is no JSON: nothing stands there.
+                    // Readers skip a row that is not JSON: nothing in it counts as a later
+                    // occurrence.
                     if why != Stays::Broken {
                         standing.stays(entry, value);
                     }
@@ -115,7 +115,7 @@ pub fn plan(
 }
 
 impl Plan {
-    /// Notes rows that are no JSON, and so no entries either.
+    /// Records rows that are not JSON, and so not entries.
     pub fn broken(&mut self, rows: &[u64]) {
         if !rows.is_empty() {
             let all = self.left.entry(Stays::Broken).or_default();
@@ -124,7 +124,7 @@ impl Plan {
         }
     }
 
-    /// Notes what is wrong with an entry.
+    /// Records what is wrong with an entry.
     fn wrong(&mut self, entry: &Entry) {
         for (why, holds) in [
             (Stays::Broken, entry.broken),

@@ -1,5 +1,5 @@
-//! What holds for every row: what is extracted and restored again is the same bytes, and
-//! nothing but the ledger says what a placeholder is.
+//! Holds for every row: extracting and restoring gives the same bytes, and only the ledger decides
+//! what is a placeholder.
 
 use proptest::prelude::*;
 use serde_json::Value;
@@ -10,8 +10,8 @@ use sessions::span::Span;
 use store::blocks::Root;
 use store::extracted::{Extract, Extracted, Ledger, Record};
 
-/// A string's JSON as different programs write it, long enough to be extracted or not, whole
-/// or with half a surrogate pair, and some that look like placeholders.
+/// A string's JSON as different programs write it: long enough to be extracted or not, valid or
+/// with half a surrogate pair. Some look like placeholders.
 fn string() -> impl Strategy<Value = String> {
     let piece = prop_oneof![
         Just(r"\u00e9"),
@@ -30,7 +30,7 @@ fn string() -> impl Strategy<Value = String> {
         .prop_map(|(pieces, times)| format!("\"{}\"", pieces.concat().repeat(times)))
 }
 
-/// JSON with blanks, and names that stand twice; its strings are those of [`string`].
+/// JSON with blanks and duplicate names; its strings are those of [`string`].
 fn json() -> impl Strategy<Value = String> {
     let leaf = prop_oneof![
         4 => string(),
@@ -74,7 +74,7 @@ fn line() -> impl Strategy<Value = String> {
     })
 }
 
-/// The keys of all values of the row that can be found by one.
+/// The keys of all values that can be found by one.
 fn keys(line: &str) -> Vec<(String, Span)> {
     fn walk(value: &Value, key: &str, found: &mut Vec<String>) {
         let children: Vec<(String, &Value)> = match value {
@@ -92,11 +92,11 @@ fn keys(line: &str) -> Vec<(String, Span)> {
             found.push(key);
         }
     }
-    // Half a pair is no text for the parser.
+    // The parser rejects half a surrogate pair.
     let readable = line.replace(r"\ud83e\udd80", r"\u0041\u0041").replace(r"\ud83e", r"\u0041");
     let mut found = Vec::new();
     walk(&serde_json::from_str(&readable).unwrap(), "", &mut found);
-    // A name with a dot in it reads like a way.
+    // A name with a dot looks like a path.
     found.sort();
     found.dedup();
     found
@@ -111,13 +111,13 @@ proptest! {
     #[test]
     fn extract_then_restore_is_the_same_bytes(line in line(), plain in any::<bool>(), which in any::<u64>()) {
         let dir = tempfile::tempdir().unwrap();
-        let extracted = Extracted::of(&Root::new(dir.path().into()), "main", "s");
+        let extracted = Extracted::for_session(&Root::new(dir.path().into()), "main", "s");
         let form = if plain { Placeholder::Plain } else { Placeholder::Full };
         let (mut places, mut records, mut last) = (Vec::new(), Vec::new(), 0);
         let mut all = keys(&line);
         all.sort_by_key(|(_, at)| at.start);
         for (n, (key, at)) in all.iter().enumerate() {
-            let json = at.of(line.as_bytes());
+            let json = at.slice(line.as_bytes());
             if json.first() != Some(&b'"') {
                 continue;
             }
@@ -146,18 +146,18 @@ proptest! {
         let ledger = Ledger::of(records);
         let mut values = Vec::new();
         for (key, at) in keys(std::str::from_utf8(&lean).unwrap()) {
-            let json = at.of(&lean);
+            let json = at.slice(&lean);
             let Some(known) = ledger.placeholder("e", &key, json) else {
-                // Whatever it looks like.
+                // The ledger does not know it, whatever it looks like.
                 continue;
             };
-            prop_assert!(text::of(json).contains("[[extracted-e]]"));
+            prop_assert!(text::from_json(json).contains("[[extracted-e]]"));
             values.push((key, extracted.get(&known.object).unwrap()));
         }
         prop_assert_eq!(values.len(), places.len(), "no text that looks like one is taken for one");
         let back = restore::row(&lean, &values, None).unwrap();
         prop_assert_eq!(std::str::from_utf8(&back).unwrap(), &line);
-        // A mark is all that a restore adds.
+        // A restore adds nothing but a mark.
         let marked = restore::row(&lean, &values, Some(base::clock::now())).unwrap();
         prop_assert!(edit::sound(&marked));
         prop_assert_eq!(edit::with_field(&marked, "_restored", None).unwrap(), line.as_bytes());

@@ -1,27 +1,26 @@
-//! The call that asked for a restore, redacted: it keeps its place, id and name, and of what it
-//! was given the entry alone.
+//! Redacts the call that asked for a restore: it keeps its place, id and name, and of its arguments
+//! only the entry.
 
 use serde_json::{Value, json};
 
 use super::edit;
 use sessions::span::{self, Span};
 
-/// Other names by which calls in flat rows name the tool.
+/// Other names of the tool in flat rows.
 const OLD_NAMES: [&str; 2] = ["restore", "restore_remote"];
 
-/// An entry as an agent may name it, by its placeholder: `[[extracted-ID]]` is `ID`.
+/// The id of an entry that an agent named by its placeholder: `[[extracted-ID]]` is `ID`.
 pub fn bare(asked: &str) -> &str {
     let asked = asked.trim();
     let Some(rest) = asked.strip_prefix("[[extracted-") else { return asked };
     rest.split_once("]]").map_or(rest, |(id, _)| id)
 }
 
-/// The row whose tool calls asked for restores, redacted: a call keeps its place, id and name,
-/// and of what it was given only the entry. `means` says which entry a call asked for that names
-/// it so, or none whose call is to stay. `None` where it holds no such call, or such as are
-/// redacted already.
+/// The row with its restore calls redacted: a call keeps its place, id and name, and of its
+/// arguments only the entry. `means` returns the entry for the name in a call; `None` leaves the
+/// call as it is. Returns `None` if the row has no such call, or they are redacted already.
 pub fn row(line: &[u8], means: &dyn Fn(&str) -> Option<String>) -> Option<Vec<u8>> {
-    // Most rows hold none: they are not read for it.
+    // Most rows hold none and need no parsing.
     memchr::memmem::find(line, b"restore").filter(|_| edit::sound(line))?;
     let mut calls = Vec::new();
     if kind(line) == Some("tool_call") {
@@ -30,15 +29,15 @@ pub fn row(line: &[u8], means: &dyn Fn(&str) -> Option<String>) -> Option<Vec<u8
     let content = edit::locate(line, "message.content").or_else(|| edit::locate(line, "content"));
     let mut blocks = Vec::new();
     if let Some(content) = content {
-        span::items(content.of(line), &mut blocks);
+        span::items(content.slice(line), &mut blocks);
         for block in blocks {
             let block = block.shifted(content.start);
-            let given = match kind(block.of(line)) {
+            let given = match kind(block.slice(line)) {
                 Some("toolCall") => "arguments",
                 Some("tool_use") => "input",
                 _ => continue,
             };
-            let found = asked(block.of(line), given, means, false);
+            let found = asked(block.slice(line), given, means, false);
             calls.extend(found.map(|(at, entry)| (at.shifted(block.start), entry)));
         }
     }
@@ -58,8 +57,8 @@ fn kind(object: &[u8]) -> Option<&str> {
     span::plain(span::find(object, "type")?)
 }
 
-/// Where the call has what it was given, and the entry, if it asked for a restore of one. A flat
-/// call may name the tool `restore`, which does nothing else.
+/// Where the call's arguments are, and the entry, if the call asked to restore one. A flat call may
+/// name the tool `restore`, which does nothing else.
 fn asked(
     call: &[u8],
     given: &str,
@@ -67,12 +66,12 @@ fn asked(
     flat: bool,
 ) -> Option<(Span, String)> {
     let name = span::plain(span::find(call, "name")?)?;
-    // As OpenClaw and Claude Code call it where a tool server gives it.
+    // OpenClaw and Claude Code prefix the name if a tool server provides it.
     let own = ["purge_control", "brain-guard__purge_control"].contains(&name)
         || (name.starts_with("mcp__") && name.ends_with("__purge_control"));
     let old = flat && OLD_NAMES.contains(&name);
     let at = edit::locate(call, given).filter(|_| own || old)?;
-    let given: Value = serde_json::from_slice(at.of(call)).ok()?;
+    let given: Value = serde_json::from_slice(at.slice(call)).ok()?;
     let text = |name: &str| given.get(name).and_then(Value::as_str);
     let restores = text("action") == Some("restore") || (old && given.get("action").is_none());
     let entry = text("entry_id").or_else(|| text("entry")).filter(|_| restores)?;

@@ -7,29 +7,28 @@ use super::edit;
 use base::clock::Time;
 use sessions::span::Span;
 
-/// What an agent is told that asks for the same a second time.
+/// What an agent is told that restores the same entry again.
 const SUGGESTION: &str = "This entry was previously restored. If you need to keep this content long-term, consider setting _extractable: false on the entry.";
 
-/// What a restore answers.
+/// The answer to a restore.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Answer {
-    /// Always.
+    /// Always `true`.
     pub restored: bool,
-    /// The entry.
+    /// The entry's id.
     pub entry_id: String,
-    /// The keys that came back.
+    /// The restored keys.
     pub keys_restored: Vec<String>,
     /// When it was restored before.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub previous_restored_at: Option<Time>,
-    /// What to do instead, where it was restored before.
+    /// What to do instead, if it was restored before.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub suggestion: Option<String>,
 }
 
 impl Answer {
-    /// The answer for an entry of which these keys came back, and which was restored before at
-    /// `previous`.
+    /// The answer for an entry with these restored keys, which was restored before at `previous`.
     pub fn new(entry: &str, keys: Vec<String>, previous: Option<Time>) -> Self {
         Self {
             restored: true,
@@ -41,13 +40,13 @@ impl Answer {
     }
 }
 
-/// A key that the row does not have, or that lies within another one.
+/// A key that the row does not have, or that overlaps another one.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the row has no place for {0}")]
 pub struct MissingKey(String);
 
-/// The row with values put back: `(key, raw JSON)`, and marked with when; `None` as time marks
-/// nothing.
+/// The row with values put back (`(key, raw JSON)`), and marked with the time `at`; `None` leaves
+/// it unmarked.
 pub fn row(
     line: &[u8],
     values: &[(String, Vec<u8>)],

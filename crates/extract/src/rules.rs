@@ -9,15 +9,15 @@ use super::placeholder::GAIN;
 use base::clock::Time;
 use sessions::settings::ExtractSettings;
 
-/// Why a value goes.
+/// Why a value is extracted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Goes {
-    /// It is older than what stays.
+    /// It is older than the messages that stay.
     Old,
-    /// It stands again later in the conversation.
+    /// It occurs again later in the conversation.
     Again,
-    /// The file that it was read of was read again later.
+    /// The file it was read from was read again later.
     Reread,
     /// The entry says `_extractable: true`.
     Said,
@@ -27,55 +27,55 @@ pub enum Goes {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Stays {
-    /// Among the recent messages.
+    /// It is among the recent messages.
     Recent,
-    /// Shorter than `min_value_length`.
+    /// It is shorter than `min_value_length`.
     Short,
-    /// Of a type that is not extracted.
+    /// Its type is not extracted.
     Type,
-    /// The entry says `_extractable: false`, or how long it stays.
+    /// `_extractable` is `false`, or a number of messages that has not passed.
     Said,
-    /// What the entry says with `_extractable` means nothing.
+    /// `_extractable` has an unknown value.
     Unclear,
-    /// Its row is no sound JSON.
+    /// Its row is not valid JSON.
     Broken,
-    /// A name on the way to it stands twice.
+    /// A name on its path occurs twice.
     Twice,
-    /// Another row has its entry's id: it could not be told which one a placeholder is of.
+    /// Another row has the same id, so a placeholder would be ambiguous.
     Shared,
-    /// It was restored not long ago.
+    /// It was restored recently.
     Restored,
     /// Its tool is protected.
     Tool,
-    /// The first message of the user.
+    /// It is the user's first message.
     First,
-    /// Of the last turns of the agent, or signed reasoning of the very last.
+    /// It is in the agent's last turns, or signed reasoning of the very last one.
     Turn,
-    /// An error.
+    /// It is an error.
     Error,
     /// It is a placeholder already.
     Placeholder,
     /// The placeholder would not be shorter.
     NoGain,
-    /// No longer in the context: a session that is made of this one is without it.
+    /// It is no longer in the context, so a successor does not have it.
     Away,
 }
 
-/// Where an entry stands in the conversation.
+/// Where an entry is in the conversation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Position {
-    /// Messages behind it.
+    /// Messages after it.
     pub from_end: u32,
-    /// The first message of the user.
+    /// Whether it is the user's first message.
     pub first: bool,
-    /// Turns of the agent behind it: 0 in the last one. A turn is one message of the agent's with
-    /// what its calls gave; a prompt that nobody has begun yet begins one.
+    /// The agent's turns after it; 0 in the last one. A turn is one message of the agent with the
+    /// results of its calls; an unanswered prompt starts one.
     pub turns: u32,
-    /// No message of the agent's is behind it: it is of the agent's last one, or behind that.
+    /// No message of the agent comes after it: it is in the agent's last one, or comes after that.
     pub latest: bool,
 }
 
-/// The rules as the settings say, at a time.
+/// The rules of the settings, at a given time.
 #[derive(Debug, Clone)]
 pub struct Rules<'a> {
     settings: &'a ExtractSettings,
@@ -85,8 +85,8 @@ pub struct Rules<'a> {
 }
 
 impl<'a> Rules<'a> {
-    /// Those of the settings. What is no glob in them protects nothing: the settings were looked
-    /// at when they were read.
+    /// The rules of the settings. An invalid glob protects nothing: it was reported when the
+    /// settings were read.
     pub fn new(settings: &'a ExtractSettings, now: Time) -> Self {
         let mut protect = GlobSetBuilder::new();
         for glob in settings.protect.iter().filter_map(|glob| Glob::new(glob).ok()) {
@@ -96,12 +96,12 @@ impl<'a> Rules<'a> {
         Self { settings, triggers: Triggers::new(settings), protect, now }
     }
 
-    /// Whether `value` of `entry` is extracted, and why. `early`: why it may go before it is old.
-    /// What an entry says of itself goes before everything but this: the signed reasoning of the
-    /// agent's last message stays, since a model takes no conversation in which that was touched.
+    /// Whether `value` of `entry` is extracted, and why; `early` is why it may go before it is old.
+    /// An entry's own setting overrides everything except this: signed reasoning in the agent's
+    /// last message stays, because models reject a conversation in which it was touched.
     ///
     /// # Errors
-    /// Why it stays.
+    /// Why the value stays.
     pub fn extracted(
         &self,
         entry: &Entry,
@@ -139,13 +139,13 @@ impl<'a> Rules<'a> {
         Ok(goes)
     }
 
-    /// Characters of a value's beginning that its placeholder shows.
+    /// Characters of a value's start that its placeholder shows.
     pub fn keep(&self, entry: &Entry, value: &Value) -> u32 {
         self.triggers.keep(entry, value)
     }
 
-    /// Whether the entry was restored less than `keep_after_restore_seconds` ago; at that second
-    /// it is extracted again.
+    /// Whether the entry was restored less than `keep_after_restore_seconds` ago; at that second it
+    /// is extracted again.
     fn restored_lately(&self, entry: &Entry) -> bool {
         let keep = self.settings.keep_after_restore_seconds;
         let keep = i64::try_from(keep).ok().and_then(Duration::try_seconds);
@@ -153,28 +153,28 @@ impl<'a> Rules<'a> {
     }
 }
 
-/// Bytes from which on a value can be extracted at all: those of the shortest placeholder, and
-/// what it must be shorter by.
+/// The least bytes of a value that can be extracted: the shortest placeholder plus the required
+/// saving.
 fn least(entry: &Entry, value: &Value) -> usize {
     let block = if value.whole { r#"{"type":"text","text":}"#.len() } else { 0 };
     r#""[[extracted-]]""#.len() + entry.id.len() + block + GAIN
 }
 
-/// The positions of entries, in their order. Messages of branches that were left don't count,
-/// nor do several rows of one message but once.
+/// The positions of entries, in their order. Messages of abandoned branches do not count; several
+/// rows of one message count once.
 pub fn positions(entries: &[Entry]) -> Vec<Position> {
     let begins = entries.iter().position(|entry| entry.in_context).unwrap_or(0);
-    // Of the session, and of the branch that the model is sent.
+    // The first of the session, and the first of the branch that the model receives.
     let first = entries.iter().position(|entry| entry.role == Role::User);
-    // There a summary is the user's first message, whatever was kept of what lies before it: in a
-    // session made anew it stands ahead of that, and is no summary any more.
+    // On that branch a summary is the user's first message, even if earlier messages were kept. In
+    // a successor it comes before them and is an ordinary prompt.
     let sent = |holds: &dyn Fn(&Entry) -> bool| {
         entries.iter().position(|entry| entry.in_context && holds(entry))
     };
     let branch = sent(&|entry| entry.summary).or_else(|| sent(&|entry| entry.role == Role::User));
     let firsts = [first, branch];
     let (mut from_end, mut turns, mut begun, mut latest) = (0, 0, false, true);
-    // A prompt was met that nobody has answered.
+    // A prompt was met that is not answered yet.
     let mut waits = false;
     let mut all = Vec::with_capacity(entries.len());
     for (n, entry) in entries.iter().enumerate().rev() {
@@ -192,8 +192,8 @@ pub fn positions(entries: &[Entry]) -> Vec<Position> {
         }
     }
     all.reverse();
-    // Where results stand between its rows, a message is as old as its first: a session made anew
-    // has its rows together.
+    // A message is as old as its first row, even with results between its rows: in a successor its
+    // rows are together.
     let mut begun = None;
     for (n, entry) in entries.iter().enumerate().filter(|(_, e)| e.role == Role::Assistant) {
         match begun.filter(|_| entry.continues) {

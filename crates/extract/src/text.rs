@@ -1,30 +1,28 @@
-//! The text of a raw JSON value, as people read it, and its ends without the rest. Nothing
-//! fails: what is no text in a row (half a surrogate pair, bytes that are no UTF-8) reads as
-//! U+FFFD.
+//! The text of a raw JSON value as people read it, and its ends without the rest. Nothing fails:
+//! half a surrogate pair or invalid UTF-8 reads as U+FFFD.
 
 use std::borrow::Cow;
 
 use sessions::span;
 
-/// The most bytes that JSON takes for one character: two escapes, `\ud83e\udd80`.
+/// The most bytes of JSON for one character: two escapes, `\ud83e\udd80`.
 const WIDEST: usize = 12;
 
-/// The text of a value: of a string its content, of a block its `thinking` or `text`; anything
-/// else reads as its JSON.
-pub fn of(json: &[u8]) -> Cow<'_, str> {
+/// The text of a value: a string's content, a block's `thinking` or `text`, otherwise its JSON.
+pub fn from_json(json: &[u8]) -> Cow<'_, str> {
     match inner(json) {
         Some(raw) => decode(raw),
         None => String::from_utf8_lossy(json),
     }
 }
 
-/// Whether there is text to show: not of a block without any, whose JSON is all there is.
-pub fn is(json: &[u8]) -> bool {
+/// Whether there is text to show; a block without text has only its JSON.
+pub fn has_text(json: &[u8]) -> bool {
     inner(json).is_some_and(|raw| !raw.is_empty()) || json.first() != Some(&b'{')
 }
 
-/// The first `head` and the last `tail` characters of [`of`], which don't overlap; without
-/// reading what is between. `true` where they are the whole.
+/// The first `head` and the last `tail` characters of the text, without overlap and without reading
+/// what is between. `true` if they are the whole text.
 pub fn ends(json: &[u8], head: usize, tail: usize) -> (String, String, bool) {
     let (raw, escaped) = inner(json).map_or((json, false), |raw| (raw, true));
     if raw.len() <= (head + tail + 4) * WIDEST {
@@ -37,29 +35,29 @@ pub fn ends(json: &[u8], head: usize, tail: usize) -> (String, String, bool) {
     (beginning(raw, escaped, head), end(raw, escaped, tail), false)
 }
 
-/// Bytes that are read for so many characters: mostly enough, and enough whatever they are.
+/// Bytes to read for that many characters: usually enough, and always enough.
 fn windows(characters: usize) -> [usize; 2] {
     [2 * (characters + WIDEST), (characters + 2) * WIDEST]
 }
 
-/// The first characters of what is longer than the window of so many.
+/// The first characters of a text that is longer than their window.
 fn beginning(raw: &[u8], escaped: bool, characters: usize) -> String {
     let [few, many] = windows(characters);
     let window = |bytes: usize| read(&raw[..bytes.min(raw.len())], escaped);
     let mut text = window(few);
-    // What is cut through at the window's end lies beyond the characters that are taken.
+    // Only text after the requested characters can be cut at the window's end.
     if text.chars().nth(characters + WIDEST).is_none() {
         text = window(many);
     }
     text[..at(&text, characters)].to_owned()
 }
 
-/// The last characters of what is longer than the window of so many.
+/// The last characters of a text that is longer than their window.
 fn end(raw: &[u8], escaped: bool, characters: usize) -> String {
     let window = |bytes: usize| {
         let mut from = raw.len().saturating_sub(bytes);
         let slashes = raw[..from].iter().rev().take_while(|b| **b == b'\\').count();
-        // Behind a backslash that escapes: the next one would be taken for another's.
+        // Skip the escaped byte after a backslash: it would be misread as the start of an escape.
         from += usize::from(escaped && slashes % 2 == 1);
         read(&raw[from..], escaped)
     };
@@ -73,17 +71,17 @@ fn end(raw: &[u8], escaped: bool, characters: usize) -> String {
     text[at(&text, there.saturating_sub(characters))..].to_owned()
 }
 
-/// Text, from what stands between quotes or, not `escaped`, is no string.
+/// Text, from the bytes between quotes or, if not `escaped`, from other JSON.
 fn read(raw: &[u8], escaped: bool) -> Cow<'_, str> {
     if escaped { decode(raw) } else { String::from_utf8_lossy(raw) }
 }
 
-/// Where the character of that number begins; the text's end where it has fewer.
+/// Where the character with that index begins; the text's end if it has fewer.
 fn at(text: &str, characters: usize) -> usize {
     text.char_indices().nth(characters).map_or(text.len(), |(at, _)| at)
 }
 
-/// What stands between the quotes of the text.
+/// The bytes between the quotes of the text.
 fn inner(json: &[u8]) -> Option<&[u8]> {
     let string = match json.first()? {
         b'"' => json,
@@ -93,7 +91,7 @@ fn inner(json: &[u8]) -> Option<&[u8]> {
     string.strip_prefix(b"\"")?.strip_suffix(b"\"")
 }
 
-/// A string's content, from what stands between its quotes.
+/// A string's content, from the bytes between its quotes.
 fn decode(raw: &[u8]) -> Cow<'_, str> {
     if memchr::memchr(b'\\', raw).is_none() {
         return String::from_utf8_lossy(raw);
@@ -109,7 +107,7 @@ fn decode(raw: &[u8]) -> Cow<'_, str> {
     Cow::Owned(text)
 }
 
-/// The character of an escape, from what follows its backslash, and how long that is.
+/// The character of an escape and its length, from the bytes after the backslash.
 fn escape(rest: &[u8]) -> (char, usize) {
     let simple = match rest.first() {
         Some(b'n') => '\n',
@@ -126,7 +124,7 @@ fn escape(rest: &[u8]) -> (char, usize) {
     (simple, 1)
 }
 
-/// The character that begins with the unit `first`, and how long its escapes are.
+/// The character that begins with the unit `first`, and the length of its escapes.
 fn pair(first: u16, rest: &[u8]) -> (char, usize) {
     let second = rest.get(5).filter(|b| **b == b'\\').and_then(|_| unit(&rest[6..]));
     let read = |units: &[u16]| char::decode_utf16(units.iter().copied()).next()?.ok();
@@ -139,7 +137,7 @@ fn pair(first: u16, rest: &[u8]) -> (char, usize) {
     }
 }
 
-/// The unit that `uXXXX` stands for.
+/// The UTF-16 unit of `uXXXX`.
 fn unit(rest: &[u8]) -> Option<u16> {
     let digits = rest.strip_prefix(b"u")?.get(..4)?;
     let digits =
@@ -155,7 +153,7 @@ mod tests {
 
     #[test]
     fn texts_blocks_and_everything_else_are_read() {
-        let read = |json: &'static str| of(json.as_bytes()).into_owned();
+        let read = |json: &'static str| from_json(json.as_bytes()).into_owned();
         assert_eq!(read(r#""a\n\"b\" \u00e9 \/ \\ é""#), "a\n\"b\" é / \\ é");
         assert_eq!(read(r#""\ud83e\udd80""#), "🦀");
         assert_eq!(
@@ -166,7 +164,7 @@ mod tests {
         assert_eq!(read(r#"{"type":"text","text":"t"}"#), "t");
         assert_eq!(read(r#"{"command":"ls \"a\""}"#), r#"{"command":"ls \"a\""}"#);
         assert_eq!(read("[1]"), "[1]");
-        assert_eq!(of(b"\"a\xffb\\"), "\"a\u{fffd}b\\");
+        assert_eq!(from_json(b"\"a\xffb\\"), "\"a\u{fffd}b\\");
     }
 
     #[test]
@@ -198,12 +196,12 @@ mod tests {
         fn a_text_reads_as_serde_reads_it(text in any::<String>(), more in "[\\\\\"a🦀\n]{0,80}", head in 0..12_usize, tail in 0..12_usize) {
             let text = format!("{text}{more}");
             let json = serde_json::to_vec(&text).unwrap();
-            // What another writer makes of it: every character an escape.
+            // Another writer may escape every character.
             let units: Vec<String> =
                 text.encode_utf16().map(|unit| format!("\\u{unit:04x}")).collect();
             let escaped = format!("\"{}\"", units.concat());
             for json in [&json, escaped.as_bytes()] {
-                prop_assert_eq!(of(json), text.as_str());
+                prop_assert_eq!(from_json(json), text.as_str());
                 let (first, last, whole) = ends(json, head, tail);
                 let all: Vec<char> = text.chars().collect();
                 let front = head.min(all.len());
@@ -220,7 +218,7 @@ mod tests {
             let quoted = [b"\"", &bytes[..], b"\""].concat();
             let (first, last, _) = ends(&quoted, head, tail);
             prop_assert!(first.chars().count() <= head && last.chars().count() <= tail);
-            let _ = of(&quoted);
+            let _ = from_json(&quoted);
         }
     }
 }

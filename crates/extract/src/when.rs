@@ -1,6 +1,6 @@
-//! Whether an extraction pays: an edit throws away the prompt cache behind it, and writes the file
-//! anew. It does when it saves enough, and the cache has expired anyway or it pays within a number
-//! of turns.
+//! Whether an extraction is worth it: an edit loses the prompt cache after it and rewrites the
+//! file. It must save enough, and the cache must have expired or the edit break even within a
+//! number of turns.
 
 use chrono::Duration;
 
@@ -8,54 +8,54 @@ use base::clock::Time;
 use sessions::cost::{self, Lifetime};
 use sessions::settings::{Acts, ExtractSettings};
 
-/// What is known of a session when it is looked at.
+/// What is known about a session when it is scanned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Look {
-    /// When its last row was written, as far as that is known.
+    /// When its last row was written, if that is known.
     pub last: Option<Time>,
-    /// Values that go.
+    /// How many values are extracted.
     pub values: u64,
-    /// Bytes that the file has less then.
+    /// Bytes that leave the file.
     pub bytes: u64,
-    /// Tokens of the context behind the first change.
+    /// Tokens of the context after the first change.
     pub behind: u64,
     /// Tokens that leave the context.
     pub saved: u64,
 }
 
-/// Why it acts, or waits.
+/// Why the watcher extracts, or waits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
     /// The cache has expired.
     Cold,
-    /// It pays within so many turns.
+    /// It breaks even within that many turns.
     Pays(u32),
-    /// It would pay after so many turns only; none: never.
+    /// It would break even only after that many turns; `None`: never.
     Waits(Option<u32>),
-    /// Nothing leaves the context, and the cache stays as it is.
+    /// Nothing in the context changes, and neither does the cache.
     Nothing,
-    /// What goes is less than `min_saving`.
+    /// It saves less than `min_saving`.
     Little,
-    /// The settings say: at every look.
+    /// The settings say: at every scan.
     Interval,
 }
 
-/// Turns after which an edit with `saved` of `behind` tokens breaks even, while the cache lives for
-/// five minutes; `None` where it never does.
+/// Turns after which an edit that saves `saved` of `behind` tokens breaks even, if the cache lives
+/// five minutes; `None`: never.
 pub fn break_even(behind: u64, saved: u64) -> Option<u32> {
     let turns = cost::break_even(behind, saved, Lifetime::Minutes)?;
     Some(u32::try_from(turns).unwrap_or(u32::MAX))
 }
 
-/// Whether what goes is less than `min_saving`.
-pub fn little(look: &Look, settings: &ExtractSettings) -> bool {
+/// Whether the saving is less than `min_saving`.
+pub fn saves_too_little(look: &Look, settings: &ExtractSettings) -> bool {
     look.values > 0 && look.bytes < settings.min_saving
 }
 
-/// Whether to act.
+/// Whether to extract now.
 pub fn verdict(look: &Look, settings: &ExtractSettings, now: Time) -> Verdict {
-    if little(look, settings) {
+    if saves_too_little(look, settings) {
         return Verdict::Little;
     }
     if look.saved == 0 && look.behind == 0 {
@@ -76,8 +76,8 @@ pub fn verdict(look: &Look, settings: &ExtractSettings, now: Time) -> Verdict {
 /// Whether the prompt cache has expired.
 pub fn cold(look: &Look, settings: &ExtractSettings, now: Time) -> bool {
     let lives = i64::try_from(settings.cache_seconds).ok().and_then(Duration::try_seconds);
-    // Of a session that says nowhere when it was written, a warm cache is taken for granted.
-    // What lies further ahead than one lives is of a clock that was wrong: no cache is waited for.
+    // If the time is unknown, assume a warm cache. A time further ahead than one lifetime comes
+    // from a wrong clock: do not wait for that cache.
     let cold = |age: Duration, lives: Duration| age >= lives || -age > lives;
     look.last.is_some_and(|last| lives.is_some_and(|lives| cold(now - last, lives)))
 }
@@ -102,7 +102,7 @@ mod tests {
         assert_eq!(break_even(u64::MAX, 1), Some(u32::MAX));
     }
 
-    /// Values enough to go, of which nobody knows when they were written.
+    /// Enough values, with an unknown time of the last row.
     fn of(behind: u64, saved: u64) -> Look {
         Look { last: None, values: 9, bytes: 90_000, behind, saved }
     }
@@ -153,7 +153,7 @@ mod tests {
         assert_eq!(verdict(&nothing, &settings, at(1)), Verdict::Nothing);
     }
 
-    /// An extraction that may cost 10 turns doesn't wait for a saving that costs 11.
+    /// An extraction that breaks even after 12 turns needs a setting of at least 12.
     #[test]
     fn the_number_of_turns_is_the_settings() {
         let look = Look { last: Some(at(0)), ..of(80_000, 40_000) };

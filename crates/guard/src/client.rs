@@ -1,4 +1,5 @@
-//! The client's process and its terminal, from `/proc`: whose it is, and who gets its keys.
+//! Reads the client's process and terminal from `/proc`: which session it runs, and who gets its
+//! keys.
 #![allow(clippy::disallowed_methods, reason = "this module looks at processes")]
 
 use std::fs::File;
@@ -11,34 +12,34 @@ use crate::boundary::Client;
 use crate::files::state;
 use base::env;
 
-/// The longest chain of parents that is followed.
+/// The maximum number of parents to follow.
 const DEEPEST: usize = 64;
 
-/// What `/proc/<pid>/stat` says of a process's place.
+/// The process relations from `/proc/<pid>/stat`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Stat {
     parent: u32,
     group: i32,
-    /// The group that has the terminal's foreground; -1 without a terminal.
+    /// The group in the terminal's foreground; -1 without a terminal.
     foreground: i32,
 }
 
-/// The process that started another one.
+/// The parent process id.
 pub fn parent(pid: u32) -> Option<u32> {
     stat(pid).map(|found| found.parent)
 }
 
-/// Whether the client's process is still the one that was met.
+/// Whether the client still runs and its process id was not reused.
 pub fn alive(client: Client) -> bool {
     state::client(client.pid) == Some(client)
 }
 
 /// Whether the client is alive and is `root` or one of its descendants.
-pub fn holds(root: u32, client: Client) -> bool {
+pub fn contains_client(root: u32, client: Client) -> bool {
     let mut pid = client.pid;
     for _ in 0..DEEPEST {
         if pid == root {
-            // Asked last: a number that was given to another in the meantime is found out.
+            // Checked last, so that a process id reused in the meantime is noticed.
             return alive(client);
         }
         match stat(pid) {
@@ -50,20 +51,19 @@ pub fn holds(root: u32, client: Client) -> bool {
 }
 
 /// Whether the client reads its keys from this terminal.
-pub fn reads(client: Client, terminal: &str) -> bool {
+pub fn reads_terminal(client: Client, terminal: &str) -> bool {
     let input = std::fs::read_link(format!("/proc/{}/fd/0", client.pid));
     input.is_ok_and(|input| input == Path::new(terminal))
 }
 
-/// Whether the client has the foreground of its terminal: not stopped behind a
-/// shell, and no other program (an editor that it started, say) in front of it.
-pub fn in_front(pid: u32) -> bool {
+/// Whether the client is in the foreground of its terminal. A stopped client is not, and neither is
+/// one that started an editor.
+pub fn is_in_foreground(pid: u32) -> bool {
     stat(pid).is_some_and(|found| found.group == found.foreground)
 }
 
-/// A process that runs the session of this id, or has its file open: a client that was
-/// started on it.
-pub fn of_session(id: &str, path: &Path) -> Option<u32> {
+/// Finds a process that runs this session, or has its file open.
+pub fn find_session_process(id: &str, path: &Path) -> Option<u32> {
     let own = std::process::id();
     let all = std::fs::read_dir("/proc").ok()?.flatten();
     let mut all = all.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
@@ -71,14 +71,14 @@ pub fn of_session(id: &str, path: &Path) -> Option<u32> {
     all.find(|pid| *pid != own && runs(pid))
 }
 
-/// Whether a process was started in the session: a shell of its agent's, say.
+/// Whether a process was started inside the session, such as a shell of its agent.
 fn inside(pid: u32, id: &str) -> bool {
     let Ok(variables) = std::fs::read(format!("/proc/{pid}/environ")) else { return false };
     let session = format!("{}={id}", env::SESSION_ID);
     variables.split(|byte| *byte == 0).any(|variable| variable == session.as_bytes())
 }
 
-/// The environment that a process was started in; empty where it can't be read.
+/// The environment a process was started with; empty if it is not readable.
 pub fn environment(pid: u32) -> Vec<(String, String)> {
     let bytes = std::fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
     let variables = bytes.split(|byte| *byte == 0).filter_map(|set| str::from_utf8(set).ok());
@@ -86,7 +86,7 @@ pub fn environment(pid: u32) -> Vec<(String, String)> {
     pairs.map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
 }
 
-/// Whether a process was told to resume the session.
+/// Whether a process was started to resume the session.
 fn resumes(pid: u32, id: &str, path: &Path) -> bool {
     let words = arguments(pid);
     let named = |word: &str| word == id || Path::new(word) == path;
@@ -101,10 +101,10 @@ fn has_open(pid: u32, path: &Path) -> bool {
     open.flatten().any(|entry| std::fs::read_link(entry.path()).is_ok_and(|file| file == path))
 }
 
-/// Whether the client gave its session away: `←` moves it to a process of the
-/// client's daemon, under another id, and what the terminal shows from then on is
-/// that one or any other (seen with 2.1.250 and 2.1.329: the daemon is its child).
-pub fn gave_away(client: Client) -> bool {
+/// Whether the client moved its session away. `←` moves it to a process of the client's daemon,
+/// under another id. The terminal then shows that session or any other. (Seen with 2.1.250 and
+/// 2.1.329: the daemon is its child.)
+pub fn gave_session_away(client: Client) -> bool {
     let Ok(threads) = std::fs::read_dir(format!("/proc/{}/task", client.pid)) else {
         return false;
     };
@@ -118,22 +118,22 @@ pub fn gave_away(client: Client) -> bool {
     children.into_iter().any(|pids| pids.split_whitespace().any(daemon))
 }
 
-/// The arguments that a process was started with; none where they can't be read.
+/// The arguments a process was started with; empty if they are not readable.
 pub fn arguments(pid: u32) -> Vec<String> {
     let bytes = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
     let words = bytes.split(|byte| *byte == 0);
     words.map(|word| String::from_utf8_lossy(word).into_owned()).collect()
 }
 
-/// The folder that a process is in.
+/// The working directory of a process.
 pub fn folder(pid: u32) -> Option<PathBuf> {
     std::fs::read_link(format!("/proc/{pid}/cwd")).ok()
 }
 
 fn stat(pid: u32) -> Option<Stat> {
     let text = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // The name in parentheses may hold anything, so fields are counted behind it:
-    // state, parent, group, session, terminal, foreground group.
+    // The name in parentheses may contain anything, so the fields are counted after it: state,
+    // parent, group, session, terminal, foreground group.
     let mut fields = text.rsplit_once(')')?.1.split_whitespace().skip(1);
     let parent = fields.next()?.parse().ok()?;
     let group = fields.next()?.parse().ok()?;
@@ -141,8 +141,8 @@ fn stat(pid: u32) -> Option<Stat> {
     Some(Stat { parent, group, foreground })
 }
 
-/// Whether a headless client still takes prompts: it was started with
-/// `--input-format stream-json` and its host holds the other end of its input open.
+/// Whether a headless client still takes prompts. It was started with `--input-format stream-json`,
+/// and its host keeps the other end of its input open.
 pub fn takes_prompts(pid: u32) -> bool {
     let words = arguments(pid);
     let stream = words.iter().any(|word| word == "--input-format=stream-json")
@@ -152,7 +152,7 @@ pub fn takes_prompts(pid: u32) -> bool {
 
 /// Whether nobody can write to the process's input any more.
 fn hung_up(pid: u32) -> bool {
-    // Opening the pipe anew gives a handle of our own; nothing is read from it.
+    // Opening the pipe again gives an own handle. Nothing is read from it.
     let Ok(input) = File::open(format!("/proc/{pid}/fd/0")) else { return true };
     let mut fds = [PollFd::from_borrowed_fd(input.as_fd(), PollFlags::IN)];
     let now = Timespec { tv_sec: 0, tv_nsec: 0 };
@@ -172,17 +172,20 @@ mod tests {
     fn a_process_stands_below_its_parents() {
         let me = state::client(std::process::id()).unwrap();
         let parent = stat(me.pid).unwrap().parent;
-        assert!(holds(me.pid, me) && holds(parent, me));
-        assert!(!holds(me.pid, state::client(parent).unwrap()));
-        assert!(!holds(parent, Client { start: me.start + 1, ..me }), "another of the same number");
-        assert!(!holds(u32::MAX, me));
-        assert!(!reads(me, "/dev/pts/none"));
-        assert!(!in_front(0));
+        assert!(contains_client(me.pid, me) && contains_client(parent, me));
+        assert!(!contains_client(me.pid, state::client(parent).unwrap()));
+        assert!(
+            !contains_client(parent, Client { start: me.start + 1, ..me }),
+            "another of the same number"
+        );
+        assert!(!contains_client(u32::MAX, me));
+        assert!(!reads_terminal(me, "/dev/pts/none"));
+        assert!(!is_in_foreground(0));
     }
 
     #[test]
     fn an_open_input_is_told_from_a_closed_one() {
-        // `read` keeps the shell from replacing itself, so that its arguments stay.
+        // `read` keeps the shell from replacing itself, so its arguments stay.
         let mut child = Command::new("sh")
             .args(["-c", "read line; read line; true", "sh", "--input-format", "stream-json"])
             .stdin(Stdio::piped())
@@ -190,7 +193,7 @@ mod tests {
             .spawn()
             .unwrap();
         let pid = child.id();
-        // A process just begun may not show its arguments yet.
+        // A new process may not show its arguments yet.
         let shown =
             crate::hook::boundary_flow::wait_for(Duration::from_secs(5), || takes_prompts(pid));
         let open = (shown, hung_up(pid));

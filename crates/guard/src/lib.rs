@@ -1,5 +1,5 @@
-//! The guard: how full the context and the compaction file are, what that means for a tool call,
-//! how notes are sealed and carried into a fresh session, and the hook that joins it all.
+//! The guard: measures context usage and the compaction file, restricts tool calls, seals the
+//! notes, and delivers them to a fresh session. The hook joins these parts.
 
 pub mod boundary;
 pub mod client;

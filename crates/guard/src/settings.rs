@@ -1,5 +1,5 @@
-//! What can be tuned, and its defaults. Where the tiers lie is `settings::tiers`, what
-//! a value must be `settings::rules`, reading the layers `settings::layers`.
+//! The settings and their defaults. `tiers` computes the tiers, `rules` checks the values, and
+//! `layers` merges the files.
 
 mod diagnostic;
 pub mod layers;
@@ -26,37 +26,37 @@ use crate::seal::Limits;
 use base::switch::Switch;
 use sessions::settings::{ExtractSettings, SurgerySettings};
 
-/// Everything that can be tuned. Unknown keys are named by file, line and key.
+/// All settings. An unknown key is reported with its file and line.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Settings {
-    /// Off: the hook does nothing at all.
+    /// `off`: the hook does nothing.
     pub mode: Mode,
     /// Decide and log, block nothing, clear nothing.
     pub shadow: bool,
-    /// Where the tiers lie by default.
+    /// The default thresholds of the tiers.
     pub profile: Profile,
-    /// Tiers by name; what is left out keeps the profile's value.
+    /// Tiers by name. A key that is left out keeps the profile's value.
     pub tiers: BTreeMap<String, TierSetting>,
-    /// What holds for some models only: all entries that fit, in order, over the profile and `tiers`.
+    /// Overrides for some models. All matching entries apply, in order, over profile and `tiers`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub when: Vec<When>,
-    /// Band of a tool by its name, or by a prefix that ends in `*`.
+    /// Band (class) of a tool, by its name or by a prefix that ends in `*`.
     pub bands: BTreeMap<String, Band>,
-    /// The context's gauge.
+    /// How the context usage is measured.
     pub context: ContextSettings,
     /// The compaction file and its seal.
     pub file: FileSettings,
-    /// What is said and let through below the top of the ramp.
+    /// Notes to the agent, and what it may still read where reads are blocked.
     pub coach: CoachSettings,
     /// The boundary between two sessions.
     pub boundary: BoundarySettings,
     /// The phases of a job.
     pub phases: PhaseSettings,
-    /// What happens in `-p` and SDK runs.
+    /// What the guard does in `-p` and SDK runs.
     pub headless: Headless,
-    /// Keep the user's prompts beside the job's file; the delivery quotes the first and the last.
+    /// Keep the user's prompts. The next session gets the first and the last of them.
     pub prompts: Switch,
     /// Show context usage, the compaction file and the tier above the prompt box.
     pub strip: Switch,
@@ -64,7 +64,7 @@ pub struct Settings {
     pub surgery: SurgerySettings,
     /// What is extracted from session files, and when.
     pub extract: ExtractSettings,
-    /// The projects whose jobs are yours, wherever they came from.
+    /// Projects whose jobs are accepted without asking.
     pub trust: TrustSettings,
 }
 
@@ -81,7 +81,7 @@ impl Settings {
     }
 }
 
-/// How much the guard does.
+/// Whether the guard is on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
@@ -89,16 +89,16 @@ pub enum Mode {
     /// Measure, coach, block.
     #[default]
     On,
-    /// Nothing at all.
+    /// Do nothing.
     Off,
 }
 
-/// The context's gauge.
+/// How the context usage is measured.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct ContextSettings {
-    /// The model's window in tokens, where the guess is wrong.
+    /// The model's window in tokens, in case the guard guesses it wrong.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub window: Option<u64>,
 }
@@ -108,15 +108,15 @@ pub struct ContextSettings {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct FileSettings {
-    /// Words at which the file is full.
+    /// Word limit of the file.
     pub words: u64,
-    /// The seal shrinks the file to this part of `words`.
+    /// The seal shrinks the file to this share of `words`.
     pub seal_target: f64,
-    /// Prior Summary's part of `words`.
+    /// Share of `words` for the section Prior Summary.
     pub summary_slice: f64,
-    /// Git Commit Messages' part of `words`.
+    /// Share of `words` for the section Git Commit Messages.
     pub git_slice: f64,
-    /// The file's gauge blocks only after so many percent of `words` were written since the last boundary.
+    /// A long file blocks tools only after this percentage of `words` was written in the session.
     pub min_written: f64,
     /// The sections, their prompts, and which kind of note goes where.
     pub shape: Shape,
@@ -135,18 +135,18 @@ impl Default for FileSettings {
     }
 }
 
-/// What is said and let through below the top of the ramp.
+/// Notes to the agent, and what it may still read where reads are blocked.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct CoachSettings {
-    /// A note is repeated after so many percent more.
+    /// Repeat a note after this many percent more.
     pub every_percent: f64,
-    /// A note is repeated after so many calls.
+    /// Repeat a note after this many calls.
     pub every_calls: u64,
-    /// Lines of a known file that may be read again where reads are blocked.
+    /// Where reads are blocked, lines of an already read file that may be read again.
     pub reread_lines: u64,
-    /// Characters a shell command may bring into the context where reads are blocked.
+    /// Where reads are blocked, characters that a shell command may add to the context.
     pub shell_chars: usize,
 }
 
@@ -156,16 +156,16 @@ impl Default for CoachSettings {
     }
 }
 
-/// What happens in `-p` and SDK runs.
+/// What the guard does in `-p` and SDK runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Headless {
-    /// Measure, coach, cap what the shell brings in.
+    /// Measure, coach, and cut long shell output.
     #[default]
     Coach,
-    /// Block and cross boundaries too, while the client's input is open.
+    /// Also block tools and clear the session, while the client's input is open.
     Boundary,
-    /// Nothing at all.
+    /// Do nothing.
     Off,
 }

@@ -1,19 +1,19 @@
-//! Every text that the agent or the user reads: a template under `templates/`,
-//! built in, and replaced by a file of the same name in the user's folder.
+//! The texts that the agent or the user reads. Each is a built-in template from `templates/`,
+//! which a file of the same name in the user's folder replaces.
 
 use base::atomic;
 use base::paths::Places;
 
 macro_rules! texts {
     ($($name:ident => $file:literal),+ $(,)?) => {
-        /// A text by its template's file.
+        /// A text, named by its template file.
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
         pub enum Text {
             $(#[doc = concat!("`templates/", $file, "`")] $name,)+
         }
 
         impl Text {
-            /// All of them.
+            /// All texts.
             pub const ALL: &[Self] = &[$(Self::$name),+];
 
             /// The template's file name.
@@ -87,8 +87,8 @@ texts! {
     SurgeryMerge => "surgery-merge.md",
 }
 
-/// Fills `{{name}}` from `values`; a name nobody gave becomes nothing. Values are
-/// put in as they are and not searched again.
+/// Replaces each `{{name}}` by its value, an unknown name by nothing. Placeholders inside
+/// values stay as they are.
 pub fn fill(template: &str, values: &[(&str, &str)]) -> String {
     let mut out = String::with_capacity(template.len() + 256);
     let mut rest = template;
@@ -108,22 +108,22 @@ pub fn fill(template: &str, values: &[(&str, &str)]) -> String {
     out
 }
 
-/// A template: the user's if there is one, else ours.
+/// The user's template if there is one, else the built-in one.
 pub fn template(places: &Places, text: Text) -> String {
     atomic::read_text(&places.user_texts.join(text.file()))
         .ok()
         .flatten()
-        // An empty text would be a refusal without a reason.
+        // An empty template would deny a call without a reason.
         .filter(|text| !text.trim().is_empty())
         .unwrap_or_else(|| text.built_in().to_owned())
 }
 
-/// A text, filled and without the template's last newline.
-pub fn say(places: &Places, text: Text, values: &[(&str, &str)]) -> String {
+/// Fills in a text's template and drops its final newline.
+pub fn render(places: &Places, text: Text, values: &[(&str, &str)]) -> String {
     fill(&template(places, text), values).trim_end().to_owned()
 }
 
-/// At most `max` characters of `text`; what is left out is marked.
+/// At most `max` characters of `text`, with `[…]` where it is cut.
 pub fn cut(text: &str, max: usize) -> String {
     match text.char_indices().nth(max) {
         Some((end, _)) => format!("{} […]", &text[..end]),

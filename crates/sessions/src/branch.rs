@@ -1,46 +1,46 @@
-//! Which rows belong to the conversation as it stands: after a rewind the rows of the
-//! branch that was left stay in the file, and the next prompt hangs on an earlier one.
+//! Which rows belong to the current conversation. After a rewind the rows of the abandoned branch
+//! stay in the file, and the next prompt has an earlier row as its parent.
 
 use std::ops::ControlFlow::{self, Break, Continue};
 
-/// How far behind a response that was left the branch's own rows are looked for, in bytes.
+/// How many bytes before an abandoned response are searched for rows of the current branch.
 const LOOK_BACK: u64 = 8 * 1024 * 1024;
 
-/// Which row comes next on the branch, towards the start.
+/// Which row comes next on the branch, going towards the start.
 #[derive(Debug, Default, PartialEq, Eq)]
 enum Next {
-    /// Whichever does: none was seen yet.
+    /// Any row: none was read yet.
     #[default]
     Any,
-    /// What the last one hangs on.
+    /// The parent of the last row.
     Row(String),
-    /// It was the first.
+    /// No row: the last one was the first of the branch.
     Nothing,
 }
 
-/// Follows the rows' parents from the end.
+/// Follows the parent ids from the end of the file.
 #[derive(Debug, Default)]
 pub struct Branch {
     next: Next,
-    /// A response was met that is not on the branch, and no row on it since.
+    /// A response off the branch was read, and no row on the branch since.
     leaving: bool,
     looked: u64,
 }
 
-/// Where a row stands.
+/// Where a row is, relative to the branch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Place {
-    /// On the branch, or in no chain at all.
+    /// On the branch, or in no chain.
     On,
-    /// Beside it: a result of one of several calls, or of a branch that was left.
+    /// Next to it: a result of one of several calls, or a row of an abandoned branch.
     Beside,
-    /// On a branch that was left.
+    /// On an abandoned branch.
     Left,
 }
 
 impl Branch {
-    /// Places a row, fed towards the start: its id, what it hangs on, whether it is a
-    /// response, its bytes. `Break` where nothing before it can be on the branch.
+    /// Places a row; rows come from the end towards the start. `Break` means that no earlier row
+    /// can be on the branch.
     pub fn place(
         &mut self,
         uuid: Option<&str>,
@@ -72,8 +72,8 @@ impl Branch {
         if self.looked > LOOK_BACK { Break(()) } else { Continue(Place::Left) }
     }
 
-    /// Whether the branch's own rows were not found behind a response that is not on it.
-    /// Clients have broken the chain before: then that response is the best there is.
+    /// Whether no row of the branch was found before a response that is off the branch. Clients
+    /// have broken the chain before; that response is then the best one available.
     pub fn lost(&self) -> bool {
         self.leaving
     }

@@ -1,15 +1,15 @@
-//! What an edit of the history frees, and when it breaks even. It loses the prompt cache from the
-//! edit on: the next request writes that part anew, at a higher price than reading it.
+//! What an edit of the history saves, and when it breaks even. An edit invalidates the prompt cache
+//! from there on: the next request writes that part again, which costs more than reading it.
 
 use chrono::TimeDelta;
 use serde::{Deserialize, Serialize};
 
 use base::clock::Time;
 
-/// Price of reading from the cache, by that of plain input.
+/// Price of a cache read, relative to plain input.
 const READ: f64 = 0.1;
 
-/// How long the session's cache lives.
+/// How long the session's prompt cache lives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub enum Lifetime {
     /// Five minutes, the API's default.
@@ -22,7 +22,7 @@ pub enum Lifetime {
 }
 
 impl Lifetime {
-    /// As time.
+    /// The lifetime as a duration.
     pub fn time(self) -> TimeDelta {
         match self {
             Self::Minutes => TimeDelta::minutes(5),
@@ -30,7 +30,7 @@ impl Lifetime {
         }
     }
 
-    /// Price of writing to the cache, by that of plain input.
+    /// Price of a cache write, relative to plain input.
     fn write(self) -> f64 {
         match self {
             Self::Minutes => 1.25,
@@ -38,7 +38,7 @@ impl Lifetime {
         }
     }
 
-    /// Whether the cache of a session that was last used at `last` is gone.
+    /// Whether the cache of a session that was last used at `last` has expired.
     pub fn over(self, last: Option<Time>, now: Time) -> bool {
         last.is_none_or(|last| now - last > self.time())
     }
@@ -47,15 +47,15 @@ impl Lifetime {
 /// What an operation costs and frees, in tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cost {
-    /// In the context of the source.
+    /// Tokens in the context of the source.
     pub before: u64,
-    /// In the context of what was made.
+    /// Tokens in the context of the successor.
     pub after: u64,
-    /// Of `before`, what lies behind the first change: it is no longer in the cache.
+    /// The part of `before` after the first change: it is no longer in the cache.
     pub behind: u64,
     /// How long the cache lives.
     pub lifetime: Lifetime,
-    /// Whether the cache is gone anyway.
+    /// Whether the cache has expired anyway.
     pub cold: bool,
 }
 
@@ -65,19 +65,19 @@ impl Cost {
         self.before.saturating_sub(self.after)
     }
 
-    /// After how many requests it breaks even; at once where the cache is gone anyway.
+    /// After how many requests the edit breaks even; 0 if the cache has expired anyway.
     pub fn pays_after(&self) -> Option<u64> {
         let behind = if self.cold { 0 } else { self.behind };
         break_even(behind, self.freed(), self.lifetime)
     }
 }
 
-/// After how many requests the tokens saved outweigh the cache that was lost; 0: with the first,
-/// `None`: never.
+/// After how many requests the saved tokens outweigh the lost cache; 0: with the first, `None`:
+/// never.
 ///
-/// With T tokens behind the edit of which S go, at prices of w to write and r to read: the first
-/// request costs w·(T−S) instead of r·T, each later one r·S less. That is even after
-/// (w−r)/r · (T−S)/S requests.
+/// Of T tokens after the edit S are removed; w is the price of a write, r of a read. The first
+/// request costs w·(T−S) instead of r·T, each later one r·S less. That breaks even after (w−r)/r ·
+/// (T−S)/S requests.
 pub fn break_even(behind: u64, freed: u64, lifetime: Lifetime) -> Option<u64> {
     if freed == 0 {
         return None;
@@ -119,7 +119,7 @@ mod tests {
     }
 
     proptest! {
-        /// Played request by request, the sum turns in favour of the edit where the formula says.
+        /// Summed request by request, the edit breaks even where the formula says.
         #[test]
         fn the_formula_is_the_sum(behind in 1_u64..1_000_000, part in 1_u64..1_000) {
             let freed = (behind * part / 1_000).max(1);
@@ -127,7 +127,7 @@ mod tests {
             let turns = cost.pays_after().unwrap();
             prop_assume!(turns < 10_000);
             let left = (behind - freed) as f64;
-            // What was saved once the cache that had been lost is written again and read n times.
+            // What is saved after the lost cache was written again and read n times.
             let saved = |n: u64| n as f64 * READ * freed as f64 - (1.25 - READ) * left;
             prop_assert!(saved(turns) >= -1e-6);
             prop_assert!(turns == 0 || saved(turns - 1) < 1e-6);

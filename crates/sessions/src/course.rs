@@ -1,6 +1,6 @@
-//! A session's course by its transcript's rows, from the first to the last: what each
-//! response used, when turns ended, when requests went out (row shapes as written by
-//! client 2.1.329). The rules of what counts are those of `fill`, which reads backwards.
+//! The course of a session, from its first transcript row to the last: what each response used,
+//! when turns ended and requests went out (row shapes of client 2.1.329). What counts follows the
+//! rules of `fill`, which reads backwards.
 
 use std::borrow::Cow;
 
@@ -19,7 +19,7 @@ pub struct Used {
     pub tokens: u64,
     /// Model of the response; a compaction names none.
     pub model: Option<String>,
-    /// The client's own compaction left it.
+    /// Whether a compaction by the client left it.
     pub compacted: bool,
 }
 
@@ -32,9 +32,9 @@ pub struct Course {
     pub turn_ends: Vec<Time>,
     /// When requests of the main loop went out.
     pub requests: Vec<Time>,
-    /// Rows that could not be read: torn ones, and such as are no JSON.
+    /// Rows that could not be parsed, such as torn ones.
     pub unread: u64,
-    /// Message of the last response: it is several rows with one usage.
+    /// Message id of the last response: one response is several rows with the same usage.
     message: Option<String>,
 }
 
@@ -71,7 +71,7 @@ struct Message {
 }
 
 impl Course {
-    /// Takes the next row. A row without a time stands at the time of the one before it.
+    /// Takes the next row. A response or compaction without a time gets that of the one before it.
     pub fn feed(&mut self, line: &[u8]) {
         if line.iter().all(u8::is_ascii_whitespace) {
             return;
@@ -194,7 +194,7 @@ mod tests {
     }
 
     proptest! {
-        /// Both readers follow the same rules: what one reads last, the other reads first.
+        /// Both readers follow the same rules: the last point here is the first one there.
         #[test]
         fn the_last_point_is_the_gauges(rows in proptest::collection::vec((0u8..6, 0u8..3, 0u64..5_000), 1..20)) {
             let rows: Vec<String> = rows.into_iter().map(|(kind, id, tokens)| {

@@ -1,9 +1,9 @@
-//! How full the context is, by the transcript's rows read from the end.
+//! The context usage, read from the end of the transcript.
 
 use std::ops::ControlFlow;
 
 use super::branch::{Branch, Place};
-use super::row::{Compact, Content, Response, Row, field, may_tell};
+use super::row::{Compact, Content, Response, Row, field, may_be_relevant};
 
 use crate::gauge::{Reading, Source};
 use base::clock::Time;
@@ -16,20 +16,19 @@ pub struct Fill {
     pub measured: u64,
     /// Tokens of the response before it, if there was one.
     pub before: Option<u64>,
-    /// Tokens that rows after it are estimated to bring.
+    /// Estimated tokens of the rows after it.
     pub estimated: u64,
     /// When the measured row was written.
     pub at: Option<Time>,
     /// Model of the last response.
     pub model: Option<String>,
-    /// Bytes one token took in this session, for other estimates.
+    /// Bytes per token in this session, for other estimates.
     pub bytes_per_token: f64,
-    /// A later response is there that was left by a rewind.
+    /// Whether a rewind abandoned a later response.
     pub rewound: bool,
 }
 
 impl Default for Fill {
-    /// No row: nothing is accounted for.
     fn default() -> Self {
         Self {
             measured: 0,
@@ -44,10 +43,10 @@ impl Default for Fill {
 }
 
 impl Fill {
-    /// Takes over a later reading by the mod: the client writes its rows
-    /// asynchronously, so a response's own may be missing after its tools have run
-    /// (seen with client 2.1.329). `true` if the rows were behind it. After a rewind the
-    /// reading may be of what was left: a figure that is too high would block wrongly.
+    /// Takes over a later reading by the mod; `true` if the rows lagged behind it. The client
+    /// writes rows asynchronously, so a response's row may be missing after its tools have run
+    /// (seen with client 2.1.329). After a rewind the reading may be of the abandoned branch: a
+    /// figure that is too high would block wrongly.
     pub fn lags(&mut self, reading: Option<&Reading>) -> bool {
         let later = |r: &&Reading| {
             r.source == Source::Mod
@@ -61,30 +60,30 @@ impl Fill {
     }
 }
 
-/// Bytes of transcript a token takes where the session itself doesn't tell:
-/// low, since a figure that is too high only coaches early.
+/// Bytes of transcript per token if the session gives no rate of its own. Set low, because a token
+/// estimate that is too high only coaches early.
 pub const BYTES_PER_TOKEN: f64 = 3.5;
 
-/// How far behind the last response its predecessor is looked for, in bytes: it
-/// only betters the estimate, and every call would pay for the search.
+/// How many bytes before the last response its predecessor is searched for. It only improves the
+/// estimate, and every call pays for the search.
 const LOOK_BEHIND: u64 = 256 * 1024;
 
-/// What an image costs, whatever its bytes. A document costs more, by its pages: too
-/// little until the next response says it is better than megabytes.
+/// Tokens of an image, whatever its size. A document costs more, by its pages; a figure too low
+/// until the next response is better than counting its megabytes.
 const IMAGE_TOKENS: u64 = 1_600;
 
-/// Bytes of text in a message's content, and how many images and documents are in it.
+/// Bytes of text in a message's content, and the number of images and documents in it.
 fn measure(raw: &str) -> Since {
-    // Most hold none, which `contains` tells faster than a count; `memchr` would first ask
-    // the processor what it can do, which takes longer than both.
+    // Most hold none, which `contains` finds faster than a count. `memchr` would first probe the
+    // processor's features, which takes longer than both.
     let count = |mark: &str| if raw.contains(mark) { raw.matches(mark).count() } else { 0 };
     let images = count(r#""base64""#).max(count(r#""type":"image""#)) as u64;
-    // Without their own bytes a row is still counted by what else it may hold.
+    // Without the image's own bytes, a row still counts with what else it may hold.
     let bytes = if images > 0 { raw.len().min(4_000) } else { raw.len() } as u64;
     Since { bytes, images }
 }
 
-/// What content weighs, in bytes of text that cost as much.
+/// The weight of content, in bytes of text that cost the same.
 pub fn weight(raw: &str) -> u64 {
     let Since { bytes, images } = measure(raw);
     bytes + images * (IMAGE_TOKENS as f64 * BYTES_PER_TOKEN) as u64
@@ -93,28 +92,28 @@ pub fn weight(raw: &str) -> u64 {
 /// Gathers rows from the end until it knows enough.
 #[derive(Debug, Default)]
 pub struct Gatherer {
-    /// The last response is enough where nothing came after it: its predecessor
-    /// serves estimates and the base alone.
+    /// Stop at the last response if nothing came after it: its predecessor only serves estimates
+    /// and `Fill::before`.
     brief: bool,
     branch: Branch,
     since: Since,
-    /// Of rows that count only if the response behind them does.
+    /// Rows that count only if the response before them does.
     beside: Since,
     last: Option<Last>,
-    /// A response on a branch that seems to have been left.
+    /// A response on a branch that seems to be abandoned.
     left: Option<Last>,
-    /// Of rows behind it, beside the branch.
+    /// Rows after it, beside the branch.
     left_since: Since,
-    /// Of rows before it, up to the next response.
+    /// Rows before it, back to the previous response.
     left_before: Since,
-    /// The response before the last and the bytes between them: the session's own rate.
+    /// Bytes between the last two responses: they give the session's own rate.
     between: u64,
     rate: Option<f64>,
-    /// Bytes of rows behind the last response.
+    /// Bytes of rows before the last response, read so far.
     behind: u64,
 }
 
-/// What rows brought.
+/// Content that rows added.
 #[derive(Debug, Clone, Copy, Default)]
 struct Since {
     bytes: u64,
@@ -148,13 +147,12 @@ impl Last {
 }
 
 impl Gatherer {
-    /// One that looks behind the last response only for the rate of an estimate.
+    /// A gatherer that reads past the last response only if an estimate needs the rate.
     pub fn brief() -> Self {
         Self { brief: true, ..Self::default() }
     }
 
-    /// Takes the next row towards the start; an empty one stands for a row too long to be
-    /// handed over.
+    /// Takes the next row towards the start. An empty one stands for a row too long to hand over.
     pub fn feed(&mut self, line: &[u8]) -> ControlFlow<()> {
         if self.last.is_some() {
             self.behind += line.len() as u64;
@@ -162,7 +160,7 @@ impl Gatherer {
                 return ControlFlow::Break(());
             }
         }
-        if !may_tell(line) {
+        if !may_be_relevant(line) {
             return ControlFlow::Continue(());
         }
         let Ok(row) = serde_json::from_slice::<Row>(line) else { return ControlFlow::Continue(()) };
@@ -194,8 +192,8 @@ impl Gatherer {
         }
     }
 
-    /// A row that is not on the branch. Of several calls in one response, the last one's
-    /// row is not, where the first one's result came last: what the others brought counts.
+    /// Takes a row that is off the branch. If a response has several calls and the first one's
+    /// result came last, the last call's row is off the branch; the other results still count.
     fn leave(&mut self, row: &Row, response: Option<Response>) {
         let beside = std::mem::take(&mut self.beside);
         match response {
@@ -216,7 +214,7 @@ impl Gatherer {
         }
     }
 
-    /// Whether a row is of the same response as the one that was left.
+    /// Whether a row belongs to the same response as the abandoned one.
     fn is_left(&self, response: &Response) -> bool {
         self.left.as_ref().is_some_and(|l| l.message.is_some() && l.message == response.message)
     }
@@ -269,14 +267,14 @@ impl Gatherer {
         {
             let at = field(row.timestamp);
             let fill = Fill { measured: post_tokens, at, ..Fill::default() };
-            // What the rows behind it hold is the summary, which is in `postTokens` already.
+            // The rows after it hold the summary, which `postTokens` already includes.
             (self.since, self.beside) = (Since::default(), Since::default());
             self.last = Some(Last { message: None, fill, output: 0 });
         }
         ControlFlow::Break(())
     }
 
-    /// The result; `None` if no row told anything.
+    /// The result; `None` if no row gave a figure.
     pub fn finish(self) -> Option<Fill> {
         let rewound = self.last.is_some() && self.left.is_some();
         let lost = self.left.filter(|_| self.branch.lost());

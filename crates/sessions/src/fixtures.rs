@@ -1,5 +1,5 @@
-//! Sessions as clients write them (`fixtures/transcripts`, recorded and then shortened), and
-//! the rounds that are in them.
+//! Sessions as clients write them (`fixtures/transcripts`, recorded and then shortened), and their
+//! rounds.
 
 macro_rules! recorded {
     ($($name:literal)*) => {
@@ -7,7 +7,7 @@ macro_rules! recorded {
     };
 }
 
-/// Every session by its name.
+/// Every session with its name.
 pub static RECORDED: [(&str, &[u8]); 10] = recorded!(
     "cleared" "compaction" "main" "notified" "odd" "parallel" "pi" "queued" "rewound" "subagent"
 );
@@ -19,7 +19,7 @@ mod tests {
     use crate::digest::Digest;
     use crate::round::{Round, Words};
 
-    /// The session of that name.
+    /// The session with that name.
     fn read(name: &str) -> &'static [u8] {
         RECORDED.iter().find(|(known, _)| *known == name).unwrap().1
     }
@@ -28,7 +28,7 @@ mod tests {
     fn digest(bytes: &[u8]) -> (Digest, Vec<(Round, Words)>) {
         let (mut digest, mut scratch, mut all) =
             (Digest::default(), Scratch::default(), Vec::new());
-        let dialect = dialect::of_first_line(bytes.split(|b| *b == b'\n').next().unwrap());
+        let dialect = dialect::detect(bytes.split(|b| *b == b'\n').next().unwrap());
         for line in bytes.split_inclusive(|b| *b == b'\n') {
             let row = dialect.row(line, &mut scratch);
             all.extend(digest.row(dialect, &row, line, scratch.blocks()));
@@ -37,8 +37,8 @@ mod tests {
         (digest, all)
     }
 
-    /// Each round on a line: number, `<` what it follows, how many rows, its tokens (`=` where they
-    /// are measured), the call that says most, the user's words, the agent's.
+    /// A round on one line: number, `<` and the round it follows, rows, tokens (`=` if measured),
+    /// key tool call, the user's words, the agent's.
     fn told(round: &Round) -> String {
         let follows = round.follows.map_or("-".into(), |follows| follows.to_string());
         let short = |text: &str| text.chars().take(30).collect::<String>();
@@ -56,7 +56,7 @@ mod tests {
     }
 
     const ROUNDS: [(&str, &[&str]); 10] = [
-        // A paste behind /clear.
+        // A paste after /clear.
         (
             "cleared",
             &[
@@ -64,7 +64,7 @@ mod tests {
                 "2 <1 28 rows, 72 tokens, no call, ‹# Handover - item 0: w0_0 w0_1› ‹GOT PAYLOAD›",
             ],
         ),
-        // A compaction that was asked for, then a resume.
+        // A requested compaction, then a resume.
         (
             "compaction",
             &[
@@ -76,9 +76,9 @@ mod tests {
         ),
         // Thinking, parallel calls, an agent, its notification.
         ("main", &["1 <- 45 rows, 539 tokens, Agent·sub work, ‹Do the lab thing› ‹SCENARIO-END›"]),
-        // Begun by a notification behind /clear.
+        // Started by a notification after /clear.
         ("notified", &["1 <- 22 rows, 104 tokens, no call, ‹/clear› ‹AFTER REWAKE›"]),
-        // A fork, commands, pictures, rows and blocks nobody knows, torn lines, an older subagent.
+        // A fork, commands, images, unknown rows and blocks, torn lines, an older subagent.
         (
             "odd",
             &[
@@ -92,7 +92,7 @@ mod tests {
         ),
         // Results of parallel calls in another order.
         ("parallel", &["1 <- 39 rows, 238 tokens, Bash·echo one, ‹first prompt› ‹FIRST DONE›"]),
-        // pi: a branch that was left, a compaction.
+        // pi: an abandoned branch, a compaction.
         (
             "pi",
             &[
@@ -103,7 +103,7 @@ mod tests {
                 "5 <4 3 rows, 11 tokens, no call, ‹after it› ‹Yes.›",
             ],
         ),
-        // A prompt while the agent was at work.
+        // A prompt while the agent was working.
         (
             "queued",
             &[
@@ -156,14 +156,13 @@ mod tests {
         assert_eq!(told("pi"), [id("3f2c1a44-7a1e-4a55-9e8f-0b1f6a2d9c01"), None, before]);
     }
 
-    /// A prompt that came while the agent was at work is part of the round, and found.
+    /// A prompt sent while the agent was working is part of the round, and search finds it.
     #[test]
     fn what_was_queued_is_said() {
         let (_, rounds) = digest(read("queued"));
         assert_eq!(rounds[0].1.user, "first prompt\n\nKICKOFF go on");
     }
 
-    /// Who does what, on which files.
     #[test]
     fn calls_are_counted_with_their_files() {
         let (_, rounds) = digest(read("main"));

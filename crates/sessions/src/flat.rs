@@ -1,24 +1,23 @@
-//! What a row says whose it is by a single word: the type of flat rows, and the role of
-//! messages.
+//! Rows that name their author in one word: the type of flat rows, and the role of messages.
 
 use crate::settings::Trigger;
 
-/// Whose message an entry is.
+/// Who wrote an entry's message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Role {
-    /// A person's.
+    /// A person.
     User,
-    /// The agent's.
+    /// The agent.
     Assistant,
-    /// A tool's.
+    /// A tool.
     Tool,
-    /// No message of the conversation: it doesn't count.
+    /// Nobody: it is not a message of the conversation and does not count.
     None,
 }
 
-/// Whose a message with that type or role is, and what its text is; `None` for words that say
-/// nothing of a conversation.
-pub fn whose(word: &str) -> Option<(Role, Trigger)> {
+/// Who wrote a message with that type or role, and the type of its text; `None` for words that mean
+/// no part of a conversation.
+pub fn parse_author(word: &str) -> Option<(Role, Trigger)> {
     Some(match word {
         "user" | "user_message" => (Role::User, Trigger::User),
         "assistant" | "assistant_message" => (Role::Assistant, Trigger::Assistant),

@@ -1,5 +1,5 @@
-//! How full something is, and how far to trust the figure. Two gauges use it:
-//! the context (tokens) and the compaction file (words).
+//! How full something is, and how far to trust the figure. There are two gauges: the context
+//! (tokens) and the compaction file (words).
 
 use serde::{Deserialize, Serialize};
 
@@ -9,11 +9,11 @@ use base::clock::Time;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Source {
-    /// The mod asked the client at this very call.
+    /// The mod asked the client during this call.
     Mod,
     /// The last main-loop row with usage in the transcript.
     Transcript,
-    /// The transcript, and more than a hundredth of the limit is an estimate of what came since.
+    /// The transcript, with more than 1 % of the limit estimated from later rows.
     Estimated,
     /// Words counted in the file.
     File,
@@ -45,7 +45,7 @@ pub struct Reading {
 }
 
 impl Reading {
-    /// How full, in percent of the limit; an empty limit reads as empty.
+    /// How full, in percent of the limit; 0 if the limit is 0.
     pub fn percent(&self) -> f64 {
         if self.limit == 0 { 0.0 } else { self.used as f64 * 100.0 / self.limit as f64 }
     }
@@ -57,7 +57,7 @@ impl Reading {
 pub enum WindowSource {
     /// The user's settings say so.
     Settings,
-    /// The environment forbids long windows, or the model was asked for with a long one (`[1m]`).
+    /// The environment forbids long windows, or the model was requested with one (`[1m]`).
     Environment,
     /// Our table of models, and the client agrees.
     Agreed,
@@ -65,7 +65,7 @@ pub enum WindowSource {
     Client,
     /// Our table of models alone.
     Model,
-    /// More was used than the believed window holds: the next larger one.
+    /// More was used than the believed window holds, so the next larger size counts.
     Observed,
     /// Nothing is known: the smallest window in use.
     Assumed,
@@ -82,7 +82,7 @@ pub struct Window {
     pub certain: bool,
 }
 
-/// What is known of the window at one call.
+/// What is known about the window at one call.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct WindowFacts<'a> {
     /// `context.window` of the settings.
@@ -93,26 +93,26 @@ pub struct WindowFacts<'a> {
     pub reported: Option<u64>,
     /// `CLAUDE_CODE_DISABLE_1M_CONTEXT` is on.
     pub long_disabled: bool,
-    /// A window that was found to be larger than believed in this session.
+    /// A window that turned out larger than believed in this session.
     pub observed: Option<u64>,
     /// Tokens in use.
     pub used: u64,
 }
 
-/// The largest window in use. A figure above it is no occupancy: a sum over many
-/// requests, or damage.
+/// The largest window in use. A higher figure is not context usage: it is a sum over many requests,
+/// or damage.
 pub const LARGEST: u64 = 2_000_000;
 
-/// The smallest window that a client's report is believed: it keeps 33,000 tokens free
-/// and takes no compaction window below this.
+/// The smallest window accepted from a client's report: the client keeps 33,000 tokens free and
+/// accepts no compaction window below this.
 const LEAST_REPORTED: u64 = 100_000;
 
 const SMALL: u64 = 200_000;
 const LARGE: u64 = 1_000_000;
 const KNOWN_WINDOWS: [u64; 3] = [SMALL, LARGE, LARGEST];
 
-/// A model's id without the mark of its long variant, and whether it had one: the client
-/// takes the mark in any case.
+/// A model's id without the mark of its long variant, and whether it had the mark. The client
+/// accepts the mark in upper and lower case.
 pub fn variant(id: &str) -> (&str, bool) {
     let cut = id.len().saturating_sub("[1m]".len());
     match id.get(cut..) {
@@ -121,7 +121,7 @@ pub fn variant(id: &str) -> (&str, bool) {
     }
 }
 
-/// Window by model id, as the client 2.1.329 reports them.
+/// Window by model id, as client 2.1.329 reports it.
 fn by_model(id: &str) -> Option<u64> {
     let (name, long) = variant(id);
     let name = name.rsplit(['/', '.']).find(|part| part.starts_with("claude-")).unwrap_or(name);
@@ -141,8 +141,8 @@ fn by_model(id: &str) -> Option<u64> {
     }
 }
 
-/// Decides the window from what is known. An id we don't know is
-/// 200k whatever the client says: it says 1,000,000 of every unknown id.
+/// Decides the window from what is known. An unknown model gets 200k, because the client reports
+/// 1,000,000 for every unknown id.
 pub fn window(facts: &WindowFacts) -> Window {
     use WindowSource::{Agreed, Client};
     let believed = believed(facts);

@@ -1,6 +1,6 @@
-//! Session files of Claude Code, pi and `OpenClaw`: their lines as they are, what the rows mean in
-//! each client's dialect, rounds, usage; and for the hook, how full the context is, read from the
-//! file's end. Only [`files`] touches the disk.
+//! Session files of Claude Code, pi and `OpenClaw`: raw lines, the meaning of rows in each client's
+//! dialect, rounds and usage. The hook uses it to read the context usage from the end of the file.
+//! Only [`files`] touches the disk.
 
 mod branch;
 pub mod cost;

@@ -1,48 +1,48 @@
-//! A transcript's lines, as they are: memory is bounded by the longest line.
+//! A transcript's lines as raw bytes. The longest line bounds the memory.
 
 use std::io::{self, BufRead};
 
 use memchr::memchr;
 
-/// Bytes of memory that are kept for the next line.
+/// Bytes of memory kept for the next line.
 const KEPT: usize = 2 * 1024 * 1024;
 
-/// A line with its line break, if it has one: the last may still be being written.
+/// A line with its line break, if it has one: the client may still be writing the last line.
 #[derive(Debug, Clone, Copy)]
 pub struct Line<'a> {
     /// Counted from 1.
     pub number: u64,
     /// Where it begins in the source, in bytes.
     pub offset: u64,
-    /// Its bytes with the line break.
+    /// Its bytes, line break included.
     pub bytes: &'a [u8],
 }
 
 impl Line<'_> {
-    /// Whether the line is whole.
+    /// Whether the line has its line break.
     pub fn ended(&self) -> bool {
         self.bytes.ends_with(b"\n")
     }
 }
 
-/// Reads lines, one after the other.
+/// Reads lines, one after another.
 #[derive(Debug)]
 pub struct Lines<R> {
     source: R,
     line: Vec<u8>,
-    /// Bytes of the source's buffer that the last line occupied, not consumed yet.
+    /// Bytes of the source's buffer lent as the last line, not consumed yet.
     lent: usize,
     number: u64,
     offset: u64,
 }
 
 impl<R: BufRead> Lines<R> {
-    /// Lines of a source that stands at its beginning.
+    /// Lines of a source at its beginning.
     pub fn new(source: R) -> Self {
         Self::from(source, 0, 0)
     }
 
-    /// Lines of a source that stands `offset` bytes and `lines` lines behind its beginning.
+    /// Lines of a source that is `offset` bytes and `lines` lines past its beginning.
     pub fn from(source: R, offset: u64, lines: u64) -> Self {
         Self { source, line: Vec::new(), lent: 0, number: lines, offset }
     }
@@ -50,13 +50,13 @@ impl<R: BufRead> Lines<R> {
     /// The next line; `None` at the end.
     ///
     /// # Errors
-    /// What the source says.
+    /// I/O errors of the source.
     #[expect(clippy::should_implement_trait, reason = "what it lends ends with the next call")]
     pub fn next(&mut self) -> io::Result<Option<Line<'_>>> {
         self.source.consume(std::mem::take(&mut self.lent));
         self.line.clear();
         if self.line.capacity() > KEPT {
-            // A long line's memory is not kept for all that come behind it.
+            // Do not keep a long line's memory for all later ones.
             self.line = Vec::new();
         }
         let offset = self.offset;
@@ -72,7 +72,7 @@ impl<R: BufRead> Lines<R> {
                 continue;
             };
             if self.line.is_empty() {
-                // The common case: lent from the buffer, not copied.
+                // The common case: borrowed from the buffer, not copied.
                 self.lent = end + 1;
                 self.offset += self.lent as u64;
                 self.number += 1;

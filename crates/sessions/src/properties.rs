@@ -1,5 +1,5 @@
-//! What holds for every transcript: nothing is lost on the way from bytes to lines, rows,
-//! rounds and words, wherever reading was interrupted.
+//! Holds for every transcript: nothing is lost between bytes, lines, rows, rounds and words,
+//! wherever reading is interrupted.
 
 use std::io::BufReader;
 
@@ -15,7 +15,7 @@ use super::round::Rounds;
 use super::span::{self, Field};
 use super::usage;
 
-/// Any JSON value, its texts full of what JSON is made of.
+/// Any JSON value, with texts full of JSON syntax.
 fn json() -> impl Strategy<Value = Value> {
     let text = "[a-z\"\\\\{}\\[\\],: \u{1}\n\té🦀]{0,12}";
     let leaf = prop_oneof![
@@ -39,7 +39,7 @@ fn object() -> impl Strategy<Value = Value> {
         .prop_map(|map| Value::Object(map.into_iter().collect()))
 }
 
-/// JSON with blanks wherever they may be, of a length that the text itself gives.
+/// JSON with blanks wherever they are allowed; the text so far decides how many.
 fn spaced(value: &Value, out: &mut String) {
     let gap = |out: &mut String| out.push_str(&" \t\r\n"[..out.len() % 5]);
     gap(out);
@@ -116,7 +116,7 @@ proptest! {
         prop_assert_eq!(read.as_deref(), Some(text.as_str()));
     }
 
-    /// Anything at all: nothing panics, and what is no object is broken.
+    /// Any bytes: nothing panics, and a valid object is never broken.
     #[test]
     fn rows_of_anything(bytes in prop::collection::vec(any::<u8>(), 0..80), cut in any::<prop::sample::Index>(), seed in 0..50u64) {
         let made = session(seed, 2).bytes;
@@ -163,8 +163,8 @@ proptest! {
         prop_assert_eq!(joined, bytes);
     }
 
-    /// Every row is of one round, each round's rows follow each other, and a round's own count
-    /// is right.
+    /// Every row belongs to one round, rounds follow each other, and a round's own counts are
+    /// right.
     #[test]
     fn rounds_partition_rows(seed in any::<u64>(), rounds in 0..6usize) {
         let bytes = damaged(seed, rounds);

@@ -1,5 +1,5 @@
-//! Rounds: a user's message and all until the next one. Rounds count from 1; round 0 is what
-//! stands before the first.
+//! Rounds: one user message and everything up to the next one. Rounds count from 1; round 0 is what
+//! comes before the first.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,14 +8,14 @@ use serde::{Deserialize, Serialize};
 use super::dialect::{Kind, Row};
 use base::clock::Time;
 
-/// Tells which round each row belongs to, fed in the file's order.
+/// Assigns rows to rounds; takes them in file order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Rounds {
     /// The round of the last row.
     pub seq: u32,
-    /// A compaction began this round, and its summary is still to come.
+    /// A compaction started this round, and its summary is still to come.
     pub summary_due: bool,
-    /// Whether the file is a subagent's own, as its first row in the chain tells.
+    /// Whether the file is a subagent's own; its first row in the chain decides.
     subagent: Option<bool>,
 }
 
@@ -41,55 +41,53 @@ impl Rounds {
         self.seq
     }
 
-    /// Whether a row is a subagent's in a file of the main loop, as older clients wrote them:
-    /// it belongs to the round, and is no part of its conversation.
+    /// Whether a row is a subagent's in a main-loop file, as older clients wrote them. It belongs
+    /// to the round, but not to its conversation.
     pub fn beside(&self, row: &Row) -> bool {
         row.sidechain && self.subagent == Some(false)
     }
 }
 
-/// What is known of a round without its rows: what the index holds, and what surgery is
-/// planned by.
+/// What the index holds of a round, without its rows; surgery plans with it.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Round {
     /// Its number in the session, from 1.
     pub seq: u32,
-    /// Time of its first and its last row that has one.
+    /// Time of its first row that has one.
     pub started: Option<Time>,
     /// Time of its last row that has one.
     pub ended: Option<Time>,
-    /// Who speaks in it.
+    /// Whether the user speaks in it.
     pub user: bool,
     /// Whether the agent answered.
     pub assistant: bool,
-    /// The beginning of the user's words on one line: [`PREVIEW`] characters, and `...` where
-    /// there is more. Of a compaction, of its summary.
+    /// The start of the user's words on one line: [`PREVIEW`] characters, then `...` if there is
+    /// more. For a compaction, the start of its summary.
     pub user_preview: String,
-    /// The beginning of the agent's last text, likewise.
+    /// The start of the agent's last text, in the same form.
     pub agent_preview: String,
-    /// The tool call that says most of the round: `Agent·Read console`.
+    /// The tool call that says most about the round: `Agent·Read console`.
     pub key_tool: Option<String>,
     /// Tool calls by name.
     pub tools: BTreeMap<String, u32>,
     /// Files that tool calls named.
     pub files: BTreeSet<String>,
-    /// Tokens it brought into the context: measured by the session's usage rows where
-    /// [`Round::measured`], else estimated from its bytes.
+    /// Tokens it added to the context: measured by usage rows if [`Round::measured`], else
+    /// estimated from its bytes.
     pub tokens: u64,
     /// Whether `tokens` is measured.
     pub measured: bool,
-    /// Rows of its own.
+    /// How many rows it has.
     pub rows: u32,
     /// Bytes of its rows.
     pub bytes: u64,
-    /// The round that its first row hangs on: the one before, unless the session was rewound.
+    /// The round of its first row's parent: the one before, unless the session was rewound.
     pub follows: Option<u32>,
-    /// A compaction begins it: what lies before is no longer in the context.
+    /// A compaction starts it: earlier rows are no longer in the context.
     pub boundary: bool,
     /// Id of its first row in the chain.
     pub first_id: Option<String>,
-    /// A digest of the first message of the user in it, whole: previews of different rounds may
-    /// be alike, as those of index tables are.
+    /// A hash of the user's whole first message: rounds may share a preview, as index tables do.
     pub said: Option<String>,
     /// The engagement it is tagged with.
     pub engagement: Option<String>,
@@ -98,7 +96,7 @@ pub struct Round {
 /// Characters of a preview in the index table.
 pub const PREVIEW: usize = 80;
 
-/// The words of a round, for the search.
+/// The words of a round, for search.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Words {
     /// What the user said.
@@ -116,7 +114,7 @@ pub struct Session {
     pub agent: String,
     /// Its dialect's name.
     pub dialect: String,
-    /// The folder it ran in, as its rows say.
+    /// The folder it ran in, by its rows.
     pub cwd: Option<String>,
     /// The file it was read from.
     pub source: Option<String>,
@@ -131,7 +129,7 @@ pub struct Session {
 }
 
 impl Session {
-    /// The round of that number.
+    /// The round with that number.
     pub fn round(&self, seq: u32) -> Option<&Round> {
         let at = self.rounds.binary_search_by_key(&seq, |round| round.seq).ok()?;
         self.rounds.get(at)

@@ -1,4 +1,4 @@
-//! The transcript's rows as client 2.1.329 writes them, as far as they are looked at.
+//! Transcript rows as client 2.1.329 writes them, with only the fields in use.
 
 use std::borrow::Cow;
 
@@ -9,18 +9,17 @@ use serde_json::value::RawValue;
 use super::usage::Usage;
 use base::clock::Time;
 
-/// Rows from this length on are looked at before they are parsed: most hold whole requests.
+/// Rows of at least this length are scanned before they are parsed: most hold whole requests.
 const LONG: usize = 64 * 1024;
 
-/// Whether a row may be of a kind that tells something: if only what it hangs on, as the
-/// client's attachments do.
-pub fn may_tell(line: &[u8]) -> bool {
+/// Whether a row may say something of use, even if only its parent, as the client's attachments do.
+pub fn may_be_relevant(line: &[u8]) -> bool {
     let kinds =
         [r#""type":"assistant""#, r#""type":"user""#, "compact_boundary", r#""parentUuid":""#];
     line.len() < LONG || kinds.iter().any(|kind| memmem::find(line, kind.as_bytes()).is_some())
 }
 
-/// A row, as far as it is looked at.
+/// A row, with only the fields in use.
 #[derive(Deserialize)]
 pub struct Row<'a> {
     #[serde(borrow, rename = "type", default)]
@@ -41,13 +40,12 @@ pub struct Row<'a> {
     pub compact: Option<&'a RawValue>,
 }
 
-/// A field whose shape may be another one than we know: then it is as if it weren't
-/// there, and the row still counts.
+/// A field that may have an unknown shape. It then counts as missing, and the row still counts.
 pub fn field<'a, T: Deserialize<'a>>(raw: Option<&'a RawValue>) -> Option<T> {
     serde_json::from_str(raw?.get()).ok()
 }
 
-/// What a row of a compaction says.
+/// What a compaction's row says.
 #[derive(Deserialize)]
 pub struct Compact {
     /// Optional in the client's own types (read in client 2.1.329).
@@ -72,7 +70,7 @@ pub struct Content<'a> {
     pub content: Option<&'a RawValue>,
 }
 
-/// A response of the main loop with what it used.
+/// A main-loop response with its usage.
 pub struct Response {
     pub message: Option<String>,
     pub model: Option<String>,
@@ -82,7 +80,7 @@ pub struct Response {
 }
 
 impl Response {
-    /// `None` for rows without usage and for those of the client's own.
+    /// `None` for rows without usage and for the client's own rows.
     pub fn of(row: &Row) -> Option<Self> {
         let message = field::<Message>(row.message)?;
         let usage = message.usage?;

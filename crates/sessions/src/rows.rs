@@ -1,20 +1,20 @@
-//! Rows that were read together, in one piece of memory, and rows that come in pieces.
+//! Rows stored together in one buffer, and rows that arrive in pieces.
 
 use std::io;
 
 use memchr::memchr_iter;
 
-/// Rows, one after the other, each with its line break.
+/// Rows, one after another, each with its line break.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Rows {
     /// All their bytes.
     pub bytes: Vec<u8>,
-    /// Where each ends.
+    /// Where each row ends.
     pub ends: Vec<usize>,
 }
 
 impl Rows {
-    /// Room for so many bytes.
+    /// Reserves room for that many bytes.
     pub fn with_capacity(bytes: usize) -> Self {
         Self { bytes: Vec::with_capacity(bytes), ends: Vec::new() }
     }
@@ -31,19 +31,19 @@ impl Rows {
         self.ends.push(self.bytes.len());
     }
 
-    /// Removes all; the memory stays.
+    /// Removes all rows; the memory stays.
     pub fn clear(&mut self) {
         self.bytes.clear();
         self.ends.clear();
     }
 
-    /// Goes over the rows and does with each what `what` says, in the memory they have: as a
-    /// rule they get shorter. Where it fails, they are of no use any more.
+    /// Edits the rows in place as `what` says; they usually get shorter. If it fails, the rows are
+    /// unusable.
     ///
     /// # Errors
-    /// What `what` says.
+    /// Errors of `what`.
     pub fn edit(&mut self, mut what: impl FnMut(&[u8]) -> io::Result<Edit>) -> io::Result<()> {
-        // What was not looked at yet begins at `from`, `moved` behind where it was.
+        // Bytes not processed yet begin at `from`, moved by `moved` from their old place.
         let (mut from, mut to, mut moved) = (0, 0, 0);
         for end in std::mem::take(&mut self.ends) {
             let mut end = end + moved;
@@ -71,27 +71,27 @@ impl Rows {
     }
 }
 
-/// What becomes of a row.
+/// What to do with a row.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Edit {
-    /// It stays as it is.
+    /// Keep it.
     Stays,
-    /// It goes.
+    /// Remove it.
     Gone,
-    /// Another stands in its place, with its line break.
+    /// Replace it with this row, line break included.
     Becomes(Vec<u8>),
 }
 
-/// Rows out of bytes that come in pieces, as a writer gets them. A row that comes whole is not
-/// copied: a long one is not to be there twice.
+/// Splits bytes that arrive in pieces into rows. A row that arrives whole is not copied: a long one
+/// must not be in memory twice.
 #[derive(Debug, Default)]
-pub struct Pieces {
-    /// The row that is not whole yet.
+pub struct RowSplitter {
+    /// The start of an incomplete row.
     begun: Vec<u8>,
 }
 
-impl Pieces {
-    /// Gives each row that ends in the next `bytes`, with its line break.
+impl RowSplitter {
+    /// Calls `row` with each row that ends in the next `bytes`, line break included.
     pub fn of(&mut self, bytes: &[u8], mut row: impl FnMut(&[u8])) {
         let mut from = 0;
         for end in memchr_iter(b'\n', bytes).map(|at| at + 1) {
@@ -125,7 +125,7 @@ mod tests {
     }
 
     proptest! {
-        /// Edited in place they are what they would be one by one.
+        /// Editing in place gives the same rows as editing one by one.
         #[test]
         fn rows_become_what_is_said_of_each(edits in edits()) {
             let (mut rows, mut wanted) = (Rows::default(), Rows::default());
@@ -146,13 +146,13 @@ mod tests {
             prop_assert_eq!(rows, wanted);
         }
 
-        /// However bytes are cut, the rows are the same; what has no line break is none yet.
+        /// However the bytes are cut, the rows are the same; an unfinished row does not count yet.
         #[test]
         fn rows_come_whole(text in "[a\n]{0,40}", cuts in prop::collection::vec(0..40usize, 0..6)) {
             let mut cuts: Vec<usize> = cuts.into_iter().map(|at| at.min(text.len())).collect();
             cuts.extend([0, text.len()]);
             cuts.sort_unstable();
-            let (mut pieces, mut found) = (Pieces::default(), Vec::new());
+            let (mut pieces, mut found) = (RowSplitter::default(), Vec::new());
             for pair in cuts.windows(2) {
                 pieces.of(&text.as_bytes()[pair[0]..pair[1]], |row| found.push(row.to_vec()));
             }

@@ -1,5 +1,5 @@
-//! What can be tuned about sessions: what is kept of them, and what is extracted. The guard's
-//! settings hold these among their own.
+//! Settings about sessions: what to keep of them, and what to extract. The guard's settings include
+//! them.
 
 mod extract;
 mod surgery;

@@ -1,5 +1,5 @@
-//! Where values lie in a row's JSON, without parsing them: a row is kept as its bytes, and
-//! only what is asked for is read. Malformed JSON inside a value is not noticed here.
+//! Finds values in a row's JSON without parsing them: a row stays as bytes, and only requested
+//! values are read. Malformed JSON inside a value goes unnoticed here.
 
 mod cursor;
 
@@ -14,17 +14,17 @@ pub use cursor::Cursor;
 pub struct Span {
     /// The first byte.
     pub start: usize,
-    /// Behind the last.
+    /// One past the last byte.
     pub end: usize,
 }
 
 impl Span {
-    /// The bytes themselves.
-    pub fn of(self, bytes: &[u8]) -> &[u8] {
+    /// The bytes in this range.
+    pub fn slice(self, bytes: &[u8]) -> &[u8] {
         bytes.get(self.start..self.end).unwrap_or_default()
     }
 
-    /// The same range, counted from `base` further ahead.
+    /// The same range, `base` bytes further on.
     pub fn shifted(self, base: usize) -> Self {
         Self { start: self.start + base, end: self.end + base }
     }
@@ -35,12 +35,12 @@ impl Span {
 pub struct Field {
     /// The name, without its quotes.
     pub name: Span,
-    /// The value, a string with its quotes.
+    /// The value; a string with its quotes.
     pub value: Span,
 }
 
-/// The fields of the object that begins `bytes` (blanks ahead are allowed), into `found`.
-/// `None` where it is none or doesn't end; else where it ends.
+/// Collects the fields of the object at the start of `bytes` (leading blanks are allowed). Returns
+/// where it ends; `None` if it is not an object or does not end.
 pub fn fields(bytes: &[u8], found: &mut Vec<Field>) -> Option<usize> {
     found.clear();
     let mut cursor = Cursor::new(bytes);
@@ -53,17 +53,17 @@ pub fn fields(bytes: &[u8], found: &mut Vec<Field>) -> Option<usize> {
     Some(cursor.at())
 }
 
-/// The value of the field `name` of the object that begins `bytes`, without looking behind it.
+/// The value of the field `name` in the object at the start of `bytes`; reads no further.
 pub fn find<'a>(bytes: &'a [u8], name: &str) -> Option<&'a [u8]> {
-    locate(bytes, name).map(|at| at.of(bytes))
+    locate(bytes, name).map(|at| at.slice(bytes))
 }
 
-/// Where [`find`] finds it.
+/// Where that value is.
 pub fn locate(bytes: &[u8], name: &str) -> Option<Span> {
     let mut cursor = Cursor::new(bytes);
     let mut more = cursor.enter(b'{')?;
     while more {
-        let found = cursor.name()?.of(bytes) == name.as_bytes();
+        let found = cursor.name()?.slice(bytes) == name.as_bytes();
         let value = cursor.value()?;
         if found {
             return Some(value);
@@ -73,8 +73,8 @@ pub fn locate(bytes: &[u8], name: &str) -> Option<Span> {
     None
 }
 
-/// The items of the array that begins `bytes`, into `found`; `None` where it is none or
-/// doesn't end.
+/// Collects the items of the array at the start of `bytes`. Returns where it ends; `None` if it is
+/// not an array or does not end.
 pub fn items(bytes: &[u8], found: &mut Vec<Span>) -> Option<usize> {
     found.clear();
     let mut cursor = Cursor::new(bytes);
@@ -86,13 +86,13 @@ pub fn items(bytes: &[u8], found: &mut Vec<Span>) -> Option<usize> {
     Some(cursor.at())
 }
 
-/// The value of the field `name`, where the object has it.
+/// The value of the field `name`, if the object has it.
 pub fn get<'a>(bytes: &'a [u8], fields: &[Field], name: &str) -> Option<&'a [u8]> {
-    let field = fields.iter().find(|f| f.name.of(bytes) == name.as_bytes())?;
-    Some(field.value.of(bytes))
+    let field = fields.iter().find(|f| f.name.slice(bytes) == name.as_bytes())?;
+    Some(field.value.slice(bytes))
 }
 
-/// A string's text, from its JSON with the quotes; `None` where it is no string.
+/// A string's text, from its JSON with the quotes; `None` if it is not a string.
 pub fn text(json: &[u8]) -> Option<Cow<'_, str>> {
     let inner = json.strip_prefix(b"\"")?.strip_suffix(b"\"")?;
     if memchr(b'\\', inner).is_none() {
@@ -119,7 +119,7 @@ mod tests {
         let pairs: Vec<_> = found
             .iter()
             .map(|f| {
-                let text = |span: Span| String::from_utf8(span.of(row).to_vec()).unwrap();
+                let text = |span: Span| String::from_utf8(span.slice(row).to_vec()).unwrap();
                 (text(f.name), text(f.value))
             })
             .collect();

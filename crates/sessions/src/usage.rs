@@ -1,10 +1,10 @@
-//! What a response used, by the API's own count.
+//! What a response used, as the API counts it.
 
 use serde::Deserialize;
 
 use super::span::Cursor;
 
-/// The API's count of one response, in tokens. A count that is missing is none.
+/// The API's count for one response, in tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(default)]
 pub struct Usage {
@@ -14,12 +14,12 @@ pub struct Usage {
     pub cache_creation_input_tokens: Option<u64>,
     /// Input that came from the cache.
     pub cache_read_input_tokens: Option<u64>,
-    /// What was answered.
+    /// The answer.
     pub output_tokens: Option<u64>,
 }
 
 impl Usage {
-    /// All of it: what the context holds behind the response.
+    /// The sum: what the context holds after the response.
     pub fn total(&self) -> u64 {
         [
             self.input_tokens,
@@ -33,24 +33,24 @@ impl Usage {
     }
 }
 
-/// The total of a `usage` object; `None` where it is none, or says nothing was used, as the
-/// client's own rows do.
+/// The total of a `usage` object; `None` if it is not an object or nothing was used, as in the
+/// client's own rows.
 pub fn total(json: &[u8]) -> Option<u64> {
-    walk(&mut Cursor::new(json), json)?
+    total_at(&mut Cursor::new(json), json)?
 }
 
-/// The same on the way through `bytes`: walks over the object. The outer `None` is JSON that
-/// doesn't end.
-pub fn walk(cursor: &mut Cursor, bytes: &[u8]) -> Option<Option<u64>> {
+/// The total, walking over the object at the cursor. The outer `None` means that the JSON does not
+/// end.
+pub fn total_at(cursor: &mut Cursor, bytes: &[u8]) -> Option<Option<u64>> {
     let mut total = 0u64;
     let mut more = cursor.enter(b'{')?;
     while more {
         let name = cursor.name()?;
-        let value = cursor.value()?.of(bytes);
+        let value = cursor.value()?.slice(bytes);
         if let b"input_tokens"
         | b"cache_creation_input_tokens"
         | b"cache_read_input_tokens"
-        | b"output_tokens" = name.of(bytes)
+        | b"output_tokens" = name.slice(bytes)
         {
             let count = str::from_utf8(value).ok().and_then(|digits| digits.parse().ok());
             total = total.saturating_add(count.unwrap_or(0));

@@ -1,8 +1,8 @@
-//! `engagement.md`: the id of the work that goes on in a project, and its phases by time.
+//! Reads `engagement.md`: the id of the work in a project, and its phases by time.
 //!
-//! The id is the front matter's `id`, `engagement` or `engagement_id`, a line `id: …` above
-//! the phases, or what the first heading says (`# Engagement: console-work`). The phases are
-//! the dated rows and items of the tables and lists below a heading with "phase" in it.
+//! The id is `id`, `engagement` or `engagement_id` in the front matter, a line `id: …` above the
+//! phases, or the first heading (`# Engagement: console-work`). Phases are the dated table rows and
+//! list items below a heading with "phase" in it.
 
 mod parts;
 
@@ -11,14 +11,14 @@ use parts::{Part, PartKind};
 use base::clock::Time;
 use base::when::{self, Moment};
 
-/// What the file says.
+/// The content of the file.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Engagement {
     /// Its id.
     pub id: String,
-    /// Its phases, by when they began.
+    /// Its phases, by start time.
     pub phases: Vec<Phase>,
-    /// Lines with a time that names no zone: they were read as UTC.
+    /// Lines with a time without a zone, which was read as UTC.
     pub unzoned: Vec<usize>,
 }
 
@@ -29,15 +29,15 @@ pub struct Phase {
     pub name: String,
     /// When it began.
     pub from: Time,
-    /// When it ended, a day counted as a whole; open where it has not. Where no end is
-    /// written, the next phase's beginning is.
+    /// When it ended: the end of the day if only a day is given, the start of the next phase if
+    /// nothing is. `None` while it is open.
     pub to: Option<Time>,
 }
 
-/// Characters an engagement's id may have.
+/// Most characters of an engagement's id.
 const ID: usize = 60;
 
-/// Why this is no engagement's id; `None` where it is one.
+/// Why `id` is not a valid engagement id; `None` if it is.
 pub fn id_fault(id: &str) -> Option<String> {
     let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
     let good = !id.is_empty() && id.len() <= ID && id.chars().all(fits) && !id.starts_with('-');
@@ -62,10 +62,10 @@ fn refuse<T>(line: usize, fault: impl Into<String>) -> Result<T, InvalidEngageme
     Err(InvalidEngagement { line, fault: fault.into() })
 }
 
-/// Reads the file.
+/// Parses the file.
 pub fn parse(text: &str) -> Result<Engagement, InvalidEngagement> {
     let mut reading = Reading::default();
-    let parts = parts::of(text.trim_start_matches('\u{feff}'));
+    let parts = parts::parse(text.trim_start_matches('\u{feff}'));
     for part in &parts {
         reading.part(part)?;
     }
@@ -87,13 +87,13 @@ pub fn parse(text: &str) -> Result<Engagement, InvalidEngagement> {
     Ok(Engagement { id, phases: phases(reading.spans)?, unzoned: reading.unzoned })
 }
 
-/// A phase as it is written.
+/// A phase as written.
 struct Span {
     line: usize,
     name: String,
     from: Moment,
     to: Option<Moment>,
-    /// It goes on: said in words.
+    /// Whether words such as `ongoing` say that it is open.
     open: bool,
 }
 
@@ -126,7 +126,7 @@ impl Reading {
         Ok(())
     }
 
-    /// Reads a row or an item that may be a phase; one without a date is none.
+    /// Reads a table row or list item; one without a date is not a phase.
     fn phase(&mut self, part: &Part) -> Result<(), InvalidEngagement> {
         let (mut times, mut rest, mut words) = (Vec::new(), part.text.as_str(), String::new());
         while let Some(found) = when::find(rest) {
@@ -159,7 +159,7 @@ impl Reading {
     }
 }
 
-/// What a line `id: console-work` names.
+/// The id in a line such as `id: console-work`.
 fn named_id(line: &str) -> Option<String> {
     let (key, value) = line.split_once(':')?;
     let key = bare(key).to_lowercase().replace([' ', '-'], "_");
@@ -170,7 +170,7 @@ fn named_id(line: &str) -> Option<String> {
     (is && !value.is_empty()).then(|| value.to_owned())
 }
 
-/// A heading's words as an id: `Engagement: Console work` is `console-work`.
+/// Turns a heading into an id: `Engagement: Console work` becomes `console-work`.
 fn slug(title: &str) -> Option<String> {
     let lower = title.to_lowercase();
     let rest = lower.strip_prefix("engagement").map(bare).filter(|rest| !rest.is_empty());
@@ -188,7 +188,7 @@ fn slug(title: &str) -> Option<String> {
     id_fault(&slug).is_none().then_some(slug)
 }
 
-/// The words between and around a phase's times. `now: review` is two.
+/// The words between and around a phase's times. `now: review` gives two.
 fn pieces(words: &str) -> Vec<&str> {
     let mut pieces = Vec::new();
     for piece in words.split(['\t', '\n']) {
@@ -200,7 +200,7 @@ fn pieces(words: &str) -> Vec<&str> {
     pieces.into_iter().map(bare).filter(|words| !words.is_empty()).collect()
 }
 
-/// Words without what joins or frames them.
+/// Strips punctuation around words, and a joining word such as `until` at their end.
 fn bare(words: &str) -> &str {
     let frame = |c: char| {
         c.is_whitespace()
@@ -234,7 +234,7 @@ fn bare(words: &str) -> &str {
     }
 }
 
-/// Whether words say that a phase goes on.
+/// Whether words say that a phase is still open.
 fn is_open(words: &str) -> bool {
     let words = words.to_lowercase();
     matches!(
@@ -243,14 +243,14 @@ fn is_open(words: &str) -> bool {
     )
 }
 
-/// The phases in the order of their beginnings, with their ends.
+/// The phases by start time, with their ends.
 fn phases(mut spans: Vec<Span>) -> Result<Vec<Phase>, InvalidEngagement> {
     spans.sort_by_key(|span| span.from.at);
     let mut phases: Vec<Phase> = Vec::new();
     for (n, span) in spans.iter().enumerate() {
         let next = spans.get(n + 1).map(|next| next.from.at);
         let to = match span.to {
-            // The day on which the next phase began ended this one when that began.
+            // A phase that ends on the day the next one starts ends at that start.
             Some(to) if to.day => {
                 Some(next.filter(|n| *n >= to.at).map_or(to.end(), |n| n.min(to.end())))
             }

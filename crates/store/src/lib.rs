@@ -1,4 +1,4 @@
-//! What is kept of sessions: their rows in blocks, extracted content, and the index over both.
+//! The store of sessions: their rows in blocks, extracted content, and the index over both.
 
 pub mod blocks;
 mod database;

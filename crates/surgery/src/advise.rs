@@ -1,4 +1,4 @@
-//! A decision tree over a session's rounds: which surgery would be worth it.
+//! Recommends surgery for a session, by a decision tree over its rounds.
 
 mod beside;
 mod turn;
@@ -11,20 +11,20 @@ pub use turn::{Turn, cut, last_turn};
 use super::plan::in_context;
 use super::ranges;
 use super::table::{self, short};
-use base::shown::minute;
+use base::shown::format_minute;
 use sessions::round::{Round, Session};
 use store::engagement::Phase;
 
-/// Tokens that must be freed for a new session to be worth it.
+/// Least tokens to free for a new session to be worth it.
 const WORTH: u64 = 2_000;
-/// An engagement without a round among so many last ones is over.
+/// An engagement without a round among this many last ones is over.
 const QUIET: usize = 5;
-/// Times that the work must have gone over from one engagement to another to be interleaved.
+/// Least switches between two engagements to call them interleaved.
 const CHANGES: usize = 3;
-/// Bytes of text that make a token, about.
+/// Bytes of text per token, on average.
 const BYTES_A_TOKEN: u64 = 4;
 
-/// What a session is a case of.
+/// The situation of a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Case {
@@ -32,7 +32,7 @@ pub enum Case {
     FinishedWork,
     /// One engagement is closed, others are live.
     ClosedEngagement,
-    /// One workstream needs its own agent.
+    /// One engagement needs its own agent.
     SeparateWorkstream,
     /// Parallel sessions need synthesis.
     ParallelSessions,
@@ -41,33 +41,33 @@ pub enum Case {
 }
 
 impl Case {
-    /// In words.
+    /// A description of the case.
     pub fn words(self) -> &'static str {
         match self {
             Self::FinishedWork => "finished work is accumulating",
             Self::ClosedEngagement => "one engagement is closed, others are live",
-            Self::SeparateWorkstream => "one workstream needs its own agent",
+            Self::SeparateWorkstream => "one engagement needs its own session",
             Self::ParallelSessions => "parallel sessions need synthesis",
             Self::NothingLeft => "nothing more to compress",
         }
     }
 }
 
-/// One thing to do.
+/// A recommendation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Advice {
-    /// Why it comes up.
+    /// The situation it is for.
     pub case: Case,
-    /// What is seen, in numbers.
+    /// The evidence, in numbers.
     pub why: String,
-    /// Tokens that it takes out of the context; 0 where that is not the point.
+    /// Tokens that it frees; 0 if that is not the point.
     pub frees: u64,
-    /// What to run; empty where there is nothing to do.
+    /// The command to run; empty if there is nothing to do.
     pub command: String,
 }
 
-/// What surgery would be worth it, in the tree's order; at least one. `phases` are those of the
-/// project's `engagement.md`.
+/// All recommendations in the tree's order, at least one. `phases` come from the project's
+/// `engagement.md`.
 pub fn advise(session: &Session, phases: &[Phase], beside: &Beside) -> Vec<Advice> {
     let context = in_context(session);
     let rounds: Vec<&Round> = context.iter().filter_map(|seq| session.round(*seq)).collect();
@@ -83,7 +83,7 @@ pub fn advise(session: &Session, phases: &[Phase], beside: &Beside) -> Vec<Advic
     found
 }
 
-/// Tokens that rounds take up beyond their lines in an index.
+/// Tokens that rounds take beyond their lines in an index.
 fn freed(rounds: &[&Round]) -> u64 {
     let beyond = |round: &&Round| {
         round.tokens.saturating_sub(table::line(round).len() as u64 / BYTES_A_TOKEN)
@@ -117,7 +117,7 @@ fn finished(session: &Session, rounds: &[&Round], phases: &[Phase]) -> Option<Ad
             "{} lie before {} ({}): {}",
             numbers(&before),
             turn.why,
-            minute(Some(turn.at)),
+            format_minute(Some(turn.at)),
             share(tokens(&before), rounds)
         ),
         frees,
@@ -129,7 +129,7 @@ fn finished(session: &Session, rounds: &[&Round], phases: &[Phase]) -> Option<Ad
     })
 }
 
-/// The engagements of these rounds, the one that was last worked on last.
+/// The engagements of these rounds, the most recent one last.
 fn engagements<'r>(rounds: &[&'r Round]) -> Vec<&'r str> {
     let mut names: Vec<&str> = Vec::new();
     for name in rounds.iter().filter_map(|r| r.engagement.as_deref()) {
@@ -160,8 +160,7 @@ fn closed(session: &Session, rounds: &[&Round], name: &str) -> Option<Advice> {
     })
 }
 
-/// Two engagements that are both live, and that the session goes back and forth between: the
-/// one that was not worked on last goes.
+/// Two live engagements that alternate: recommends to extract the one not worked on last.
 fn separate(session: &Session, rounds: &[&Round], names: &[&str]) -> Option<Advice> {
     let [.., other, current] = names else { return None };
     let line: Vec<&str> = rounds.iter().filter_map(|r| r.engagement.as_deref()).collect();
@@ -188,14 +187,14 @@ fn nothing_left(session: &Session, rounds: &[&Round], phases: &[Phase]) -> Advic
     let before: Vec<&Round> =
         rounds.iter().copied().filter(|r| cut.as_ref().is_some_and(|c| r.seq < c.seq)).collect();
     let then = if cut.is_some() {
-        "a successor would begin with a compressed workspace"
+        "a successor would start with a compressed context"
     } else {
-        "nor anything to compress for a successor: go on in it as it is"
+        "there is nothing to compress; continue in this session"
     };
     Advice {
         case: Case::NothingLeft,
         why: format!(
-            "{} of {} tokens in the context, no finished or separate work among them that is \
+            "the context has {} of {} tokens; no finished or separate work in it is \
              worth an operation; {then}",
             if rounds.len() == 1 {
                 "1 round".to_owned()

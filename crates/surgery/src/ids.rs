@@ -1,22 +1,21 @@
-//! Ids of rows, messages and tool calls: as keys of eight bytes, so that a session of any
-//! size is known in little memory, and the fresh ones of a new session, derived so that the
-//! same input gives the same output.
+//! Ids of rows, messages and tool calls. As keys of eight bytes they need little memory in a
+//! session of any size. Fresh ids are derived, so that the same input gives the same output.
 
 use std::collections::HashSet;
 use std::hash::{BuildHasherDefault, Hasher};
 
 use sha2::{Digest, Sha256};
 
-/// An id, in eight bytes: two of a million ids are the same once in forty million sessions.
+/// An id, in eight bytes: two of a million ids collide once in forty million sessions.
 pub type Key = u64;
 
 /// A set of ids.
 pub type Keys = HashSet<Key, BuildHasherDefault<Folded>>;
 
-/// Spreads bits over a word (the golden ratio's).
+/// Spreads bits over a word (from the golden ratio).
 const MIXED: u64 = 0x9E37_79B9_7F4A_7C15;
 
-/// Keys are nearly random already.
+/// A hasher for keys, which are nearly random already.
 #[derive(Debug, Default)]
 pub struct Folded(u64);
 
@@ -41,7 +40,7 @@ impl Hasher for Folded {
 /// The key of an id.
 pub fn key(id: &str) -> Key {
     match uuid(id) {
-        // Ids that count up do so in one half: multiplied, the halves don't cancel out.
+        // Ids that count up change only one half: multiplied, the halves do not cancel out.
         Some(uuid) => ((uuid >> 64) as u64).wrapping_mul(MIXED).rotate_left(32) ^ uuid as u64,
         None => digest(id.as_bytes()),
     }
@@ -52,7 +51,7 @@ pub fn digest(bytes: &[u8]) -> Key {
     (first(&Sha256::digest(bytes).into()) >> 64) as Key
 }
 
-/// A UUID as it is written: 36 characters.
+/// Parses a UUID of 36 characters.
 pub fn uuid(id: &str) -> Option<u128> {
     let bytes = id.as_bytes();
     if bytes.len() != 36 {
@@ -71,12 +70,12 @@ pub fn uuid(id: &str) -> Option<u128> {
     Some(key)
 }
 
-/// Fresh ids for what comes from one session into a new one.
+/// Derives fresh ids for what goes from one session into a new one.
 #[derive(Debug, Clone)]
 pub struct Source(Sha256);
 
 impl Source {
-    /// What the new session `new` takes from the session `source`.
+    /// For what the session `new` takes from the session `source`.
     pub fn new(new: &str, source: &str) -> Self {
         let mut seed = Sha256::new();
         for part in [new, source] {
@@ -86,10 +85,10 @@ impl Source {
         Self(seed)
     }
 
-    /// The fresh id, a UUID, of what had the id `old`.
+    /// The fresh UUID that replaces the id `old`.
     pub fn uuid(&self, old: &str) -> Fresh {
         let mut bytes = self.bytes(old);
-        // Marked as random (RFC 9562, version 4): what checks UUIDs knows that one everywhere.
+        // Marked as random (RFC 9562, version 4), which every check of UUIDs accepts.
         bytes[6] = bytes[6] & 0x0f | 0x40;
         bytes[8] = bytes[8] & 0x3f | 0x80;
         let mut text = [b'-'; 36];
@@ -102,7 +101,7 @@ impl Source {
         Fresh { text, length: 36 }
     }
 
-    /// The fresh id of what had the id `old`: `digits` (at most 32) hex digits.
+    /// The fresh id of `digits` (at most 32) hex digits that replaces the id `old`.
     pub fn hex(&self, old: &str, digits: u8) -> Fresh {
         let mut text = [b'0'; 36];
         for (at, byte) in self.bytes(old).into_iter().enumerate() {
@@ -121,7 +120,7 @@ impl Source {
 
 const HEX: &[u8; 16] = b"0123456789abcdef";
 
-/// An id that was made.
+/// A derived id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Fresh {
     text: [u8; 36],
@@ -131,7 +130,7 @@ pub struct Fresh {
 impl Fresh {
     /// Its text.
     pub fn as_str(&self) -> &str {
-        // All of it is ASCII.
+        // It is always ASCII.
         std::str::from_utf8(&self.text[..usize::from(self.length)]).unwrap_or_default()
     }
 }

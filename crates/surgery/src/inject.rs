@@ -1,19 +1,19 @@
-//! `inject`: one round, at the asked fidelity, as text for the agent to read. Alters nothing.
+//! `inject`: one round, at a given fidelity, as text for the agent to read. Changes nothing.
 
 mod page;
 
 pub use page::text;
 
-/// A reference to a round: its number in a session that is known, or `session:number`.
+/// A reference to a round: its number in a known session, or `session:number`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ref {
-    /// The session's id, or the beginning of one.
+    /// The session's id, or a prefix of it.
     pub session: Option<String>,
     /// The round.
     pub seq: u32,
 }
 
-/// Reads `47`, `047` or `3f0a9d1e:47`.
+/// Parses `47`, `047` or `3f0a9d1e:47`.
 pub fn parse(text: &str) -> Option<Ref> {
     let (session, seq) = match text.trim().rsplit_once(':') {
         Some((session, seq)) => (Some(session), seq),

@@ -1,6 +1,6 @@
-//! Context surgery: the operations that restructure a session's history, as pure
-//! functions from rounds to a plan, and the writing of that plan as rows of a new session.
-//! Nothing here reads or writes a file; the store is never altered by an operation.
+//! Context surgery: operations that restructure a session's history. They are pure functions from
+//! rounds to a plan, which is exported as rows of a new session. Nothing here reads or writes a
+//! file, and no operation changes the store.
 
 pub mod advise;
 pub mod export;

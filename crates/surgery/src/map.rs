@@ -1,4 +1,4 @@
-//! The map of a split, as JSON: `{"shared":"1-15","engagements":{"console-work":"16-25"}}`,
+//! Parses the map of a split: `{"shared":"1-15","engagements":{"console-work":"16-25"}}`,
 //! or a list `[{"rounds":"16-25","engagement":"console-work"}]`.
 
 use std::fmt;
@@ -13,10 +13,10 @@ use super::plan::{Map, Refused};
 use super::ranges;
 use store::engagement::id_fault;
 
-/// How shared rounds are called in a map.
+/// The name of shared rounds in a map.
 const SHARED: &str = "shared";
 
-/// Reads a map. Whether its rounds are there is seen at the split.
+/// Parses a map. Whether its rounds exist is checked by the split.
 ///
 /// # Errors
 /// [`Refused::Map`], with the key.
@@ -123,7 +123,7 @@ fn whole(map: Map) -> Result<Map, Refused> {
     Ok(map)
 }
 
-/// Ranges, as `"1-15,18"`, as a number, or as a list of these.
+/// Parses ranges: `"1-15,18"`, a number, or a list of these.
 fn ranges(key: &str, json: &str) -> Result<Vec<RangeInclusive<u32>>, Refused> {
     let one = |value: &Value| {
         let found = match value {
@@ -142,7 +142,7 @@ fn ranges(key: &str, json: &str) -> Result<Vec<RangeInclusive<u32>>, Refused> {
     }
 }
 
-/// An object's fields in their order: a key that stands twice is seen.
+/// The fields of an object in order, so that duplicate keys can be found.
 struct Pairs<'a>(Vec<(String, &'a RawValue)>);
 
 impl<'a> Pairs<'a> {

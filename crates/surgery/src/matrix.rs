@@ -1,5 +1,4 @@
-//! Engagements by agents, the main view over tagged rounds: who did what, when, in
-//! service of which workstream.
+//! Engagements by agents, the main view of tagged rounds: who did what, when, for which engagement.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -24,7 +23,7 @@ pub struct Matrix {
 pub struct Line {
     /// The engagement.
     pub engagement: String,
-    /// The phase; `None` holds the rounds outside of all phases.
+    /// The phase; `None` for the rounds outside of all phases.
     pub phase: Option<String>,
     /// When it began.
     pub from: Option<Time>,
@@ -45,7 +44,7 @@ pub struct Cell {
     pub rounds: String,
 }
 
-/// Puts tagged rounds, which come by time, into the table of these engagements.
+/// Sorts tagged rounds, which come by time, into the table of these engagements.
 pub fn matrix(engagements: &[(String, Vec<Phase>)], tagged: &[(Session, Round)]) -> Matrix {
     let agents: BTreeSet<&String> = tagged.iter().map(|(session, _)| &session.agent).collect();
     let lines = engagements.iter().flat_map(|(id, phases)| {
@@ -64,13 +63,13 @@ pub fn matrix(engagements: &[(String, Vec<Phase>)], tagged: &[(Session, Round)])
                 cells: cells(&rounds),
             }
         });
-        // A phase in which nothing was done says something, the rest doesn't.
+        // An empty phase says something; an empty rest does not.
         all.filter(|line| line.phase.is_some() || !line.cells.is_empty()).collect::<Vec<_>>()
     });
     Matrix { lines: lines.collect(), agents: agents.into_iter().cloned().collect() }
 }
 
-/// The phase that a round began in: of several, the one that began last.
+/// The phase that a round began in; if there are several, the one that began last.
 pub fn place(phases: &[Phase], round: &Round) -> Option<usize> {
     let at = round.started?;
     let within = |phase: &Phase| phase.from <= at && phase.to.is_none_or(|to| at < to);
@@ -100,7 +99,7 @@ fn cells(rounds: &[(&Session, u32)]) -> BTreeMap<String, Vec<Cell>> {
 }
 
 impl Matrix {
-    /// As comma-separated values (RFC 4180), sessions by their whole ids.
+    /// The table as CSV (RFC 4180), with full session ids.
     pub fn csv(&self) -> String {
         let time = |at: Option<Time>| {
             at.map(|at| at.to_rfc3339_opts(chrono::SecondsFormat::Secs, true)).unwrap_or_default()
@@ -123,7 +122,7 @@ impl Matrix {
         std::iter::once(head).chain(lines).map(row).collect()
     }
 
-    /// As a table for people: sessions by the beginning of their ids, one on a line.
+    /// The table for people, with short session ids, one per line.
     pub fn text(&self) -> String {
         let mut table = vec![vec![vec!["ENGAGEMENT".to_owned()], vec!["PHASE".to_owned()]]];
         table[0].extend(self.agents.iter().map(|agent| vec![agent.clone()]));
@@ -149,7 +148,7 @@ impl Matrix {
     }
 }
 
-/// A field as RFC 4180 has it. A spreadsheet takes what begins like a formula for one.
+/// Quotes a field (RFC 4180). The apostrophe keeps spreadsheets from taking it for a formula.
 fn quoted(field: &str) -> String {
     let field = if field.starts_with(['=', '+', '@', '-']) {
         format!("'{field}")
@@ -163,7 +162,7 @@ fn quoted(field: &str) -> String {
     }
 }
 
-/// Rows of cells of lines, in columns.
+/// Aligns rows of multi-line cells in columns.
 fn aligned(table: &[Vec<Vec<String>>]) -> String {
     let wide = |n: usize| {
         let lines = table.iter().filter_map(|row| row.get(n)).flatten();

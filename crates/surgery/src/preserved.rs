@@ -1,5 +1,5 @@
-//! What a compaction kept of the rounds before it: it is in the context behind the summary, and
-//! lies elsewhere in the file.
+//! What a compaction kept of the rounds before it: rows that are in the context after the summary,
+//! but elsewhere in the file.
 
 use std::io;
 
@@ -10,22 +10,22 @@ use sessions::round::{Round, Session};
 use sessions::rows::Rows;
 use sessions::span;
 
-/// Rounds that are looked through for what a compaction kept: it keeps the latest.
+/// How many rounds to search for kept rows: a compaction keeps the latest.
 const FURTHEST: usize = 500;
 
-/// What a compaction left in the context of the rows before it.
+/// What a compaction kept of the rows before it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Kept {
     /// Nothing.
     Nothing,
     /// These rows.
     Ids(Vec<String>),
-    /// This row and all behind it.
+    /// This row, and all after it.
     From(String),
 }
 
 impl Kept {
-    /// By the rows of the compaction's round.
+    /// Reads it from the rows of the compaction's round.
     fn of(dialect: &dyn Dialect, rows: &Rows) -> Self {
         if dialect.name() == "claude" { Self::of_claude(rows) } else { Self::of_pi(rows) }
     }
@@ -38,7 +38,13 @@ impl Kept {
             let ids = span::find(kept, "uuids")?;
             let mut items = Vec::new();
             span::items(ids, &mut items)?;
-            Some(items.iter().filter_map(|at| span::plain(at.of(ids))).map(str::to_owned).collect())
+            Some(
+                items
+                    .iter()
+                    .filter_map(|at| span::plain(at.slice(ids)))
+                    .map(str::to_owned)
+                    .collect(),
+            )
         };
         listed().map_or(Self::Nothing, Self::Ids)
     }
@@ -51,7 +57,7 @@ impl Kept {
         first.map_or(Self::Nothing, |id| Self::From(id.to_owned()))
     }
 
-    /// Whether a row is one that is named.
+    /// Whether it names this row.
     fn names(&self, id: &str) -> bool {
         match self {
             Self::Nothing => false,
@@ -60,7 +66,7 @@ impl Kept {
         }
     }
 
-    /// Appends the rows of a round that were kept.
+    /// Appends the kept rows of a round.
     fn of_round(&self, all: &Rows, dialect: &dyn Dialect, kept: &mut Rows) {
         let mut scratch = Scratch::default();
         let named = |line| dialect.row(line, &mut scratch).id.is_some_and(|id| self.names(id));
@@ -69,7 +75,7 @@ impl Kept {
             let row = dialect.row(line, &mut scratch);
             let Some(id) = row.id else { continue };
             let wanted = match self {
-                // All of a round behind the one that it begins in.
+                // In the round that has the first kept row, from there on; of later rounds, all.
                 Self::From(_) => first.is_none_or(|first| at >= first),
                 _ => self.names(id),
             };
@@ -80,12 +86,9 @@ impl Kept {
     }
 }
 
-/// Puts what a compaction kept of the rounds before it behind its summary, in `rows`, which are
-/// those of its round. Rounds that are `there` by themselves bring their rows. Nothing where no
-/// compaction begins the round.
-///
-/// # Errors
-/// What `read` says of an earlier round.
+/// Inserts what a compaction kept of earlier rounds after its summary; `rows` are those of its
+/// round. Rounds that are `there` by themselves are skipped. Does nothing if no compaction begins
+/// the round.
 pub fn put(
     session: &Session,
     round: &Round,
@@ -104,7 +107,7 @@ pub fn put(
         Kept::From(_) => 1,
     };
     let mut all = Rows::default();
-    // Along the branch: what was rewound is in no context.
+    // Along the branch: rewound rounds are in no context.
     let mut earlier = Vec::new();
     let mut at = round;
     for _ in 0..FURTHEST {
@@ -122,7 +125,7 @@ pub fn put(
         }
     }
     if missing > 0 && matches!(kept, Kept::From(_)) {
-        // It begins nowhere: then nothing was kept.
+        // The first kept row does not exist, so nothing was kept.
         return Ok(());
     }
     let mut behind = Rows::default();

@@ -1,5 +1,5 @@
-//! What holds for every session: the operations lose no round and double none, and what an
-//! index stands for can be read again.
+//! For every session: operations neither lose nor duplicate rounds, and indexed rounds can be read
+//! again.
 
 mod extracted;
 mod merged;
@@ -24,7 +24,7 @@ use sessions::generate::{Generated, sessions};
 use sessions::round::Round;
 use world::{IDS, NAMES, Read, all_of, count, made, merged_of, read, seqs};
 
-/// A session whose rounds are tagged.
+/// A session with tagged rounds.
 fn tagged() -> impl Strategy<Value = (Generated, Read)> {
     (sessions(), prop::collection::vec(0..5usize, 12)).prop_map(|(made, tags)| {
         let mut read = read(&made.id, &made.bytes);
@@ -44,7 +44,7 @@ fn fidelities() -> impl Strategy<Value = Fidelity> {
     })
 }
 
-/// Every word of `words` that stands in a block of its own stands in `page`.
+/// Whether each paragraph of `words` is in `page`.
 fn holds(page: &str, words: &str) -> bool {
     words.split("\n\n").all(|part| page.contains(part.trim()))
 }
@@ -52,7 +52,7 @@ fn holds(page: &str, words: &str) -> bool {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(120))]
 
-    /// Before and behind any moment: every round once, in its order, none in parts.
+    /// For a cut at any time: every round once, in order, none split.
     #[test]
     fn compress_before_cuts_in_two(
         (_, read) in tagged(),
@@ -83,7 +83,7 @@ proptest! {
         made(IDS[0], &plan, &[&read])?;
     }
 
-    /// In place, what is tagged as lines and what is not as it was.
+    /// Tagged rounds become lines in place, and the others stay as they were.
     #[test]
     fn compress_engagement_touches_nothing_else((_, read) in tagged(), name in 0..3usize) {
         let session = &read.session;
@@ -100,7 +100,7 @@ proptest! {
         made(IDS[0], &plan, &[&read])?;
     }
 
-    /// The rounds of all engagements and those of none are all there are.
+    /// The rounds of all engagements, and those without one, are all rounds.
     #[test]
     fn what_is_extracted_and_the_rest_are_all((_, read) in tagged()) {
         let session = &read.session;
@@ -122,7 +122,7 @@ proptest! {
         prop_assert_eq!(found, branch);
     }
 
-    /// The children of a split, merged: the table once, each round of theirs once.
+    /// The merged children of a split have the table once, and each of their rounds once.
     #[test]
     fn a_split_merges_to_what_it_was((_, read) in tagged()) {
         let mut map = Map::default();
@@ -159,7 +159,7 @@ proptest! {
         let nobodys = tables.iter().all(|table| merged.words[&table.seq].user.is_empty());
         prop_assert!(nobodys, "a table is nobody's words");
         let said: Vec<&str> = rounds.iter().map(|r| merged.words[&r.seq].user.as_str()).collect();
-        // A compaction's summary is the client's in the source, and a message behind it.
+        // A compaction's summary is the client's in the source, and a message in the child.
         let mut expected: Vec<&str> = Vec::new();
         for seq in own {
             let round = read.session.round(seq).unwrap();
@@ -174,7 +174,7 @@ proptest! {
         prop_assert_eq!(said, expected);
     }
 
-    /// What an index stands for can be read again, all of it, by the line's first column.
+    /// The first column of each line leads back to the whole round.
     #[test]
     fn an_index_leads_back_to_its_rounds((generated, read) in tagged()) {
         let session = &read.session;
@@ -184,7 +184,7 @@ proptest! {
         let first: serde_json::Value = serde_json::from_str(text.lines().next().unwrap()).unwrap();
         let lines: Vec<String> = first["message"]["content"].as_str().unwrap().lines().skip(1).map(str::to_owned).collect();
         prop_assert_eq!(lines.len(), plan.indexed().count());
-        // Merged with what it was made of, the table only stays for what was rewound.
+        // Merged with its source, the table only stays for rewound rounds.
         let merged = merged_of(&again, &read).map_err(|e| TestCaseError::fail(e.to_string()))?;
         let context = in_context(session);
         let more = plan.indexed().any(|place| context.binary_search(&place.seq).is_err());
@@ -193,7 +193,7 @@ proptest! {
             let round = session.round(place.seq).unwrap();
             let columns: Vec<&str> = line.trim_start_matches("| ").splitn(4, " | ").collect();
             prop_assert_eq!(inject::parse(columns[0]).map(|r| r.seq), Some(place.seq));
-            prop_assert_eq!(columns[1], base::shown::minute(round.started));
+            prop_assert_eq!(columns[1], base::shown::format_minute(round.started));
             prop_assert_eq!(columns[2], table::roles(round));
             prop_assert!(line.ends_with(" |"), "{line}");
             let long = inject::parse(&table::reference(session, place.seq)).unwrap();
@@ -208,8 +208,8 @@ proptest! {
         }
     }
 
-    /// Words stay, thinking is as it was or not there, calls and results go together; and the
-    /// result is a session that passes the checks.
+    /// Words stay, thinking is unchanged or gone, calls and results go together, and the result
+    /// passes the checks.
     #[test]
     fn no_fidelity_breaks_a_round((generated, read) in tagged(), fidelity in fidelities()) {
         let session = &read.session;
@@ -234,7 +234,7 @@ proptest! {
                 Claude.blocks(&left, &row, &mut scratch, &mut blocks);
                 prop_assert!(row.kind != Kind::Assistant || !blocks.is_empty());
                 for block in &blocks {
-                    let json = block.span.of(&left);
+                    let json = block.span.slice(&left);
                     let value: serde_json::Value = serde_json::from_slice(json).unwrap();
                     match block.kind {
                         BlockKind::Thinking => {
@@ -276,7 +276,7 @@ proptest! {
         prop_assert_eq!(again.session.rounds.len(), plan.pieces.len(), "no round was split");
     }
 
-    /// Earliest beginning, latest end, sums and unions; and the order of the two is no matter.
+    /// Earliest start, latest end, sums and unions; the order of the two does not matter.
     #[test]
     fn a_merge_joins_what_is_known((_, a) in tagged(), (_, mut b) in tagged()) {
         b.session.id = IDS[1].to_owned();
@@ -307,5 +307,5 @@ proptest! {
     }
 }
 
-/// How a compaction's summary begins in made-up sessions.
+/// How a compaction's summary begins in generated sessions.
 const SUMMARY: &str = "This session is being continued";

@@ -1,19 +1,19 @@
-//! Rounds by number: `1-15, 18`.
+//! Ranges of round numbers: `1-15, 18`.
 
 use std::ops::RangeInclusive;
 
-/// Why a text names no rounds.
+/// Why a text is no list of rounds.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidRanges {
     /// It is empty.
     #[error("rounds are missing; write for example 1-15,18")]
     Empty,
-    /// This part of it is not a range.
+    /// This part is not a range.
     #[error("{0:?} is not a range of rounds; write for example 1-15,18 (the first round is 1)")]
     Part(String),
 }
 
-/// Reads `1-15,18`; dashes and dots between numbers of any kind (`1–15`, `1..15`).
+/// Parses `1-15,18`. Numbers can be joined by any dash or by dots (`1–15`, `1..15`).
 pub fn parse(text: &str) -> Result<Vec<RangeInclusive<u32>>, InvalidRanges> {
     if text.trim().is_empty() {
         return Err(InvalidRanges::Empty);
@@ -31,7 +31,7 @@ fn range(part: &str) -> Result<RangeInclusive<u32>, InvalidRanges> {
     }
 }
 
-/// The numbers, which ascend, as ranges: `1-15, 18`.
+/// Formats numbers, which ascend, as ranges: `1-15, 18`.
 pub fn show(seqs: &[u32]) -> String {
     let mut ranges: Vec<RangeInclusive<u32>> = Vec::new();
     for seq in seqs.iter().copied() {
@@ -43,7 +43,7 @@ pub fn show(seqs: &[u32]) -> String {
     ranges.iter().map(show_range).collect::<Vec<_>>().join(", ")
 }
 
-/// One range: `1-15` or `18`.
+/// Formats one range: `1-15` or `18`.
 pub fn show_range(range: &RangeInclusive<u32>) -> String {
     let (start, end) = range.clone().into_inner();
     if start == end { start.to_string() } else { format!("{start}-{end}") }

@@ -1,13 +1,13 @@
-//! The index table: one line a round.
+//! The index table: one line per round.
 
 use super::ranges;
-use base::shown::minute;
+use base::shown::format_minute;
 use sessions::digest::preview;
 use sessions::round::{Round, Session};
 
 /// Characters of a session's id in a reference.
 const SHORT: usize = 8;
-/// Characters by which a round is known again.
+/// Characters that identify a round.
 const BEGINS: usize = 40;
 
 /// One line of the table:
@@ -16,12 +16,12 @@ pub fn line(round: &Round) -> String {
     numbered(&number(round.seq), round)
 }
 
-/// One line of a table over several sessions: with the reference that holds everywhere.
+/// A line of a table over several sessions, with a reference that works everywhere.
 pub fn long_line(session: &Session, round: &Round) -> String {
     numbered(&reference(session, round.seq), round)
 }
 
-/// One line of the table of a merge: whose the rounds are, which, and how the first begins:
+/// A line of a merge's table: the session, its rounds, and how the first one begins:
 /// `| 3f0a9d1e | 1-2 | "What is the architecture?..." |`
 pub fn voice(session: &Session, seqs: &[u32]) -> String {
     let first = seqs.first().and_then(|seq| session.round(*seq));
@@ -30,19 +30,18 @@ pub fn voice(session: &Session, seqs: &[u32]) -> String {
     format!("| {} | {} | {words} |", short(&session.id), ranges::show(seqs))
 }
 
-/// A round's number as it is shown: `047`.
+/// The number of a round as shown: `047`.
 pub fn number(seq: u32) -> String {
     format!("{seq:03}")
 }
 
-/// The reference to a round that holds everywhere: `3f0a9d1e:047`. Read by
-/// [`super::inject::parse`].
+/// A reference to a round that works everywhere: `3f0a9d1e:047`. [`super::inject::parse`] reads it.
 pub fn reference(session: &Session, seq: u32) -> String {
     format!("{}:{}", short(&session.id), number(seq))
 }
 
-/// The beginning of a session's id that tells it from others. The ids of subagents all begin
-/// with the same word.
+/// A prefix of a session's id that tells it from others. It is longer for subagents, whose ids all
+/// begin with the same word.
 pub fn short(id: &str) -> &str {
     let word = if id.starts_with("agent-") { "agent-".len() } else { 0 };
     let end = id.char_indices().nth(word + SHORT).map_or(id.len(), |(at, _)| at);
@@ -61,11 +60,11 @@ pub fn roles(round: &Round) -> &'static str {
 
 fn numbered(number: &str, round: &Round) -> String {
     let roles = roles(round);
-    format!("| {number} | {} | {roles} | {} |", minute(round.started), content(round))
+    format!("| {number} | {} | {roles} | {} |", format_minute(round.started), content(round))
 }
 
-/// What a round is about: its key tool call and the agent's words; where the agent did and
-/// said nothing, the user's.
+/// What a round is about: its key tool call and the agent's words, or the user's words if the agent
+/// did and said nothing.
 fn content(round: &Round) -> String {
     let tool = round.key_tool.as_ref().map(|tool| format!("[tool_use: {}]", cell(tool)));
     let words = match (round.agent_preview.as_str(), &tool) {
@@ -79,7 +78,7 @@ fn content(round: &Round) -> String {
     }
 }
 
-/// A text that can't end the cell or the line it stands in.
+/// A text that cannot end its cell or line.
 fn cell(text: &str) -> String {
     let mut cell = String::with_capacity(text.len());
     for c in text.chars() {

@@ -1,11 +1,9 @@
-//! Rows of Claude Code's sessions without the values that are extracted of them, on their way
-//! into a new session. Pure: what was taken is given back, and whoever asked puts it into the
-//! store.
+//! Removes extracted values from rows of Claude Code, on their way into a new session. Pure: it
+//! returns the values, and the caller stores them.
 //!
-//! A result or an argument leaves a placeholder behind, a string where a string was: blocks,
-//! pairs and ids stay. What a signature stands for goes whole and leaves nothing: a placeholder
-//! would be a text in the agent's own voice, which models take up, and the rows of a message
-//! that still hold something are a sound message without it.
+//! A result or an argument leaves a placeholder, a string for a string: blocks, pairs and ids stay.
+//! A signed block leaves nothing. A placeholder would be a text in the agent's own voice, which
+//! models imitate, and the message is valid without the block.
 
 use std::sync::Arc;
 
@@ -16,11 +14,11 @@ use extract::plan::Item;
 use sessions::settings::Placeholder;
 use sessions::span::{self, Span};
 
-/// A second copy of a result, in its row: the client shows it and sends it to nobody.
+/// A second copy of a result in its row: the client shows it and sends it to nobody.
 const COPY: &str = "toolUseResult";
-/// Where a message's blocks are.
+/// The key of a message's blocks.
 const CONTENT: &str = "message.content";
-/// How deep arguments are looked through.
+/// How deep arguments are searched.
 const DEEPEST: usize = 32;
 
 /// Where the row goes.
@@ -30,38 +28,38 @@ pub struct To<'a> {
     pub session: &'a str,
     /// The row's id there.
     pub entry: &'a str,
-    /// What its placeholders tell.
+    /// The form of its placeholders.
     pub form: Placeholder,
 }
 
 /// A value that was taken out.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Taken {
-    /// Its key in the row that is left.
+    /// Its key in the row that remains.
     pub key: String,
-    /// Where its JSON lies in the row as it was.
+    /// Where its JSON is in the original row.
     pub at: Span,
-    /// The JSON in its place; empty where nothing is.
+    /// The JSON in its place; empty if there is none.
     pub placeholder: Vec<u8>,
-    /// What it is.
+    /// What kind of value it is.
     pub trigger: Trigger,
-    /// Its tool, where it has one.
+    /// Its tool, if any.
     pub tool: Option<Arc<str>>,
 }
 
-/// What is left of a row.
+/// What remains of a row.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Lean {
-    /// The row; none where nothing of its message is left.
+    /// The row; `None` if nothing of its message remains.
     pub line: Option<Vec<u8>>,
-    /// What was taken, in its order.
+    /// The values that were taken, in order.
     pub taken: Vec<Taken>,
-    /// Which blocks of the message went whole, ascending.
+    /// The blocks of the message that were removed whole, ascending.
     pub gone: Vec<usize>,
 }
 
-/// The row without these values of it, which are in their order; none where it stays as it is.
-/// A value that doesn't lie where its key says is left alone.
+/// The row without these values, which are in order; `None` if it stays as it is. Ignores a value
+/// that is not where its key says.
 pub fn row(line: &[u8], items: &[Item], to: To) -> Option<Lean> {
     let blocks = blocks(line);
     let there = |item: &&Item| edit::locate(line, &item.key) == Some(item.span);
@@ -87,7 +85,7 @@ pub fn row(line: &[u8], items: &[Item], to: To) -> Option<Lean> {
             continue;
         }
         for (key, at) in strings(line, item.span, &item.key) {
-            let json = at.of(line);
+            let json = at.slice(line);
             let tool = item.tool.as_deref();
             let (entry, session, keep) = (to.entry, to.session, item.keep);
             let about = About { entry, session, tool, json, keep };
@@ -106,18 +104,18 @@ pub fn row(line: &[u8], items: &[Item], to: To) -> Option<Lean> {
     places.extend(removals(&blocks, &gone).map(|at| (at, Vec::new())));
     places.sort_by_key(|(at, _)| at.start);
     let left = edit::replaced(line, &places);
-    // Its type would have to be that of what the client made of the whole result; none will do.
+    // Its type would have to match the whole result; the client works without it.
     let result = taken.iter().any(|value| value.trigger == Trigger::ToolResult);
     let bare = Some(()).filter(|()| result).and_then(|()| edit::with_field(&left, COPY, None));
     Some(Lean { line: Some(bare.unwrap_or(left)), taken, gone })
 }
 
-/// Whether a key is of the second copy of a result: that goes with the result itself.
+/// Whether a key is in the second copy of a result, which goes with the result itself.
 pub fn is_copy(key: &str) -> bool {
     key == COPY || key.strip_prefix(COPY).is_some_and(|rest| rest.starts_with('.'))
 }
 
-/// A key as it is when these blocks of the message are gone.
+/// The key after these blocks of the message are removed.
 pub fn shifted(key: &str, gone: &[usize]) -> String {
     let parts = || {
         let rest = key.strip_prefix(CONTENT)?.strip_prefix('.')?;
@@ -133,17 +131,17 @@ pub fn shifted(key: &str, gone: &[usize]) -> String {
     }
 }
 
-/// Where the blocks of the row's message lie.
+/// Where the blocks of the row's message are.
 fn blocks(line: &[u8]) -> Vec<Span> {
     let mut items = Vec::new();
     let Some(content) = edit::locate(line, CONTENT) else { return items };
-    if span::items(content.of(line), &mut items).is_none() {
+    if span::items(content.slice(line), &mut items).is_none() {
         return Vec::new();
     }
     items.into_iter().map(|at| at.shifted(content.start)).collect()
 }
 
-/// What to take out of an array so that these of its items are gone, and their commas.
+/// What to cut from an array to remove these items with their commas.
 fn removals(items: &[Span], gone: &[usize]) -> impl Iterator<Item = Span> {
     let is_gone = |at: &usize| gone.binary_search(at).is_ok();
     let tail = (0..items.len()).rev().take_while(is_gone).count();
@@ -155,26 +153,26 @@ fn removals(items: &[Span], gone: &[usize]) -> impl Iterator<Item = Span> {
     inner.chain(last)
 }
 
-/// The strings in a value, with their keys: itself, or all in an object, which stays one.
+/// The strings in a value, with their keys: the value itself, or all strings inside it.
 fn strings(line: &[u8], at: Span, key: &str) -> Vec<(String, Span)> {
     let mut found = Vec::new();
-    look(line, at, key, DEEPEST, &mut found);
+    find_strings(line, at, key, DEEPEST, &mut found);
     found
 }
 
-fn look(line: &[u8], at: Span, key: &str, depth: usize, found: &mut Vec<(String, Span)>) {
-    let json = at.of(line);
+fn find_strings(line: &[u8], at: Span, key: &str, depth: usize, found: &mut Vec<(String, Span)>) {
+    let json = at.slice(line);
     match json.first() {
         Some(b'"') => found.push((key.to_owned(), at)),
         Some(b'{') if depth > 0 => {
             let mut fields = Vec::new();
             span::fields(json, &mut fields);
             for field in fields {
-                // A key is a path with dots: a name that has one, or an escape, has no key.
-                let Ok(name) = std::str::from_utf8(field.name.of(json)) else { continue };
+                // A key is a path with dots: a name with a dot or an escape cannot be in one.
+                let Ok(name) = std::str::from_utf8(field.name.slice(json)) else { continue };
                 if !name.is_empty() && !name.contains(['.', '\\']) {
                     let value = field.value.shifted(at.start);
-                    look(line, value, &format!("{key}.{name}"), depth - 1, found);
+                    find_strings(line, value, &format!("{key}.{name}"), depth - 1, found);
                 }
             }
         }
@@ -183,7 +181,7 @@ fn look(line: &[u8], at: Span, key: &str, depth: usize, found: &mut Vec<(String,
             span::items(json, &mut items);
             for (number, item) in items.into_iter().enumerate() {
                 let item = item.shifted(at.start);
-                look(line, item, &format!("{key}.{number}"), depth - 1, found);
+                find_strings(line, item, &format!("{key}.{number}"), depth - 1, found);
             }
         }
         _ => {}

@@ -8,15 +8,14 @@ use std::time::Duration;
 use serde::Serialize;
 
 use super::walk::{self, Held};
-use crate::cmd::inscribe::{self, count};
+use crate::cmd::import::{self, count};
 use sessions::round::Session;
 use store::blocks::{Folder, Root};
 use store::index::Index;
 
-/// An inscription that is under way is waited for.
+/// How long to wait for an import that is running.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// What was found.
 #[derive(Debug, Default, Serialize)]
 pub struct Report {
     sessions: usize,
@@ -26,7 +25,6 @@ pub struct Report {
     faults: Vec<Fault>,
 }
 
-/// Something that is wrong.
 #[derive(Debug, Serialize)]
 struct Fault {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -35,17 +33,17 @@ struct Fault {
     mended: bool,
 }
 
-/// What mends a session.
+/// How to repair a session.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Cure {
-    /// Index its blocks anew.
+    /// Index its blocks again.
     Index,
-    /// Take it from its file anew.
+    /// Import it from its file again.
     Renew,
 }
 
 impl Report {
-    /// Verifies the store, and mends it where that is asked for.
+    /// Verifies the store, and repairs it if `repair` is set.
     pub fn of(root: &Root, repair: bool) -> anyhow::Result<Self> {
         let index = Index::new(root.clone());
         let folders = root.all()?;
@@ -54,14 +52,14 @@ impl Report {
         let anew = if repair { index.mend(&folders, &wrong)? } else { Vec::new() };
         for fault in &wrong {
             let session = fault.session.as_ref();
-            // Those to be indexed anew are said to be mended once they are.
+            // A session that will be indexed again counts as mended only once that is done.
             let mended = repair && (!fault.anew || session.is_none());
             let session = session.map(|folder| folder.session.clone());
             report.faults.push(Fault { session, what: fault.to_string(), mended });
         }
         for folder in &folders {
             let before = report.faults.len();
-            let mut cure = one(&index, folder, &wrong, &mut report);
+            let mut cure = check_session(&index, folder, &wrong, &mut report);
             if anew.contains(folder) {
                 cure = cure.max(Some(Cure::Index));
             }
@@ -86,21 +84,20 @@ impl Report {
         Ok(report)
     }
 
-    /// Faults that are not mended.
     pub fn left(&self) -> usize {
         self.faults.iter().filter(|fault| !fault.mended).count()
     }
 }
 
-/// Looks at one session; says what would mend it.
-fn one(
+/// Checks one session. Returns what would repair it.
+fn check_session(
     index: &Index,
     folder: &Folder,
     wrong: &[store::index::Fault],
     report: &mut Report,
 ) -> Option<Cure> {
-    // A store that can only be read has no inscriber.
-    let held = inscribe::hold(folder, PATIENCE);
+    // A failed lock is ignored: nothing can import into a read-only store.
+    let held = import::hold(folder, PATIENCE);
     let of_it = |fault: &&store::index::Fault| fault.session.as_ref() == Some(folder);
     let usable = !wrong.iter().filter(of_it).any(|fault| fault.anew || fault.damaged);
     let progress = index.progress(folder).ok().flatten();
@@ -126,7 +123,7 @@ fn one(
         return Some(Cure::Renew);
     }
     if let Some(session) = index.session(folder).ok().filter(|_| usable)
-        && let Some(why) = disagree(&session, &found, progress.map_or(0, |p| p.bytes))
+        && let Some(why) = find_mismatch(&session, &found, progress.map_or(0, |p| p.bytes))
     {
         fault(format!("{name}: {why}"));
         return Some(Cure::Index);
@@ -134,9 +131,9 @@ fn one(
     None
 }
 
-/// Where the index says something else than the blocks. Whole rows behind what is indexed
-/// are none of it: a process was killed.
-fn disagree(session: &Session, found: &Held, indexed: u64) -> Option<String> {
+/// Describes how the index differs from the blocks. Rows after the indexed ones are no fault: an
+/// import was killed before it indexed them.
+fn find_mismatch(session: &Session, found: &Held, indexed: u64) -> Option<String> {
     if indexed > found.bytes {
         return Some(format!("{indexed} bytes are indexed, the blocks hold {}", found.bytes));
     }
@@ -149,7 +146,7 @@ fn disagree(session: &Session, found: &Held, indexed: u64) -> Option<String> {
     let last = session.rounds.len();
     session.rounds.iter().zip(&held).enumerate().find_map(|(at, (round, held))| {
         let same = (round.rows, round.bytes) == (held.rows, held.bytes);
-        // The last may have grown behind what is indexed.
+        // The last round may have grown after it was indexed.
         let grown = behind && at + 1 == last && round.bytes <= held.bytes;
         (round.seq != held.seq || !(same || grown))
             .then(|| format!("round {} is not in the blocks as the index says", round.seq))
@@ -158,12 +155,12 @@ fn disagree(session: &Session, found: &Held, indexed: u64) -> Option<String> {
 
 fn mend(root: &Root, index: &Index, folder: &Folder, cure: Cure) -> anyhow::Result<()> {
     if cure == Cure::Index {
-        return inscribe::reindex(index, folder).map(drop);
+        return import::reindex(index, folder).map(drop);
     }
     let source: Option<PathBuf> = index.progress(folder)?.map(|progress| progress.source);
     match source.as_deref().filter(|path| Path::is_file(path)) {
-        Some(source) => inscribe::renew(root, index, folder, source).map(drop),
-        None => anyhow::bail!("its file is gone; what is whole of its blocks can still be read"),
+        Some(source) => import::renew(root, index, folder, source).map(drop),
+        None => anyhow::bail!("its file is gone; the undamaged blocks can still be read"),
     }
 }
 

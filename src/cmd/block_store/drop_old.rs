@@ -5,16 +5,15 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 
-use crate::cmd::inscribe::{self, count};
+use crate::cmd::import::{self, count};
 use base::shown::size;
 use store::blocks::{self, Packs, Root};
 
-/// What became of the packs.
+/// What happened to the packs.
 #[derive(Debug, Default, Serialize)]
 pub struct Dropped {
     /// Folders of packs that were removed, or would be.
     removed: Vec<PathBuf>,
-    /// Bytes of these.
     bytes: u64,
     /// Why others stay.
     kept: Vec<String>,
@@ -27,15 +26,15 @@ impl Dropped {
     /// removes them.
     ///
     /// # Errors
-    /// A store that can't be listed.
-    pub fn from(root: &Root, dry_run: bool) -> anyhow::Result<Self> {
+    /// A store that cannot be listed.
+    pub fn drop_packs(root: &Root, dry_run: bool) -> anyhow::Result<Self> {
         let mut dropped = Self { dry_run, ..Self::default() };
         for folder in root.all()? {
-            let all = blocks::packs_of(&folder)?;
+            let all = blocks::list_packs(&folder)?;
             if all.is_empty() {
                 continue;
             }
-            match inscribe::hold(&folder, inscribe::PATIENCE) {
+            match import::hold(&folder, import::PATIENCE) {
                 Ok(_held) => all.iter().for_each(|packs| dropped.drop(packs)),
                 Err(e) => dropped.kept.push(e.to_string()),
             }
@@ -55,7 +54,6 @@ impl Dropped {
         }
     }
 
-    /// Whether none stay.
     pub fn is_all(&self) -> bool {
         self.kept.is_empty()
     }

@@ -1,4 +1,4 @@
-//! `brain-guard store export`: a session's transcript as it was inscribed.
+//! `brain-guard store export`: a session's transcript as it was imported.
 
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use anyhow::{Context as _, bail};
 use sha2::{Digest as _, Sha256};
 
 use super::walk::{self, Held};
-use crate::cmd::inscribe::{self, count};
+use crate::cmd::import::{self, count};
 use crate::cmd::selector::Name;
 use crate::cmd::{Exit, err, out};
 use base::env::Env;
@@ -21,8 +21,8 @@ const BUFFER: usize = 256 * 1024;
 /// Writes it to a new file, or to stdout.
 ///
 /// # Errors
-/// No such session or edition; a file that is there; damage, of which a file gets nothing and
-/// stdout what stands before it.
+/// No such session or edition; a target that exists; damage. On damage, a file gets nothing, and
+/// stdout gets what precedes it.
 pub fn run(
     env: &Env,
     root: &Root,
@@ -30,19 +30,19 @@ pub fn run(
     to: Option<&Path>,
     edition: Option<u64>,
 ) -> anyhow::Result<Exit> {
-    let folder = named(env, root, session)?;
+    let folder = find_folder(env, root, session)?;
     let target = to.map(|to| target(to, &folder)).transpose()?;
-    let _held = inscribe::settled(&folder)?;
+    let _held = import::settled(&folder)?;
     let (blocks, least) = match edition {
-        Some(number) => (replaced(&folder, number)?, 0),
-        None => (folder.blocks(), indexed(root, &folder)),
+        Some(number) => (edition_blocks(&folder, number)?, 0),
+        None => (folder.blocks(), indexed_bytes(root, &folder)),
     };
     let Some(target) = target else {
         let mut stdout = BufWriter::with_capacity(BUFFER, io::stdout().lock());
         let written = copy(&blocks, &folder, least, &mut stdout)
             .and_then(|_| stdout.flush().map_err(anyhow::Error::from));
         return match written {
-            // Whoever reads has enough.
+            // The reader has closed the pipe, which is no error.
             Err(e) if is_broken_pipe(&e) => Ok(Exit::Done),
             other => other.map(|()| Exit::Done),
         };
@@ -62,7 +62,7 @@ pub fn run(
     Ok(Exit::Done)
 }
 
-/// What is written, and its digest: whoever has the transcript elsewhere can compare.
+/// Writes and hashes, so that the digest can be compared with another copy of the transcript.
 struct Hashed {
     to: NewFile,
     hash: Sha256,
@@ -80,8 +80,8 @@ impl Write for Hashed {
     }
 }
 
-/// The session of this name; `AGENT/ID` says whose, where several agents have such a one.
-fn named(env: &Env, root: &Root, name: &str) -> anyhow::Result<Folder> {
+/// The session of this name. `AGENT/ID` chooses one if several agents have the same id.
+fn find_folder(env: &Env, root: &Root, name: &str) -> anyhow::Result<Folder> {
     let of_agent = name.split_once('/').filter(|(_, id)| !id.contains(['/', '.']));
     let (agent, id) = match (of_agent, Name::parse(env, name)?) {
         (Some((agent, id)), _) => (Some(agent), id.to_owned()),
@@ -103,12 +103,11 @@ fn named(env: &Env, root: &Root, name: &str) -> anyhow::Result<Folder> {
     }
 }
 
-/// The file to write.
 fn target(to: &Path, folder: &Folder) -> anyhow::Result<PathBuf> {
     if paths::is_folder(to) {
         return Ok(to.join(format!("{}.jsonl", folder.session)));
     }
-    // What is exported is whatever somebody inscribed: it may become no other kind of file.
+    // The imported content may be anything, so it must not become another kind of file.
     if to.extension().is_none_or(|end| end != "jsonl") {
         bail!("{} is neither an existing folder nor a .jsonl file", to.display());
     }
@@ -116,25 +115,25 @@ fn target(to: &Path, folder: &Folder) -> anyhow::Result<PathBuf> {
 }
 
 /// The blocks of an edition.
-fn replaced(folder: &Folder, number: u64) -> anyhow::Result<PathBuf> {
+fn edition_blocks(folder: &Folder, number: u64) -> anyhow::Result<PathBuf> {
     let there = blocks::editions(folder)?;
     let numbers: Vec<String> = there.iter().map(|one| one.number.to_string()).collect();
     let found = there.into_iter().find(|one| one.number == number);
     found.map(|one| one.path).with_context(|| {
         let numbers = if numbers.is_empty() { "none".to_owned() } else { numbers.join(", ") };
         format!(
-            "session {} has no edition {number}; there are: {numbers}. Without --edition it is as its file was last",
+            "session {} has no edition {number}; there are: {numbers}. Without --edition you get its latest state",
             folder.session
         )
     })
 }
 
-/// How many bytes of it are known to be inscribed.
-fn indexed(root: &Root, folder: &Folder) -> u64 {
+/// Number of bytes that the index knows of; 0 if it cannot be read.
+fn indexed_bytes(root: &Root, folder: &Folder) -> u64 {
     match Index::new(root.clone()).progress(folder) {
         Ok(progress) => progress.map_or(0, |progress| progress.bytes),
         Err(e) => {
-            err(format_args!("{e}; whether all of the blocks are there is not known"));
+            err(format_args!("{e}; it is unknown whether all blocks are there"));
             0
         }
     }
@@ -142,7 +141,7 @@ fn indexed(root: &Root, folder: &Folder) -> u64 {
 
 fn copy(blocks: &Path, folder: &Folder, least: u64, to: &mut dyn Write) -> anyhow::Result<Held> {
     let mut held = Held::default();
-    walk::rows(&Reader::of(blocks)?, &folder.session, &mut held, |row| to.write_all(row))?;
+    walk::rows(&Reader::open_file(blocks)?, &folder.session, &mut held, |row| to.write_all(row))?;
     if held.bytes < least || held.rows == 0 {
         bail!(
             "{}: {least} bytes were imported, but the store holds {}; `brain-guard store check --repair` repairs what it can",

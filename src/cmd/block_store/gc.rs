@@ -1,4 +1,4 @@
-//! `brain-guard store gc`: takes out what no index and no export refers to, however old or new.
+//! `brain-guard store gc`: removes what no index and no export refers to, whatever its age.
 
 use base::shown::size;
 use std::collections::BTreeSet;
@@ -10,9 +10,9 @@ use std::time::Duration;
 
 use serde::{Serialize, Serializer};
 
-use crate::cmd::inscribe::{self, count};
+use crate::cmd::import::{self, count};
 use base::lock;
-use base::paths::safe_name;
+use base::paths::is_safe_name;
 use store::blocks::{self, Folder, Root};
 use store::index::Index;
 
@@ -31,7 +31,7 @@ struct Thing {
 }
 
 impl Removed {
-    /// Removes it, or says what would be.
+    /// Removes it, or only lists it in a dry run.
     pub fn from(root: &Root, dry_run: bool) -> anyhow::Result<Self> {
         let index = Index::new(root.clone());
         let referred: BTreeSet<(String, String)> = index
@@ -42,13 +42,13 @@ impl Removed {
             .collect();
         let mut things = Vec::new();
         for folder in root.all()? {
-            // What is being written is looked at another time.
-            let Ok(_held) = inscribe::hold(&folder, Duration::ZERO) else { continue };
+            // A session that is being written is left for the next run.
+            let Ok(_held) = import::hold(&folder, Duration::ZERO) else { continue };
             if !referred.contains(&(folder.agent.clone(), folder.session.clone())) {
-                editions(&folder, dry_run, &mut things)?;
+                remove_editions(&folder, dry_run, &mut things)?;
             }
         }
-        half_made(&root.sessions(), dry_run, &mut things)?;
+        remove_empty_folders(&root.sessions(), dry_run, &mut things)?;
         Ok(Self { things, dry_run })
     }
 }
@@ -70,7 +70,7 @@ impl fmt::Display for Removed {
     }
 }
 
-fn editions(folder: &Folder, dry_run: bool, removed: &mut Vec<Thing>) -> io::Result<()> {
+fn remove_editions(folder: &Folder, dry_run: bool, removed: &mut Vec<Thing>) -> io::Result<()> {
     for edition in blocks::editions(folder)? {
         let bytes = edition.path.metadata().map_or(0, |meta| meta.len());
         if !dry_run {
@@ -82,8 +82,12 @@ fn editions(folder: &Folder, dry_run: bool, removed: &mut Vec<Thing>) -> io::Res
     Ok(())
 }
 
-/// Folders in which nothing but a lock was made.
-fn half_made(sessions: &Path, dry_run: bool, removed: &mut Vec<Thing>) -> io::Result<()> {
+/// Removes folders that contain nothing but a lock.
+fn remove_empty_folders(
+    sessions: &Path,
+    dry_run: bool,
+    removed: &mut Vec<Thing>,
+) -> io::Result<()> {
     for agent in folders(sessions)? {
         for folder in folders(&agent)? {
             let lock = folder.join(".lock");
@@ -96,7 +100,7 @@ fn half_made(sessions: &Path, dry_run: bool, removed: &mut Vec<Thing>) -> io::Re
                 let Ok(_held) = lock::acquire(&lock, Duration::ZERO) else { continue };
                 fs::remove_file(&lock)?;
                 match fs::remove_dir(&folder) {
-                    // Its inscriber was quicker.
+                    // An import has written to it in the meantime.
                     Err(e) if e.kind() == io::ErrorKind::DirectoryNotEmpty => continue,
                     other => other?,
                 }
@@ -115,7 +119,7 @@ fn folders(folder: &Path) -> io::Result<Vec<PathBuf>> {
         Err(e) => return Err(e),
     };
     let ours = |entry: &fs::DirEntry| {
-        entry.file_name().to_str().is_some_and(safe_name)
+        entry.file_name().to_str().is_some_and(is_safe_name)
             && entry.file_type().is_ok_and(|kind| kind.is_dir())
     };
     let mut found: Vec<PathBuf> =

@@ -8,10 +8,9 @@ use std::path::Path;
 use serde::Serialize;
 
 use super::gc::size_of;
-use crate::cmd::inscribe::count;
+use crate::cmd::import::count;
 use store::blocks::{self, Folder, Reader, Root};
 
-/// How much there is.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 struct Totals {
     sessions: u64,
@@ -51,12 +50,11 @@ pub struct Stats {
 }
 
 impl Stats {
-    /// Counts what is in the store.
     pub fn of(root: &Root) -> anyhow::Result<Self> {
         let mut agents: BTreeMap<String, Totals> = BTreeMap::new();
         let mut all = Totals::default();
         for folder in root.all()? {
-            let much = one(&folder)?;
+            let much = session_totals(&folder)?;
             all.add(much);
             agents.entry(folder.agent).or_default().add(much);
         }
@@ -84,7 +82,7 @@ impl fmt::Display for Stats {
     }
 }
 
-fn one(folder: &Folder) -> anyhow::Result<Totals> {
+fn session_totals(folder: &Folder) -> anyhow::Result<Totals> {
     let mut much = Totals { sessions: 1, ..Totals::default() };
     if folder.has_blocks() {
         let totals = Reader::open(folder)?.totals()?;
@@ -95,7 +93,7 @@ fn one(folder: &Folder) -> anyhow::Result<Totals> {
         much.editions += 1;
         much.on_disk += bytes_of(&edition.path);
     }
-    for packs in blocks::packs_of(folder)? {
+    for packs in blocks::list_packs(folder)? {
         much.packs += packs.size()?;
     }
     Ok(much)

@@ -1,4 +1,4 @@
-//! A session's rows from the first to the last.
+//! Reads all rows of a session in order.
 
 use std::fs::File;
 use std::io::{self, BufReader, Read};
@@ -6,34 +6,28 @@ use std::path::Path;
 
 use store::blocks::{Folder, Reader};
 
-/// What the blocks of a session hold.
+/// The content of a session's blocks.
 #[derive(Debug, Default)]
 pub struct Held {
-    /// Rows.
     pub rows: u64,
-    /// Bytes of these.
     pub bytes: u64,
-    /// Its rounds, in order.
     pub rounds: Vec<HeldRound>,
-    /// Why not all was read.
+    /// Why reading stopped early.
     pub damage: Option<String>,
-    /// The session's file holds something else.
+    /// The session's file no longer has these bytes.
     pub differs: bool,
 }
 
-/// A round as its rows tell it.
+/// A round, as counted from its rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HeldRound {
-    /// Its number.
     pub seq: u32,
-    /// Its rows.
     pub rows: u32,
-    /// Bytes of these.
     pub bytes: u64,
 }
 
-/// Reads all rows, verified by their digests, and compares them with the session's file where
-/// that can be read.
+/// Reads all rows, verified by their digests, and compares them with the session's file if that can
+/// be read.
 pub fn verify(folder: &Folder, source: Option<&Path>) -> Held {
     let mut held = Held::default();
     let mut source = source.and_then(|path| File::open(path).ok()).map(BufReader::new);
@@ -49,22 +43,22 @@ pub fn verify(folder: &Folder, source: Option<&Path>) -> Held {
         Ok(())
     };
     let read = Reader::open(folder).and_then(|reader| {
-        reader.sound()?;
+        reader.check_pages()?;
         rows(&reader, &folder.session, &mut held, compare)
     });
     match read {
-        // Without blocks nothing of them is wrong.
+        // A session without blocks has no damage.
         Err(e) if e.kind() != io::ErrorKind::NotFound => held.damage = Some(e.to_string()),
         _ => {}
     }
     Held { differs, ..held }
 }
 
-/// Hands out the rows of a session, each verified: by the digest of its block, and by where it
-/// belongs.
+/// Passes each row of a session to `each`. Every row is verified: by the digest of its block, and
+/// by its position.
 ///
 /// # Errors
-/// What the system says, and what `each` does; `InvalidData` for damage.
+/// I/O errors, and those of `each`; `InvalidData` for damage.
 pub fn rows(
     reader: &Reader,
     session: &str,
@@ -74,7 +68,7 @@ pub fn rows(
     let wrong = |why: String| io::Error::new(io::ErrorKind::InvalidData, why);
     let of = reader.session()?;
     if of.as_deref().is_some_and(|of| of != session) {
-        return Err(wrong(format!("the blocks are of session {}", of.unwrap_or_default())));
+        return Err(wrong(format!("the blocks belong to session {}", of.unwrap_or_default())));
     }
     reader.rows(0, |seq, row| {
         let last = held.rounds.last().map_or(0, |round| round.seq);

@@ -1,5 +1,5 @@
-//! `carrier-scratch`: stands in for the client in a scratch pane or window. It
-//! shows an empty prompt box, takes keys as they come and writes them down.
+//! `carrier-scratch`: stands in for the client in a scratch pane or window. It shows an empty
+//! prompt box and records the keys it gets.
 
 use std::fs::OpenOptions;
 use std::io::{self, Write};
@@ -12,14 +12,14 @@ use rustix::termios::{OptionalActions, tcgetattr, tcsetattr};
 
 use crate::cmd::Exit;
 
-/// After this it closes whatever happens.
+/// After this time it exits in any case.
 const DEADLINE: Duration = Duration::from_secs(20);
 
-/// Runs in the scratch terminal: writes its process id to `<file>.pid` and the
-/// bytes it gets to `file`, until that is removed.
+/// Runs in the scratch terminal: writes its process id to `<file>.pid` and its input to `file`,
+/// until that is removed.
 ///
 /// # Errors
-/// No terminal, or a file that can't be written.
+/// No terminal, or a file that cannot be written.
 pub fn run(file: &Path) -> anyhow::Result<Exit> {
     let stdin = io::stdin();
     let before = tcgetattr(&stdin).context("this is for a scratch terminal of `carrier test`")?;
@@ -37,7 +37,7 @@ pub fn run(file: &Path) -> anyhow::Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// A prompt box as the client draws it, its idle title, bracketed paste.
+/// Draws a prompt box as the client does, sets its idle title and turns on bracketed paste.
 fn draw(out: &mut impl Write) -> io::Result<()> {
     let rule = "─".repeat(40);
     write!(
@@ -57,7 +57,7 @@ fn record(file: &Path, bytes: &mut impl Write) -> io::Result<()> {
         if poll(&mut ready, Some(&glance))? == 0 {
             continue;
         }
-        // Without a buffer between: what was read must not stand in one while we wait.
+        // Unbuffered: bytes that were read must not stay in a buffer while this waits.
         let read = rustix::io::read(&stdin, &mut buffer)?;
         if read == 0 {
             break;

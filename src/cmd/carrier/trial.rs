@@ -1,5 +1,5 @@
-//! `carrier test`: a round trip of keys and a paste through a scratch pane or
-//! window of the user's own tmux or X display. Nothing reaches a session.
+//! `carrier test`: sends keys and a paste through a scratch pane or window of the user's own tmux
+//! or X display. Nothing reaches a session.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -21,12 +21,12 @@ use guard::files::state::{self, Client};
 use guard::hook::boundary_flow::wait_for;
 use guard::session::reach::{Reach, TmuxPane, Way, X11Display};
 
-/// How long the scratch terminal may take to come up, and what is sent to arrive.
+/// Time limit for the scratch terminal to start, and for sent input to arrive.
 const PATIENCE: Duration = Duration::from_secs(8);
 
 const CHORD: [Stroke; 2] = [Stroke::ctrl(']'), Stroke::ctrl(']')];
 
-/// What came of trying every terminal carrier that is in reach.
+/// The results for every terminal carrier that is in reach.
 #[derive(Debug, Serialize)]
 pub struct Trial {
     carriers: Vec<Tried>,
@@ -42,10 +42,10 @@ struct Tried {
 }
 
 impl Trial {
-    /// Tries them.
+    /// Tests each carrier.
     ///
     /// # Errors
-    /// No folder for what is recorded.
+    /// No folder for the recordings.
     pub fn run(context: Context, selector: &SessionSelector) -> anyhow::Result<Self> {
         let Context { env, now } = context;
         let reach = reach(env, now, selector)?;
@@ -56,7 +56,7 @@ impl Trial {
         Ok(Self { carriers: vec![tmux, x11] })
     }
 
-    /// Whether one that is in reach does not work.
+    /// Whether a carrier is in reach but does not work.
     pub fn failed(&self) -> bool {
         self.carriers.iter().any(|tried| tried.usable && !tried.passed)
     }
@@ -114,7 +114,7 @@ fn folder(env: &Env) -> anyhow::Result<PathBuf> {
 }
 
 fn by_tmux(env: &Env, place: &TmuxPane, file: &Path) -> Result<(), String> {
-    let program = env.program().ok_or("own path unknown")?;
+    let program = env.program().ok_or("brain-guard cannot find its own program file")?;
     let made = Command::new("tmux")
         .args(["-S", &place.socket, "new-window", "-d", "-P", "-F", "#{pane_id}"])
         .args(["-t", &format!("{}:", session_of(place)?), "-n", "brain-guard-test", "--"])
@@ -134,12 +134,12 @@ fn by_tmux(env: &Env, place: &TmuxPane, file: &Path) -> Result<(), String> {
         .map_err(|e| e.to_string())
         .and_then(|mut pane| round_trip(&mut pane, file));
     close(file, client);
-    // Where `remain-on-exit` is set the pane outlives its program.
+    // With `remain-on-exit` the pane outlives its program.
     let _ = Command::new("tmux").args(["-S", &socket, "kill-pane", "-t", &pane]).output();
     tried
 }
 
-/// The session of the client's pane: a scratch window belongs beside it.
+/// The tmux session of the client's pane, in which the scratch window is opened.
 fn session_of(place: &TmuxPane) -> Result<String, String> {
     let asked = Command::new("tmux")
         .args(["-S", &place.socket, "display-message", "-p", "-t", &place.pane, "#{session_id}"])
@@ -149,7 +149,7 @@ fn session_of(place: &TmuxPane) -> Result<String, String> {
 }
 
 fn by_x11(env: &Env, place: &X11Display, file: &Path) -> Result<(), String> {
-    let program = env.program().ok_or("own path unknown")?;
+    let program = env.program().ok_or("brain-guard cannot find its own program file")?;
     let mut terminal = Command::new("xterm")
         .args(["-T", "brain-guard carrier test", "-e"])
         .arg(&program)
@@ -173,7 +173,7 @@ fn by_x11(env: &Env, place: &X11Display, file: &Path) -> Result<(), String> {
     tried
 }
 
-/// The scratch process, once it is up.
+/// Waits until the scratch process runs.
 fn scratch_client(file: &Path) -> Result<Client, String> {
     let mut found = None;
     wait_for(PATIENCE, || {
@@ -184,13 +184,14 @@ fn scratch_client(file: &Path) -> Result<Client, String> {
     found.ok_or_else(|| "the scratch terminal did not come up".to_owned())
 }
 
-/// Sends a chord and a paste, and compares what arrived.
+/// Sends a chord and a paste, and compares what arrives.
 fn round_trip(terminal: &mut dyn Terminal, file: &Path) -> Result<(), String> {
     let words = |e: Refusal| e.to_string();
     let mut pressed = Err(Refusal::later("the scratch terminal is not ready"));
     wait_for(PATIENCE, || {
         pressed = keyboard::chord(terminal, &CHORD, &mut || true);
-        // Even what is final for a client: the window manager may not list this window yet.
+        // Retry even refusals that are final for a client: the window manager may not list this
+        // window yet.
         pressed.is_ok()
     });
     if pressed.map_err(words)? != Pressed::Yes {
@@ -217,7 +218,7 @@ fn arrived(file: &Path, expected: &[u8]) -> Result<(), String> {
     Err(format!("{} bytes were sent and {} arrived, or others", expected.len(), got.len()))
 }
 
-/// Ends the scratch process by taking its file away.
+/// Ends the scratch process by removing its file.
 fn close(file: &Path, client: Client) {
     let _ = std::fs::remove_file(file);
     wait_for(PATIENCE, || state::client(client.pid) != Some(client));

@@ -1,5 +1,5 @@
-//! Processes of the demo: each in a group of its own, with a time it may take,
-//! ended by id when that is over.
+//! Child processes of the demo. Each runs in its own process group with a time limit, and is killed
+//! by its id after that.
 
 use std::collections::BTreeMap;
 use std::io::{self, Read, Write};
@@ -12,67 +12,54 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process_group};
 
-/// The most that is read of what a process prints.
+/// The most output that is read from a process.
 const MAX_OUTPUT: u64 = 4 * 1024 * 1024;
 
-/// Why a process brought nothing; the play ends there.
+/// Why a process gave no result; the demo ends there.
 #[derive(Debug, thiserror::Error)]
 pub enum Fault {
-    /// It could not be started.
     #[error("could not start {}: {source}; `brain-guard install` puts it there", program.display())]
     NotStarted {
-        /// What was to be started.
+        /// The program that could not be started.
         program: PathBuf,
-        /// What the system said.
         source: io::Error,
     },
-    /// It took too long and was ended.
+    /// It exceeded its time limit and was killed.
     #[error("{} {args} did not end within {:.1} s and was killed", program.display(), after.as_secs_f64())]
     TimedOut {
-        /// What was started.
         program: PathBuf,
-        /// Its arguments.
         args: String,
-        /// How long it was waited for.
+        /// How long the demo waited for it.
         after: Duration,
     },
-    /// The demo's own surroundings failed it.
+    /// A system call failed in the demo itself.
     #[error("{what}: {source}")]
     System {
-        /// What was to be done.
+        /// What failed.
         what: String,
-        /// What the system said.
         source: io::Error,
     },
 }
 
-/// What is to be started.
+/// How to start a process.
 #[derive(Debug)]
 pub struct Start<'a> {
-    /// The program.
     pub program: &'a Path,
-    /// Its arguments.
     pub args: &'a [String],
-    /// Its whole environment.
     pub env: &'a BTreeMap<String, String>,
-    /// The folder it runs in.
     pub cwd: &'a Path,
-    /// What it reads on stdin.
     pub input: &'a str,
 }
 
 /// A process that has ended.
 #[derive(Debug)]
 pub struct Ended {
-    /// How.
     pub status: ExitStatus,
-    /// What it printed.
     pub stdout: String,
-    /// What it complained of.
     pub stderr: String,
 }
 
-/// A process that runs; dropped, it is ended.
+/// A running process. Dropping it kills it.
 #[derive(Debug)]
 pub struct Running {
     child: Child,
@@ -85,7 +72,6 @@ pub struct Running {
 }
 
 impl Running {
-    /// Starts a process.
     ///
     /// # Errors
     /// [`Fault::NotStarted`].
@@ -103,7 +89,8 @@ impl Running {
             .map_err(|source| Fault::NotStarted { program: what.program.to_path_buf(), source })?;
         if let Some(mut stdin) = child.stdin.take() {
             let input = what.input.to_owned();
-            // A program that reads nothing must not hold us; its pipe closes with it.
+            // Write from a thread: a program that reads nothing must not block the demo. Its pipe
+            // closes with it.
             thread::spawn(move || stdin.write_all(input.as_bytes()));
         }
         let stdout = read(child.stdout.take());
@@ -119,7 +106,7 @@ impl Running {
         })
     }
 
-    /// Waits for its end, at most until `deadline`; then it is killed.
+    /// Waits for its end. Kills it after `deadline`.
     ///
     /// # Errors
     /// [`Fault::TimedOut`], [`Fault::System`].
@@ -157,7 +144,7 @@ impl Drop for Running {
             return;
         }
         if let Some(group) = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw) {
-            // Gone already is as good.
+            // The group may be gone already.
             let _ = kill_process_group(group, Signal::KILL);
         }
         let _ = self.child.kill();
@@ -165,7 +152,7 @@ impl Drop for Running {
     }
 }
 
-/// Reads a pipe to its end, beside what else goes on.
+/// Reads a pipe to its end in a thread.
 fn read(pipe: Option<impl Read + Send + 'static>) -> Receiver<String> {
     let (sender, receiver) = channel();
     thread::spawn(move || {
@@ -173,7 +160,7 @@ fn read(pipe: Option<impl Read + Send + 'static>) -> Receiver<String> {
         if let Some(pipe) = pipe {
             let _ = pipe.take(MAX_OUTPUT).read_to_end(&mut bytes);
         }
-        // Nobody listens any more once the wait is over.
+        // Nobody receives this after the wait is over.
         let _ = sender.send(String::from_utf8_lossy(&bytes).into_owned());
     });
     receiver

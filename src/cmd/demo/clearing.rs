@@ -1,4 +1,4 @@
-//! The second half of the play: the clear, the delivery, and the fresh session.
+//! The second half of the demo: the clear, the delivery, and the fresh session.
 
 use std::path::Path;
 use std::time::Duration;
@@ -14,13 +14,13 @@ use super::tools::Use;
 use guard::boundary::Step;
 use guard::compaction::for_reader;
 
-/// The longest notice that the play's own settings allow.
+/// The longest notice that the demo's own settings allow.
 const NOTICE: Duration = Duration::from_secs(3);
 
-/// How long the hook that watches over the delivery may take to end.
+/// Time limit for the hook that watches the delivery.
 const WATCH: Duration = Duration::from_secs(5);
 
-/// What the second half hands from stage to stage.
+/// State passed between the stages of the second half.
 #[derive(Debug, Default)]
 pub struct Carried {
     token: String,
@@ -29,7 +29,7 @@ pub struct Carried {
 
 type Played = Result<(), Stop>;
 
-/// The turn is over: a notice to whoever is there, then the word to clear.
+/// The turn is over: a notice to the user, then the command to clear.
 pub fn notice(client: &mut Client, screen: &mut Screen, carried: &mut Carried) -> Played {
     carried.token = session(client)?.token.unwrap_or_default();
     let ended = json!({"event": "turn-complete", "turn_id": "turn-1", "reason": "answer", "answered": true, "is_aborted": false});
@@ -55,7 +55,7 @@ pub fn notice(client: &mut Client, screen: &mut Screen, carried: &mut Carried) -
     expect(step == Step::Clearing, "the boundary to be clearing", || format!("{step:?}"))
 }
 
-/// Another session in the same client: it is told where it stands.
+/// A new session starts in the same client and gets a note about its job.
 pub fn clear(client: &mut Client, screen: &mut Screen, carried: &mut Carried) -> Played {
     let old = client.session.clone();
     let ended = client.fire("SessionEnd", "clear", json!({"reason": "clear"}))?;
@@ -77,7 +77,7 @@ pub fn clear(client: &mut Client, screen: &mut Screen, carried: &mut Carried) ->
     })
 }
 
-/// The sealed file starts the new session's first turn, whole.
+/// The whole sealed file starts the new session's first turn.
 pub fn deliver(client: &mut Client, screen: &mut Screen, carried: &mut Carried) -> Played {
     let cleared = json!({"event": "cleared", "token": carried.token});
     let action = client.ask("step", cleared)?;
@@ -120,7 +120,7 @@ pub fn free(client: &mut Client, screen: &mut Screen, carried: &mut Carried) -> 
     expect(still.is_none(), "no boundary left in the session", || format!("{still:?}"))
 }
 
-/// The hook that would have started the turn had the module not: it kept still.
+/// The hook that starts the turn if the module does not: here it does nothing.
 pub fn watcher(client: &mut Client, _: &mut Screen, _: &mut Carried) -> Played {
     let running = client.rewake.take();
     expect(running.is_some(), "a hook to watch over the delivery", || "none")?;
@@ -133,7 +133,7 @@ pub fn watcher(client: &mut Client, _: &mut Screen, _: &mut Carried) -> Played {
     expect(action["action"] == "none", "no further action after the first turn", || plain(&action))
 }
 
-/// The guard's own log: the boundary to its end, and nothing that went wrong unseen.
+/// The guard's own log has the boundary to its end, and no fault.
 pub fn log(client: &mut Client, _: &mut Screen, _: &mut Carried) -> Played {
     let path = client.world.places.log();
     let log = text(&path)?;
@@ -145,7 +145,7 @@ pub fn log(client: &mut Client, _: &mut Screen, _: &mut Carried) -> Played {
     expect(fault.is_none(), "no fault in the log", || fault.unwrap_or_default())
 }
 
-/// The lines of a delivery that hold what somebody wrote.
+/// The lines of a delivery that somebody wrote.
 fn gist(text: &str) -> String {
     let told =
         |line: &&str| ["> ", "- ", "<<<<<", ">>>>>"].iter().any(|start| line.starts_with(start));

@@ -1,5 +1,5 @@
-//! The client's part: it starts the hooks of an event, obeys their answers, and
-//! asks the program what the plugin's module would ask.
+//! The client's part: it starts the hooks of an event, obeys their answers, and asks the program
+//! what the plugin's module would ask.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -16,24 +16,20 @@ use super::transcript::Transcript;
 use super::world::World;
 use base::env as names;
 
-/// Seconds an exchange of the module may take.
+/// Time limit of a module request, in seconds.
 const MODULE_SECONDS: u64 = 5;
 
 /// A client with one session at a time.
 pub struct Client<'a> {
-    /// The plugin under test.
     pub plugin: &'a Plugin,
-    /// Folders and files of the play.
     pub world: &'a World,
-    /// The session's id.
     pub session: String,
-    /// The session's conversation.
     pub transcript: Transcript,
-    /// Where the module puts its readings, once the program has told it.
+    /// Where the module puts its readings, once the program has named the folder.
     pub snapshots: Option<PathBuf>,
     /// The module's flag: a seal waits for its boundary.
     pub sealed: bool,
-    /// The hook that may start a turn; it runs beside everything.
+    /// The hook that may start a turn; it runs in the background.
     pub rewake: Option<Running>,
     prompt: Option<String>,
     module: Option<String>,
@@ -43,7 +39,6 @@ pub struct Client<'a> {
 }
 
 impl<'a> Client<'a> {
-    /// A client that is about to start its first session.
     pub fn new(plugin: &'a Plugin, world: &'a World, deadline: Instant) -> Self {
         let session = id(1);
         let transcript = Transcript::new(&world.home, &world.project, &session);
@@ -63,7 +58,7 @@ impl<'a> Client<'a> {
         }
     }
 
-    /// The conversation is gone: another id, another file, the same process.
+    /// Clears the conversation: a new id and file in the same process.
     pub fn clear(&mut self) {
         self.sessions += 1;
         self.session = id(self.sessions);
@@ -72,23 +67,22 @@ impl<'a> Client<'a> {
         self.prompt = None;
     }
 
-    /// The number of the next tool call.
     pub fn next_call(&mut self) -> u64 {
         self.calls += 1;
         self.calls
     }
 
-    /// The end of a time limit, never later than the play's own.
+    /// The end of a time limit, never later than the demo's own.
     pub fn until(&self, limit: Duration) -> Instant {
         self.deadline.min(Instant::now() + limit)
     }
 
-    /// Lets time pass, as far as there is time.
+    /// Sleeps, at most until the demo's time limit.
     pub fn wait(&self, time: Duration) {
         std::thread::sleep(time.min(self.deadline.saturating_duration_since(Instant::now())));
     }
 
-    /// What every process of this client has in its environment.
+    /// The environment of every process of this client.
     fn env(&self) -> BTreeMap<String, String> {
         let mut env = self.world.env.clone();
         env.insert(names::CLAUDECODE.into(), "1".into());
@@ -119,10 +113,10 @@ impl<'a> Client<'a> {
         Running::start(&Start { program, args, env, cwd: &self.world.project, input })
     }
 
-    /// Fires an event: all hooks at once, and their answers.
+    /// Fires an event: starts all its hooks at once and collects their answers.
     ///
     /// # Errors
-    /// A hook that can't be started, hangs, fails, or prints no JSON.
+    /// A hook that cannot be started, hangs, fails, or prints no JSON.
     pub fn fire(&mut self, event: &str, subject: &str, more: Value) -> Result<Replies, Stop> {
         let mut payload = json!({
             "session_id": self.session, "transcript_path": self.transcript.path, "cwd": self.world.project,
@@ -159,7 +153,7 @@ impl<'a> Client<'a> {
         Ok(replies)
     }
 
-    /// A prompt that the user typed, or that the module submitted.
+    /// Submits a prompt, from the user or the module.
     ///
     /// # Errors
     /// As [`Client::fire`].
@@ -170,7 +164,7 @@ impl<'a> Client<'a> {
         Ok(replies)
     }
 
-    /// The turn's end, as hooks see it.
+    /// Ends the turn, as hooks see it.
     ///
     /// # Errors
     /// As [`Client::fire`].
@@ -181,10 +175,10 @@ impl<'a> Client<'a> {
         self.fire("Stop", "", more)
     }
 
-    /// One exchange of the module with the program.
+    /// Sends one request of the module to the program.
     ///
     /// # Errors
-    /// A program that can't be started, hangs, or answers with no JSON object.
+    /// A program that cannot be started, hangs, or answers with no JSON object.
     pub fn ask(&mut self, verb: &str, mut question: Value) -> Result<Value, Stop> {
         question["session_id"] = json!(self.session);
         let args = ["mod".to_owned(), verb.to_owned()];
@@ -201,26 +195,26 @@ impl<'a> Client<'a> {
         Ok(answer)
     }
 
-    /// The module says in the environment that it is there.
+    /// Sets the environment variable that says the module is running.
     pub fn announce_module(&mut self, snapshots: PathBuf) {
         self.module = Some(format!("{}:{}", self.plugin.module, std::process::id()));
         self.snapshots = Some(snapshots);
     }
 
-    /// Runs a command that the guard rewrote in the agent's shell.
+    /// Runs a command that the guard rewrote, in the agent's shell.
     ///
     /// # Errors
-    /// A shell that can't be started or hangs.
+    /// A shell that cannot be started or hangs.
     pub fn shell(&self, command: &str) -> Result<Ended, Fault> {
         let args = ["-c".to_owned(), command.to_owned()];
         let running = self.start("/bin/sh".as_ref(), &args, &self.env(), "")?;
         running.wait(self.until(Duration::from_secs(10)))
     }
 
-    /// The guard's own view of the session: percent of the context, and the stance.
+    /// The guard's own view of the session: percent of the context, and the tier.
     ///
     /// # Errors
-    /// A program that can't be started or hangs.
+    /// A program that cannot be started or hangs.
     pub fn status(&self) -> Result<(Option<f64>, String), Fault> {
         let project = self.world.project.to_string_lossy().into_owned();
         let args = ["status", "--json", "--session", &self.session, "--project", &project]
@@ -233,19 +227,18 @@ impl<'a> Client<'a> {
     }
 }
 
-/// What a process printed, for a person.
 pub fn printed(ended: &Ended) -> String {
     let text = format!("{} {}", ended.stdout.trim(), ended.stderr.trim());
     let text = text.trim();
     format!("{} and {}", ended.status, if text.is_empty() { "no output" } else { text })
 }
 
-/// An error of the demo's own files.
+/// Maps an I/O error of the demo's own files.
 pub fn broken(what: &str) -> impl Fn(io::Error) -> Fault + '_ {
     move |source| Fault::System { what: what.to_owned(), source }
 }
 
-/// An id in the shape of the client's.
+/// An id in the client's format.
 fn id(number: u64) -> String {
     format!("{:08x}-de30-4000-8000-{number:012x}", std::process::id())
 }

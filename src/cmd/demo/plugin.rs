@@ -1,4 +1,4 @@
-//! The plugin's folder as the client reads it: which commands answer an event.
+//! The plugin's folder as the client reads it: which commands handle an event.
 
 use std::path::{Path, PathBuf};
 
@@ -8,32 +8,27 @@ use std::collections::BTreeMap;
 
 use base::atomic;
 
-/// What `${CLAUDE_PLUGIN_ROOT}` in a hook's command stands for.
 const ROOT: &str = "${CLAUDE_PLUGIN_ROOT}";
 
-/// The client's own limit for a hook that names none, seconds.
+/// The client's own timeout for a hook without one, in seconds.
 const DEFAULT_TIMEOUT: u64 = 60;
 
-/// A plugin's folder.
 #[derive(Debug)]
 pub struct Plugin {
-    /// The folder.
     pub root: PathBuf,
-    /// The module's version, as the module itself says it.
+    /// The module's version, from its source.
     pub module: String,
     hooks: BTreeMap<String, Vec<Group>>,
 }
 
-/// One command that answers an event, ready to be started.
+/// One command that handles an event, ready to be started.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Hook {
-    /// The program.
     pub program: PathBuf,
-    /// Its arguments.
     pub args: Vec<String>,
-    /// Seconds it may take.
+    /// Timeout in seconds.
     pub timeout: u64,
-    /// Not waited for; it may start a turn.
+    /// The client does not wait for it; it may start a turn.
     pub rewakes: bool,
 }
 
@@ -65,7 +60,7 @@ impl Plugin {
     /// Reads a plugin's folder.
     ///
     /// # Errors
-    /// A folder that holds no plugin, or one without its module.
+    /// A folder without a plugin, or a plugin without its module.
     pub fn read(root: &Path) -> anyhow::Result<Self> {
         let path = root.join("hooks/hooks.json");
         let text = atomic::read_text(&path)
@@ -94,13 +89,13 @@ impl Plugin {
         Ok(Self { root: root.to_path_buf(), module: version, hooks: file.hooks })
     }
 
-    /// The program the module asks.
+    /// The program that the module calls.
     pub fn program(&self) -> PathBuf {
         self.root.join("bin/brain-guard")
     }
 
-    /// The commands that answer `event`; `subject` is what matchers look at (the
-    /// tool, where a session comes from, why it ends).
+    /// The commands that handle `event`. Matchers test `subject`: the tool, or why a session starts
+    /// or ends.
     pub fn hooks(&self, event: &str, subject: &str) -> Vec<Hook> {
         let groups = self.hooks.get(event).map_or(&[][..], Vec::as_slice);
         let expand = |text: &str| text.replace(ROOT, &self.root.to_string_lossy());

@@ -4,15 +4,15 @@ use std::fmt;
 
 use serde_json::Value;
 
-/// The answers to one event, those that said anything.
+/// The answers to one event, without empty ones.
 #[derive(Debug, Clone, Default)]
 pub struct Replies(Vec<Value>);
 
 impl Replies {
-    /// Takes one hook's output; nothing printed is no answer.
+    /// Adds one hook's output; empty output is no answer.
     ///
     /// # Errors
-    /// What was printed, if it is no JSON object.
+    /// The output, if it is no JSON object.
     pub fn take(&mut self, stdout: &str) -> Result<(), String> {
         if stdout.trim().is_empty() {
             return Ok(());
@@ -26,7 +26,6 @@ impl Replies {
         }
     }
 
-    /// Whether nobody said anything.
     pub fn silent(&self) -> bool {
         self.0.is_empty()
     }
@@ -37,17 +36,17 @@ impl Replies {
         self.0.iter().find(denied)?["hookSpecificOutput"]["permissionDecisionReason"].as_str()
     }
 
-    /// Whether a tool call runs without the user being asked.
+    /// Whether a tool call runs without asking the user.
     pub fn allow(&self) -> bool {
         self.0.iter().any(|v| v["hookSpecificOutput"]["permissionDecision"] == "allow")
     }
 
-    /// The input that a tool call gets instead of its own.
+    /// The input that replaces the tool call's own.
     pub fn input(&self) -> Option<&Value> {
         self.0.iter().find_map(|v| v["hookSpecificOutput"].get("updatedInput"))
     }
 
-    /// The output that reaches the agent instead of the tool's own.
+    /// The output that the agent gets instead of the tool's own.
     pub fn output(&self) -> Option<&Value> {
         self.0.iter().find_map(|v| v["hookSpecificOutput"].get("updatedToolOutput"))
     }
@@ -60,7 +59,7 @@ impl Replies {
             .collect()
     }
 
-    /// Why the event was stopped.
+    /// Why the event was blocked.
     pub fn block(&self) -> Option<&str> {
         self.0.iter().find(|v| v["decision"] == "block")?["reason"].as_str()
     }

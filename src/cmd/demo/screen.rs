@@ -1,5 +1,5 @@
-//! What the user sees: a line for each response with its gauge, quotes of what
-//! was said to whom, and the summary. Plain text unless it is a terminal.
+//! What the user sees: a line for each response with its gauge, quotes of the messages, and the
+//! summary. Plain text unless it is a terminal.
 
 use std::io::Write;
 use std::path::Path;
@@ -8,36 +8,31 @@ use std::time::Duration;
 
 use guard::settings::Settings;
 
-/// Columns of the gauge, one for each percent.
+/// Width of the gauge: one column per percent.
 const BAR: usize = 36;
 
-/// Columns of a quote.
+/// Width of a quote in columns.
 const QUOTE: usize = 68;
 
-/// The time before each line, so that eyes can follow.
+/// Pause before each line, so that a reader can follow.
 const BEAT: Duration = Duration::from_millis(90);
 
-/// Where the demo prints.
 pub struct Screen<'a> {
     out: &'a mut dyn Write,
     colour: bool,
     paced: bool,
-    /// A folder whose files quotes name without it.
+    /// Quotes name files relative to this folder.
     folder: String,
 }
 
-/// Colours of the stances and of the summary.
+/// Colors of the tiers and of the summary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tint {
-    /// As the terminal has it.
+    /// The terminal's own color.
     Plain,
-    /// Less than that.
     Dim,
-    /// All is well.
     Good,
-    /// Look out.
     Warn,
-    /// Blocked, or failed.
     Bad,
 }
 
@@ -52,7 +47,7 @@ impl Tint {
         }
     }
 
-    /// The colour of a stance.
+    /// The color of a tier.
     pub fn of_stance(stance: &str) -> Self {
         match stance {
             "free" => Self::Good,
@@ -69,13 +64,12 @@ impl<'a> Screen<'a> {
         Self { out, colour, paced, folder: String::new() }
     }
 
-    /// From here on quotes name the files of `folder` from there, since long
-    /// paths would be all that is to be seen.
+    /// From now on, quotes name files relative to `folder`: long paths would hide the rest.
     pub fn stand_in(&mut self, folder: &Path) {
         self.folder = format!("{}/", folder.display());
     }
 
-    /// One line; a reader that is gone is nobody's fault.
+    /// Prints one line. Ignores a closed output.
     pub fn line(&mut self, text: &str) {
         if self.paced {
             thread::sleep(BEAT);
@@ -84,7 +78,7 @@ impl<'a> Screen<'a> {
         let _ = self.out.flush();
     }
 
-    /// Text in a colour, where there are colours.
+    /// Text in a color, if colors are on.
     pub fn tinted(&self, tint: Tint, text: &str) -> String {
         if self.colour && tint != Tint::Plain {
             format!("{}{text}\x1b[0m", tint.code())
@@ -93,7 +87,7 @@ impl<'a> Screen<'a> {
         }
     }
 
-    /// A response: how full the context is, by the guard's own word, and what was called.
+    /// Prints a response: how full the context is according to the guard, and the calls.
     pub fn gauge(&mut self, percent: Option<f64>, stance: &str, what: &str) {
         let figure = percent.map_or_else(|| "   ? %".to_owned(), |p| format!("{p:>5.1} %"));
         let tint = Tint::of_stance(stance);
@@ -102,12 +96,12 @@ impl<'a> Screen<'a> {
         self.line(&format!("{figure} {bar} {name} {what}"));
     }
 
-    /// Blanks as wide as a gauge, for a response's further calls.
+    /// Blanks as wide as a gauge, for further calls of a response.
     pub fn indent() -> String {
         " ".repeat(7 + 1 + BAR + 1 + 11 + 1)
     }
 
-    /// What was said to whom, cut to `lines` lines.
+    /// Prints a message and who says or gets it, cut to `lines` lines.
     pub fn quote(&mut self, who: &str, text: &str, lines: usize) {
         let text =
             if self.folder.is_empty() { text.to_owned() } else { text.replace(&self.folder, "") };
@@ -120,7 +114,7 @@ impl<'a> Screen<'a> {
     }
 }
 
-/// A gauge, with marks where the default tiers begin on long windows.
+/// A gauge with marks at the default tiers for long windows.
 fn bar(percent: f64) -> String {
     let ramp = Settings::default().ramp(u64::MAX);
     let begins = |i: usize| ramp.tiers().iter().any(|tier| tier.context as usize == i);
@@ -133,8 +127,7 @@ fn bar(percent: f64) -> String {
     (0..BAR).map(cell).collect()
 }
 
-/// Words in lines of [`QUOTE`] columns, at most `lines`; line ends of the text
-/// stay, and `[…]` says that there is more.
+/// Wraps words to [`QUOTE`] columns, at most `lines` lines. Line breaks stay; `[…]` marks a cut.
 fn wrap(text: &str, lines: usize) -> Vec<String> {
     const MORE: &str = " […]";
     let mut out: Vec<String> = Vec::new();

@@ -1,4 +1,4 @@
-//! The first half of the play: from an empty session to a sealed file.
+//! The first half of the demo: from an empty session to a sealed file.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -11,13 +11,13 @@ use super::screen::Screen;
 use super::stage::{Stop, expect};
 use super::tools::Use;
 use super::transcript::MODEL;
-use base::shown::quoted;
+use base::shown::shell_quote;
 use guard::files::jobs;
 
-/// What the user asked for.
+/// The user's prompt.
 pub const PROMPT: &str = "Make the retry loop back off, and add tests.";
 
-/// What the agent writes down: its kind, and the entry.
+/// What the agent writes down: kind and entry.
 const NOTES: [(&str, &str); 4] = [
     ("scope", "next: give `retry.rs` a back-off, then run the tests"),
     ("thread", "`worker.rs` still calls the old function"),
@@ -27,7 +27,7 @@ const NOTES: [(&str, &str); 4] = [
 
 type Played = Result<(), Stop>;
 
-/// A session begins; nobody hears of the guard, but it has taken note.
+/// A session begins. The guard says nothing, but records it.
 pub fn start(client: &mut Client, _: &mut Screen) -> Played {
     let replies =
         client.fire("SessionStart", "startup", json!({"source": "startup", "model": MODEL}))?;
@@ -36,7 +36,7 @@ pub fn start(client: &mut Client, _: &mut Screen) -> Played {
     expect(path.is_file(), format_args!("state of the session in {}", path.display()), || "none")
 }
 
-/// Module and program are of one version, and know where readings go.
+/// Module and program have the same version and agree on the folder for readings.
 pub fn module(client: &mut Client, _: &mut Screen) -> Played {
     let answer = client.ask("start", json!({"version": client.plugin.module}))?;
     let snapshots = answer["snapshots"].as_str().filter(|_| answer["ok"] == true).map(Path::new);
@@ -99,7 +99,7 @@ pub fn coach(client: &mut Client, screen: &mut Screen) -> Played {
     expect(again.silent(), "no second note at 21.4 %", || again.batch.to_string())
 }
 
-/// The second tier: no new reading, while work on files goes on.
+/// The second tier: new reads are blocked, edits still work.
 pub fn reads(client: &mut Client, screen: &mut Screen) -> Played {
     let source = client.world.source("retry.rs");
     let uses = [
@@ -116,7 +116,7 @@ pub fn reads(client: &mut Client, screen: &mut Screen) -> Played {
     expect(edit.before.silent() && edited, "an edit to pass", || edit.before.to_string())
 }
 
-/// What is left of reading at the second tier: known files in part, and shells in part.
+/// At the second tier, known files and shell output are still available in part.
 pub fn parts(client: &mut Client, screen: &mut Screen) -> Played {
     let long = "warning: this line is one of many\n".repeat(600);
     let uses = [Use::read(&client.world.source("retry.rs")), Use::shell("cargo build", &long)];
@@ -143,7 +143,7 @@ pub fn parts(client: &mut Client, screen: &mut Screen) -> Played {
     Ok(())
 }
 
-/// The last tier: only the compaction file can be moved.
+/// The last tier: only the compaction file can be changed.
 pub fn narrow(client: &mut Client, screen: &mut Screen) -> Played {
     let source = client.world.source("retry.rs");
     let new = client.world.source("new.rs");
@@ -171,7 +171,7 @@ pub fn narrow(client: &mut Client, screen: &mut Screen) -> Played {
     })
 }
 
-/// Sealing an empty file is possible, but it brings nobody into a fresh session.
+/// Sealing an empty file works, but clears nothing.
 pub fn bare_seal(client: &mut Client, screen: &mut Screen) -> Played {
     let said = own_verb(client, screen, 31.5, "brain-guard seal")?;
     screen.quote("it says:", said.lines().last().unwrap_or_default(), 1);
@@ -195,7 +195,7 @@ pub fn unsealed(client: &mut Client, screen: &mut Screen) -> Played {
     Ok(())
 }
 
-/// Notes arrive where they belong, by the verb and by hand.
+/// Notes arrive in their sections, through the verb and through an edit.
 pub fn notes(client: &mut Client, screen: &mut Screen) -> Played {
     let mut command = String::new();
     for (kind, entry) in NOTES {
@@ -222,7 +222,7 @@ pub fn notes(client: &mut Client, screen: &mut Screen) -> Played {
     })
 }
 
-/// The seal with notes in it holds, and asks for the boundary.
+/// A seal with notes succeeds and schedules the boundary.
 pub fn seal(client: &mut Client, screen: &mut Screen) -> Played {
     let said = own_verb(client, screen, 32.3, "brain-guard seal")?;
     screen.quote("it says:", &said, 1);
@@ -236,7 +236,7 @@ pub fn seal(client: &mut Client, screen: &mut Screen) -> Played {
     expect(client.sealed, "`mod poll` to say that it is sealed", || "not sealed")
 }
 
-/// What is left after the seal is the turn's end.
+/// After the seal, only ending the turn is allowed.
 pub fn after_seal(client: &mut Client, screen: &mut Screen) -> Played {
     let response = client.respond(screen, 32.6, &[Use::shell("cargo test", "ran")])?;
     let why = response.calls[0].before.deny().unwrap_or_default();
@@ -248,12 +248,12 @@ pub fn after_seal(client: &mut Client, screen: &mut Screen) -> Played {
     expect(replies.block().is_none(), "the turn to end", || replies.to_string())?;
     screen.quote("turn ends:", "it is sealed, so it may", 1);
     let token = token(client)?;
-    expect(token.holds(&client.session), "the boundary to wait for the turn's end", || {
+    expect(token.awaits_carrier(&client.session), "the boundary to wait for the turn's end", || {
         format!("{:?}", token.step)
     })
 }
 
-/// Runs a verb of the guard as the agent does: allowed unasked, rewritten, and run.
+/// Runs a verb of the guard as the agent does: allowed without a question, rewritten, and run.
 fn own_verb(
     client: &mut Client,
     screen: &mut Screen,
@@ -269,7 +269,7 @@ fn own_verb(
     let input = call.before.input().and_then(|i| i["command"].as_str()).unwrap_or_default();
     let program = std::fs::canonicalize(client.plugin.program()).map_err(broken("no program"))?;
     let ours =
-        input.contains(&quoted(&program.to_string_lossy())) && input.contains(&client.session);
+        input.contains(&shell_quote(&program.to_string_lossy())) && input.contains(&client.session);
     let expected = format_args!(
         "`{}` allowed, with the program's own path",
         command.lines().next().unwrap_or_default()

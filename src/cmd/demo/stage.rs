@@ -1,22 +1,21 @@
-//! The stages of the play: what each expected, and what came instead.
+//! The stages of the demo: what each expected, and what happened instead.
 
 use std::fmt::Display;
 
 use super::child::Fault;
 use super::screen::{Screen, Tint};
 
-/// Why a stage ended before its end.
+/// Why a stage ended early.
 #[derive(Debug, thiserror::Error)]
 pub enum Stop {
-    /// Something else came than was expected; the play goes on.
+    /// The result differs from the expected one; the demo continues.
     #[error("expected {expected}; got {came}")]
     Missed {
         /// What should have happened.
         expected: String,
-        /// What happened.
         came: String,
     },
-    /// A process failed; the play ends.
+    /// A process failed; the demo ends.
     #[error(transparent)]
     Fault(#[from] Fault),
 }
@@ -37,15 +36,14 @@ pub fn expect<D: Display>(
     }
 }
 
-/// How the stages ended.
 #[derive(Debug, Default)]
 pub struct Results(Vec<(&'static str, Option<String>)>);
 
-/// Characters of what came that are worth a line.
+/// Maximum characters of a failure to print.
 const CAME: usize = 400;
 
 impl Results {
-    /// Notes a stage's end; why it failed, if it did.
+    /// Adds a stage's result; `failed` says why it failed.
     pub fn add(&mut self, name: &'static str, failed: Option<&dyn Display>) {
         let failed = failed.map(|why| {
             let why = why.to_string().replace('\n', " ");
@@ -58,12 +56,11 @@ impl Results {
         self.0.push((name, failed));
     }
 
-    /// Whether every stage happened.
     pub fn all_ok(&self) -> bool {
         self.0.iter().all(|(_, failed)| failed.is_none())
     }
 
-    /// Prints the summary: what went well in two columns, what failed on lines of its own.
+    /// Prints the summary: successes in two columns, each failure on its own line.
     pub fn print(&self, screen: &mut Screen) {
         let ok: Vec<&str> =
             self.0.iter().filter(|(_, failed)| failed.is_none()).map(|(name, _)| *name).collect();

@@ -1,5 +1,5 @@
-//! The tools of the scripted agent, as far as the play needs them. Only commands
-//! that the guard itself rewrote reach a shell.
+//! The tools of the scripted agent, as far as the demo needs them. Only commands that the guard
+//! itself rewrote reach a shell.
 
 use std::fs;
 use std::path::Path;
@@ -9,11 +9,9 @@ use serde_json::{Value, json};
 /// One tool call of the scripted agent.
 #[derive(Debug, Clone)]
 pub struct Use {
-    /// The tool.
     pub tool: &'static str,
-    /// Its input.
     pub input: Value,
-    /// What a shell command would print: no shell is started for it.
+    /// What a shell command would print; no shell is started for it.
     pub prints: String,
 }
 
@@ -66,7 +64,7 @@ impl Use {
     }
 }
 
-/// What a file tool brought: its response as hooks see it, and as the agent does.
+/// Runs a file tool. Returns its response as hooks see it, and as the agent does.
 ///
 /// # Errors
 /// The tool's error text.
@@ -115,7 +113,7 @@ pub fn run(what: &Use, input: &Value) -> Result<(Value, String), String> {
     }
 }
 
-/// A shell's response as hooks see it.
+/// A shell's response in the form that hooks get.
 pub fn shell_response(stdout: &str, stderr: &str) -> Value {
     json!({
         "stdout": stdout, "stderr": stderr, "interrupted": false, "isImage": false, "noOutputExpected": false,

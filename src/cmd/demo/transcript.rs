@@ -1,5 +1,5 @@
-//! The conversation's file, row by row in the client's shape as far as the guard
-//! reads it (as in `fixtures`).
+//! The conversation's file, row by row in the client's format, as far as the guard reads it (as in
+//! `fixtures`).
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use base::clock;
 /// The model the scripted agent claims to be.
 pub const MODEL: &str = "claude-opus-5-5";
 
-/// That model's window, tokens.
+/// That model's window in tokens.
 pub const WINDOW: u64 = 1_000_000;
 
 /// Tokens at which that window counts as full.
@@ -21,10 +21,8 @@ pub const LIMIT: u64 = WINDOW - guard::policy::limit::BUFFER;
 /// Tokens of every scripted answer.
 const OUTPUT: u64 = 120;
 
-/// One session's file.
 #[derive(Debug)]
 pub struct Transcript {
-    /// Where it lies.
     pub path: PathBuf,
     session: String,
     cwd: String,
@@ -32,7 +30,7 @@ pub struct Transcript {
 }
 
 impl Transcript {
-    /// The file of a session; the client makes it with its first row.
+    /// The file of a session. The client creates it with its first row.
     pub fn new(home: &Path, project: &Path, session: &str) -> Self {
         let cwd = project.to_string_lossy().into_owned();
         let folder = home.join(".claude/projects").join(cwd.replace(['/', '.'], "-"));
@@ -44,18 +42,17 @@ impl Transcript {
         }
     }
 
-    /// A prompt, or the results of tools.
+    /// Adds a prompt, or the results of tools.
     ///
     /// # Errors
-    /// What the system says.
     pub fn user(&mut self, content: &Value) -> io::Result<()> {
         self.row("user", &json!({"role": "user", "content": content}))
     }
 
-    /// One response of the model: a row for each of its blocks, all with the usage.
+    /// Adds one response of the model: a row for each of its blocks, all with the usage.
     ///
     /// # Errors
-    /// What the system says.
+    /// An I/O error.
     pub fn assistant(&mut self, tokens: u64, blocks: &[Value]) -> io::Result<()> {
         let id = format!("msg_demo_{}", self.rows);
         for block in blocks {

@@ -1,5 +1,5 @@
-//! One response of the scripted agent: its tool calls through the hooks and, as
-//! far as these let them, through the tools.
+//! One response of the scripted agent: its tool calls go through the hooks and, if these allow
+//! them, through the tools.
 
 use serde_json::{Value, json};
 
@@ -11,25 +11,22 @@ use super::tools::{self, Use};
 use super::transcript::{LIMIT, WINDOW};
 use base::atomic;
 
-/// What became of one call.
+/// The result of one call.
 #[derive(Debug)]
 pub struct Done {
-    /// What the hooks said before it ran.
     pub before: Replies,
-    /// What the hooks said after it ran; nothing where it did not.
+    /// The hooks' answers after it ran; empty if it did not run.
     pub after: Replies,
-    /// Whether it ran.
     pub ran: bool,
-    /// What reached the agent.
+    /// What the agent got.
     pub result: String,
-    /// Whether the guard took the module's reading of this call.
+    /// Whether the guard consumed the module's reading of this call.
     pub measured: bool,
     input: Value,
     id: String,
 }
 
 impl Done {
-    /// The call's outcome in a word or two.
     fn outcome(&self) -> &'static str {
         match (self.ran, self.before.deny().is_some()) {
             (_, true) => ": denied",
@@ -39,33 +36,32 @@ impl Done {
     }
 }
 
-/// What became of a response.
+/// The result of a response.
 #[derive(Debug)]
 pub struct Response {
-    /// Its calls.
     pub calls: Vec<Done>,
-    /// What the hooks said once all calls were over.
+    /// The hooks' answers once all calls were done.
     pub batch: Replies,
-    /// The guard's own figure then.
+    /// The guard's own figure at that point.
     pub percent: Option<f64>,
-    /// The guard's own stance then.
+    /// The guard's own tier at that point.
     pub stance: String,
 }
 
 impl Response {
-    /// All that the hooks said before the calls.
+    /// All answers of the hooks before the calls.
     pub fn before(&self) -> String {
         self.calls.iter().map(|c| c.before.to_string()).collect::<Vec<_>>().join(" and ")
     }
 
-    /// Whether no hook said anything to it.
+    /// Whether no hook answered anything.
     pub fn silent(&self) -> bool {
         self.batch.silent() && self.calls.iter().all(|c| c.before.silent() && c.after.silent())
     }
 }
 
 impl Client<'_> {
-    /// Plays a response at `percent` of the limit that makes these calls.
+    /// Plays a response that makes these calls at `percent` of the limit.
     ///
     /// # Errors
     /// A hook or a program that fails.
@@ -111,7 +107,7 @@ impl Client<'_> {
         Ok(Response { calls, batch, percent, stance })
     }
 
-    /// A call as it comes up: the module's reading, then the hooks.
+    /// Starts a call: writes the module's reading, then runs the hooks.
     fn before(&mut self, tokens: u64, what: &Use) -> Result<Done, Stop> {
         let id = format!("toolu_demo_{}", self.next_call());
         let asked = json!({
@@ -119,7 +115,8 @@ impl Client<'_> {
         });
         let input = what.input.clone();
         if self.sealed {
-            // The module would end the turn here; what the hooks say without it is played on.
+            // The real module would end the turn here. The demo goes on, to test the hooks without
+            // it.
             let answer = self.ask("gate", asked.clone())?;
             expect(answer["action"] == "abort", "`mod gate` to end the turn", || answer.clone())?;
         }
@@ -143,7 +140,7 @@ impl Client<'_> {
         })
     }
 
-    /// A call that may run, and what the hooks make of its outcome.
+    /// Runs a call that is allowed, then the hooks on its outcome.
     fn use_tool(&mut self, what: &Use, done: &mut Done) -> Result<(), Stop> {
         if let Some(input) = done.before.input() {
             done.input = input.clone();
@@ -188,13 +185,14 @@ impl Client<'_> {
     }
 }
 
-/// A response on the screen: its gauge and calls; many that fared alike in one line.
+/// Prints a response: its gauge and calls. More than two calls with the same outcome share one
+/// entry.
 fn show(screen: &mut Screen, percent: Option<f64>, stance: &str, uses: &[Use], calls: &[Done]) {
     let alike = calls.windows(2).all(|pair| pair[0].outcome() == pair[1].outcome());
     let told: Vec<String> = if uses.len() > 2 && alike {
         let tools: Vec<&str> = uses.iter().map(|u| u.tool).collect();
         let outcome = calls.first().map_or("", Done::outcome);
-        // In two lines, since the gauge leaves room for little.
+        // In two lines, because the gauge leaves little room.
         let (first, rest) = tools.split_at(tools.len() / 2);
         vec![first.join(", ") + ",", rest.join(", ") + outcome]
     } else {

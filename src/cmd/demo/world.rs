@@ -1,5 +1,5 @@
-//! The play's own folders: a home, a state, a small project. Nothing of the
-//! user's is read, and all of it is gone afterwards.
+//! The demo's own folders: a home, a state, a small project. It reads nothing of the user's, and
+//! removes all of it afterwards.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -14,31 +14,26 @@ use anyhow::Context as _;
 use base::env::Env;
 use base::paths::Places;
 
-/// The folders, and what processes in them have in their environment.
+/// The folders, and the environment of the processes in them.
 #[derive(Debug)]
 pub struct World {
     root: PathBuf,
-    /// The home.
     pub home: PathBuf,
-    /// The project.
     pub project: PathBuf,
-    /// The environment.
     pub env: BTreeMap<String, String>,
-    /// Where the guard keeps what belongs to the project.
     pub places: Places,
 }
 
-/// Where programs are looked for when the environment doesn't say.
+/// The search path for programs if the environment has none.
 const PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 
-/// The notice before the clear, in the play's settings: short, since nobody waits for it.
+/// The demo's settings: a short notice before the clear, because nobody waits for it.
 const SETTINGS: &str = r#"{"boundary": {"attended_notice_seconds": 1}}"#;
 
 impl World {
-    /// Makes the folders.
     ///
     /// # Errors
-    /// No temporary folder that can be written.
+    /// No writable temporary folder.
     pub fn new(env: &Env) -> anyhow::Result<Self> {
         let temp = env.path("TMPDIR").unwrap_or_else(|| PathBuf::from("/tmp"));
         let root = own_folder(&temp).with_context(|| {
@@ -78,7 +73,8 @@ impl World {
             ("PATH".to_owned(), env.get("PATH").unwrap_or_else(|| PATH.to_owned())),
             ("LANG".to_owned(), "C.UTF-8".to_owned()),
         ]);
-        let places = Places::of(&Env::Map(vars.clone()), &project).context("no place for state")?;
+        let places =
+            Places::for_project(&Env::Map(vars.clone()), &project).context("no place for state")?;
         Ok(Self { root: root.to_path_buf(), home, project, env: vars, places })
     }
 
@@ -94,8 +90,8 @@ impl Drop for World {
     }
 }
 
-/// Removes a folder. The process that watches a boundary may still write into it
-/// for a moment; it ends when its token is gone.
+/// Removes a folder. Retries, because the process that watches a boundary may write into it until
+/// its token is gone.
 fn remove(root: &Path) {
     for _ in 0..50 {
         match fs::remove_dir_all(root) {
@@ -107,7 +103,7 @@ fn remove(root: &Path) {
     }
 }
 
-/// A folder that was not there, private to the user.
+/// Creates a new folder that is private to the user.
 fn own_folder(temp: &Path) -> io::Result<PathBuf> {
     let temp = fs::canonicalize(temp)?;
     for attempt in 0..1000 {
@@ -121,7 +117,7 @@ fn own_folder(temp: &Path) -> io::Result<PathBuf> {
     Err(io::ErrorKind::AlreadyExists.into())
 }
 
-/// A file longer than what may be read again of it.
+/// A file longer than the part that may be read again.
 fn long_source() -> String {
     let mut text = "// retry.rs\nconst TRIES: u32 = 3;\n".to_owned();
     for line in 0..400 {
@@ -137,7 +133,8 @@ mod tests {
     #[test]
     fn a_world_is_private_and_leaves_nothing() {
         let temp = tempfile::tempdir().unwrap();
-        let env = Env::of([("TMPDIR", temp.path().to_str().unwrap()), ("HOME", "/nowhere")]);
+        let env =
+            Env::from_pairs([("TMPDIR", temp.path().to_str().unwrap()), ("HOME", "/nowhere")]);
         let world = World::new(&env).unwrap();
         assert!(world.places.state.starts_with(temp.path().canonicalize().unwrap()));
         assert!(world.places.user_settings.is_file());
@@ -148,7 +145,7 @@ mod tests {
 
     #[test]
     fn no_place_is_said_with_a_way_out() {
-        let env = Env::of([("TMPDIR", "/no/such/folder")]);
+        let env = Env::from_pairs([("TMPDIR", "/no/such/folder")]);
         let said = format!("{:#}", World::new(&env).unwrap_err());
         assert!(said.contains("/no/such/folder; set TMPDIR"), "{said}");
     }

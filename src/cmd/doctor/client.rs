@@ -1,4 +1,4 @@
-//! The client's own settings: what in them ends our hooks or switches the plugin off.
+//! Checks the client's own settings for entries that stop our hooks or disable the plugin.
 
 use std::path::{Path, PathBuf};
 
@@ -10,20 +10,20 @@ use base::atomic;
 use guard::hook::limits::{self, MANAGED};
 use guard::policy::limit::Layer;
 
-/// Variables that decide what runs as a hook, by their beginnings.
+/// Beginnings of variables that decide which program runs as a hook.
 const PROGRAMS: [&str; 3] = ["PATH", "LD_", "DYLD_"];
 
-/// Variables of ours, by their beginnings.
+/// Beginnings of our own variables.
 const OURS: [&str; 2] = ["BRAIN_GUARD_", "CLAUDE_PLUGIN_OPTION_"];
 
 struct Set {
     path: PathBuf,
     layer: Layer,
-    /// The file's content, or why it is none.
+    /// The file's content, or why it cannot be read.
     content: Result<Value, String>,
 }
 
-/// The client's settings files, and what they do to us.
+/// Checks the client's settings files.
 pub fn look(world: &World) -> Vec<Finding> {
     look_in(&world.config, &world.places.project, Path::new(MANAGED))
 }
@@ -31,7 +31,7 @@ pub fn look(world: &World) -> Vec<Finding> {
 fn look_in(config: &Path, project: &Path, managed: &Path) -> Vec<Finding> {
     let files = limits::files(config, project, managed).into_iter();
     let sets: Vec<Set> = files.filter_map(|(layer, path)| read(path, layer)).collect();
-    let mut found: Vec<Finding> = sets.iter().flat_map(|set| one(set, &sets)).collect();
+    let mut found: Vec<Finding> = sets.iter().flat_map(|set| check_file(set, &sets)).collect();
     if found.is_empty() {
         found.push(Finding::ok("switches", "nothing in the client's settings is in the way"));
     }
@@ -46,7 +46,7 @@ fn read(path: PathBuf, layer: Layer) -> Option<Set> {
     Some(Set { path, layer, content })
 }
 
-fn one(set: &Set, all: &[Set]) -> Vec<Finding> {
+fn check_file(set: &Set, all: &[Set]) -> Vec<Finding> {
     let shown = set.path.display();
     let by = |way: String| match set.layer {
         Layer::Managed => format!("ask the administrator to: {way}"),
@@ -90,13 +90,13 @@ fn one(set: &Set, all: &[Set]) -> Vec<Finding> {
     found
 }
 
-/// Whether an entry of `enabledPlugins` is this plugin's, from whatever source.
+/// Whether an entry of `enabledPlugins` is this plugin, from any source.
 fn is_ours(plugin: &str) -> bool {
     plugin.split('@').next() == PLUGIN.split('@').next()
 }
 
-/// What a project puts into the environment of hooks. The client does so before any hook
-/// runs, so nothing of ours can refuse it.
+/// Variables that a project adds to the environment of hooks. The client sets them before any hook
+/// runs, so the guard cannot refuse them.
 fn variables(content: &Value, shown: &str) -> Vec<Finding> {
     let begins = |name: &str, all: &[&str]| all.iter().any(|begin| name.starts_with(begin));
     let names = content["env"].as_object().into_iter().flatten().map(|(name, _)| name.as_str());

@@ -1,5 +1,4 @@
-//! The disk: what is free where the state lies, what the state takes, and what of it is
-//! long over.
+//! Checks the disk: free space at the state folder, the size of the state, and old sessions.
 
 use std::fs;
 use std::path::Path;
@@ -8,7 +7,7 @@ use rustix::fs::statvfs;
 
 use super::mend::Mend;
 use super::{FIX, Finding, World};
-use base::shown::counted;
+use base::shown::count_with_noun;
 use guard::files::prune;
 
 const MB: u64 = 1_000_000;
@@ -16,13 +15,13 @@ const MB: u64 = 1_000_000;
 /// Below this an atomic write of a session's state or of a saved output may fail.
 const TIGHT: u64 = 20 * MB;
 
-/// Below this it is worth a word.
+/// Below this the user should know.
 const SCARCE: u64 = 500 * MB;
 
-/// A state beyond this was not tidied.
+/// A larger state has not been cleaned up.
 const LARGE: u64 = 1000 * MB;
 
-/// Entries counted: past this the size is a lower bound.
+/// Maximum entries to count; beyond it the size is a lower bound.
 const AT_MOST: usize = 100_000;
 
 /// Free space, sizes, old sessions.
@@ -88,15 +87,15 @@ fn size(folder: &Path) -> u64 {
 }
 
 fn old(world: &World) -> Finding {
-    let old = prune::look(&world.places, world.now, usize::MAX);
+    let old = prune::find_old(&world.places, world.now, usize::MAX);
     if old.is_empty() {
         return Finding::ok("sessions", "none is kept that ended over 30 days ago");
     }
     let seen = format!(
         "kept of what is over: {} that ended over 30 days ago, {}, {}",
-        counted(old.sessions.len(), "session", "sessions"),
-        counted(old.boundaries.len(), "boundary", "boundaries"),
-        counted(old.left.len(), "leftover", "leftovers"),
+        count_with_noun(old.sessions.len(), "session", "sessions"),
+        count_with_noun(old.boundaries.len(), "boundary", "boundaries"),
+        count_with_noun(old.left.len(), "leftover", "leftovers"),
     );
     Finding::note("sessions", seen, FIX).mended_by(Mend::Prune)
 }

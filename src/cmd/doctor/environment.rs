@@ -1,4 +1,4 @@
-//! The state folder, the settings, the client's environment, its compaction, and the
+//! Checks the state folder, the settings, the client's environment and its compaction, and the
 //! terminal.
 
 use std::path::Path;
@@ -6,7 +6,7 @@ use std::path::Path;
 use rustix::fs::{Access, access};
 
 use super::{Finding, World};
-use base::shown::grouped;
+use base::shown::group_thousands;
 use carrier::reach;
 use guard::boundary::Carrier;
 use guard::boundary::CarrierChoice;
@@ -16,16 +16,16 @@ use guard::hook::surroundings;
 use guard::policy::limit::{LEAST_WINDOW, Limit, LimitSource, Limits, parse_tokens};
 use guard::session::reach::{Reach, Way};
 use guard::settings::Model;
-use guard::settings::layers::{Diagnostic, MOST_TOLD};
+use guard::settings::layers::{Diagnostic, MAX_REPORTED};
 use sessions::gauge::{Window, WindowSource};
 
-/// The client's window that the compaction is told for.
+/// The model window that the compaction check assumes.
 const WINDOW: u64 = 1_000_000;
 
 /// A tier above this percentage may come too late: the client compacts at 100.
 const LATEST_TIER: f64 = 95.0;
 
-/// What is around the plugin, but for the terminal.
+/// All checks of this module except the terminal.
 pub fn look(world: &World) -> Vec<Finding> {
     let mut found = vec![state_folder(&world.places.state)];
     found.extend(settings(world));
@@ -42,7 +42,7 @@ fn state_folder(folder: &Path) -> Finding {
         Err(e) => Finding::problem(
             "state",
             format!(
-                "{shown} can't be written ({e}), so nothing is blocked and nothing carried over"
+                "{shown} can't be written ({e}), so nothing is blocked and no session is continued"
             ),
             format!("make {} yours and writable", there.display()),
         ),
@@ -54,9 +54,9 @@ fn settings(world: &World) -> Vec<Finding> {
         return vec![Finding::ok("settings", "every key is known")];
     }
     let problem = |d: &Diagnostic| Finding::problem("settings", &d.message, &d.way_out);
-    let more = world.diagnostics.len().saturating_sub(MOST_TOLD);
+    let more = world.diagnostics.len().saturating_sub(MAX_REPORTED);
     let more = (more > 0).then(|| Diagnostic::more(more));
-    world.diagnostics.iter().take(MOST_TOLD).chain(&more).map(problem).collect()
+    world.diagnostics.iter().take(MAX_REPORTED).chain(&more).map(problem).collect()
 }
 
 fn environment(world: &World) -> Vec<Finding> {
@@ -78,13 +78,13 @@ fn environment(world: &World) -> Vec<Finding> {
     found
 }
 
-/// A value that the client reads otherwise than it looks.
+/// A value that the client does not take as it is written.
 fn compact_window(world: &World) -> Option<Finding> {
     const NAME: &str = "CLAUDE_CODE_AUTO_COMPACT_WINDOW";
     let value = world.env.get(NAME)?;
     let seen = match parse_tokens(&value) {
         Some(tokens) if tokens >= LEAST_WINDOW => return None,
-        Some(_) => format!("{NAME}={value} counts as {}", grouped(LEAST_WINDOW)),
+        Some(_) => format!("{NAME}={value} counts as {}", group_thousands(LEAST_WINDOW)),
         None => format!("{NAME}={value} is not a number, so the client ignores it"),
     };
     let way = format!("unset {NAME}, or set it to 100000 or more, such as 150k");
@@ -97,13 +97,14 @@ fn compaction(world: &World) -> Finding {
     let name = name.as_deref();
     let read = || limits::configured(&world.places, world.env, None, name);
     let limits = Limits {
-        environment: surroundings::of(world.env, &session.clone().unwrap_or_default()).auto_compact,
+        environment: surroundings::current(world.env, &session.clone().unwrap_or_default())
+            .auto_compact,
         configured: session.as_ref().map_or_else(read, |s| s.configured),
         client: session.as_ref().and_then(|s| s.reported_limit),
     };
     let window = Window { tokens: WINDOW, source: WindowSource::Agreed, certain: true };
-    let Limit { tokens: limit, source } = limits.of(&window);
-    let ramp = world.settings.held_for(&Model { name, window: WINDOW }).ramp(limit);
+    let Limit { tokens: limit, source } = limits.for_window(&window);
+    let ramp = world.settings.for_model(&Model { name, window: WINDOW }).ramp(limit);
     let last = ramp.tiers().last().map_or(0.0, |tier| tier.context);
     if matches!(source, LimitSource::OffByVariable | LimitSource::Off(_)) {
         let seen = format!(
@@ -111,7 +112,11 @@ fn compaction(world: &World) -> Finding {
         );
         return Finding::note("compaction", seen, "turn auto-compact on in /config");
     }
-    let at = format!("at {} tokens of a window of {} ({source})", grouped(limit), grouped(WINDOW));
+    let at = format!(
+        "at {} tokens of a window of {} ({source})",
+        group_thousands(limit),
+        group_thousands(WINDOW)
+    );
     if last > LATEST_TIER {
         return Finding::problem(
             "compaction",
@@ -134,8 +139,8 @@ pub fn reach(world: &World) -> Option<Reach> {
         .or_else(|| world.session.as_ref()?.reach.clone())
 }
 
-/// The user's own program, where the settings ask for it: a name on the `PATH` is
-/// left to the client, whose `PATH` may be another.
+/// Checks `boundary.command` if the settings choose it. A bare name is not checked, because the
+/// client may have another `PATH`.
 fn own_program(world: &World) -> Option<Finding> {
     let boundary = &world.settings.boundary;
     if boundary.carrier != CarrierChoice::Command {

@@ -1,4 +1,4 @@
-//! Whether the installed release is what was laid: every file, the binary, one version.
+//! Checks whether the installed release is intact: every file, the binary, one version.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -12,10 +12,10 @@ use crate::cmd::install::assets::{ASSETS, TOOLS};
 use crate::cmd::install::place;
 use base::env::Env;
 
-/// Files that are named in a finding; the others are counted.
+/// Maximum files to name in a finding; the others are counted.
 const NAMED: usize = 3;
 
-/// Compares the release with what it was laid as, and with what this program carries.
+/// Compares the release with its own digest, and with the files in this program.
 pub fn look(current: &Path, env: &Env) -> Vec<Finding> {
     let name = fs::read_link(current).unwrap_or_default().display().to_string();
     let binary = current.join(place::BINARY);
@@ -32,7 +32,7 @@ pub fn look(current: &Path, env: &Env) -> Vec<Finding> {
         name.ends_with(&format!("-{digest}"))
     };
     let is_whole = is_laid_with(laid(TOOLS.0));
-    // Whether the tools are offered is part of what was laid.
+    // The digest also covers the file that offers the tools. Here only that file differs.
     if !is_whole && (is_laid_with(None) || is_laid_with(Some(TOOLS.1.to_vec()))) {
         odd.push(TOOLS.0);
     }
@@ -50,16 +50,16 @@ fn files(odd: &[&str], is_whole: bool, ours: bool, binary: &Path, env: &Env) -> 
     if is_whole && odd.is_empty() {
         return Finding::ok(
             "files",
-            format!("{} and the binary are as they were laid", ASSETS.len()),
+            format!("{} files and the binary are as installed", ASSETS.len()),
         );
     }
     if is_whole || !ours {
-        let seen = format!("the installed files are of another build than this program: {list}");
+        let seen = format!("the installed files belong to another build than this program: {list}");
         return Finding::note("files", seen, "run `brain-guard install` with the one you want");
     }
     if odd.is_empty() {
         let seen = format!("{} is not the binary that was installed", binary.display());
-        // This program would only lay itself again.
+        // This program is that binary, so it would only install itself again.
         let itself = env.program().is_some_and(|program| same(&program, binary));
         return if itself {
             Finding::problem("files", seen, "install again, from the source or another download")
@@ -84,8 +84,8 @@ fn executable(binary: &Path) -> Option<Finding> {
     })
 }
 
-/// The manifest and the module must be of the release's version: a module of another one
-/// stays out of the way.
+/// The manifest and the module must have the release's version: a module of another version does
+/// nothing.
 fn versions(current: &Path, release: &str) -> Option<Finding> {
     let text = |path: &str| fs::read_to_string(current.join(path)).unwrap_or_default();
     let version = release.rsplit_once('-')?.0;

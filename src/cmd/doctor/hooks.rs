@@ -1,5 +1,5 @@
-//! Whether the hooks really fire and the module is at work: by what they leave behind
-//! anyway, the sessions' state and the client's own transcripts beside it.
+//! Checks whether hooks fire and the module works, by what they leave behind: the sessions' state,
+//! compared with the client's own transcripts.
 
 use base::shown::age;
 use std::fs;
@@ -32,7 +32,7 @@ fn fired(world: &World) -> Finding {
         return Finding::note("hooks", seen, "set mode to \"on\"");
     }
     let here = last_write(&world.places.state.join("sessions"));
-    if let Some(lost) = missed(world, here) {
+    if let Some(lost) = unhooked_transcript(world, here) {
         let seen = format!(
             "a session wrote {} {}, and no hook of it has run",
             lost.path.display(),
@@ -69,7 +69,7 @@ fn ago(world: &World, at: SystemTime) -> String {
     format!("{} ago", age(world.now - base::clock::Time::from(at)))
 }
 
-/// When a hook last left something in a folder of sessions. Locks are not written.
+/// When a hook last wrote to a folder of sessions. Locks do not count: they are never written.
 fn last_write(sessions: &Path) -> Option<SystemTime> {
     let entries = fs::read_dir(sessions).ok()?.flatten();
     let files = entries.filter(|entry| {
@@ -90,9 +90,9 @@ struct Transcript {
     at: SystemTime,
 }
 
-/// The newest transcript of the project that was begun under this installation, if no hook
-/// of its session left anything: the hooks don't fire.
-fn missed(world: &World, here: Option<SystemTime>) -> Option<Transcript> {
+/// The newest transcript that was begun under this installation and whose session left no state:
+/// its hooks do not fire.
+fn unhooked_transcript(world: &World, here: Option<SystemTime>) -> Option<Transcript> {
     let current = world.plan.data.join(place::CURRENT);
     let installed = fs::symlink_metadata(current).and_then(|meta| meta.modified()).ok()?;
     let entries = fs::read_dir(folder(world)?).ok()?.flatten();
@@ -109,8 +109,8 @@ fn missed(world: &World, here: Option<SystemTime>) -> Option<Transcript> {
     (!seen && lately && here.is_none_or(|here| here < at)).then_some(Transcript { path, at })
 }
 
-/// The folder of this project's transcripts: where its last session's lies, else by the
-/// client's own rule for its name.
+/// The folder of this project's transcripts: that of its last session, else the one that follows
+/// from the client's naming rule.
 fn folder(world: &World) -> Option<PathBuf> {
     let known = world.last.as_ref().and_then(|(_, session)| session.transcript.as_ref());
     if let Some(path) = known {
@@ -148,7 +148,8 @@ fn module(world: &World) -> Finding {
     Finding::note("module", seen, way)
 }
 
-/// The variable that the module sets in what its client starts: version, colon, process.
+/// Checks the variable that the module sets for processes of its client: version, colon, process
+/// id.
 fn told_by_environment(world: &World, told: &str) -> Finding {
     let own = env!("CARGO_PKG_VERSION");
     let (version, pid) = told.split_once(':').unwrap_or((told, ""));

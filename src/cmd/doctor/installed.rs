@@ -15,11 +15,11 @@ use crate::cmd::uninstall::UninstallPlan;
 use base::env::Env;
 use base::process;
 
-/// How long our own binary may take to say its version.
+/// Time limit for our own binary to print its version.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// The oldest client whose hooks carry everything that is blocked, and the newest that the
-/// tests run.
+/// The oldest client whose hooks support everything that is blocked, and the newest one that the
+/// tests run with.
 const OLDEST: [u32; 3] = [2, 1, 250];
 const NEWEST: [u32; 3] = [2, 1, 330];
 

@@ -1,10 +1,10 @@
-//! The chords: bound, readable, and not eaten by a multiplexer on their way.
+//! Checks the chords: bound, readable, and not caught by a terminal multiplexer.
 
 use std::process::Command;
 use std::time::Duration;
 
 use super::{Finding, World, environment};
-use crate::cmd::install::keys::described;
+use crate::cmd::install::keys::describe_chords;
 use base::process;
 use base::switch::Switch;
 use carrier::chords::{self, Chords};
@@ -14,7 +14,6 @@ use guard::files::keybindings;
 
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// The check of the chords.
 pub fn look(world: &World) -> Vec<Finding> {
     if world.settings.boundary.chords == Switch::Off {
         return vec![Finding::ok("keys", "off in the settings (boundary.chords); /clear is typed")];
@@ -37,7 +36,7 @@ pub fn look(world: &World) -> Vec<Finding> {
     if chords.clear.is_none() {
         return vec![unbound(&shown)];
     }
-    let mut seen = format!("{} ({shown})", described(&chords));
+    let mut seen = format!("{} ({shown})", describe_chords(&chords));
     if !chords::loaded(changed, world.now) {
         seen.push_str("; changed just now, so not used yet");
     }
@@ -47,7 +46,7 @@ pub fn look(world: &World) -> Vec<Finding> {
         let way = "run `brain-guard install`; until then a hook starts the cleared session";
         Finding::note("keys", seen, way)
     };
-    std::iter::once(bound).chain(eaten(world, &chords)).collect()
+    std::iter::once(bound).chain(check_multiplexer(world, &chords)).collect()
 }
 
 fn unbound(shown: &impl std::fmt::Display) -> Finding {
@@ -55,9 +54,9 @@ fn unbound(shown: &impl std::fmt::Display) -> Finding {
     Finding::note("keys", seen, "run `brain-guard install`, unless you asked for that")
 }
 
-/// Keys that reach a pane through its terminal pass tmux, which keeps its prefix.
-/// GNU screen's, Ctrl and A, is in no chord that is used.
-fn eaten(world: &World, chords: &Chords) -> Option<Finding> {
+/// Keys that reach a pane through its terminal pass tmux, which catches its own prefix. No chord of
+/// ours uses GNU screen's prefix, Ctrl+A.
+fn check_multiplexer(world: &World, chords: &Chords) -> Option<Finding> {
     world.env.get("TMUX")?;
     let through_x11 = world.settings.boundary.carrier == CarrierChoice::X11
         || environment::reach(world)
@@ -80,7 +79,7 @@ fn tmux_option(name: &str) -> Option<String> {
     Some(String::from_utf8_lossy(&output.stdout).trim().to_owned())
 }
 
-/// The first key of the chords that is a prefix, as tmux writes it.
+/// The first key of the chords that is a tmux prefix, as tmux writes it.
 fn taken(chords: &Chords, prefixes: &[String]) -> Option<String> {
     let keys = chords.clear.iter().chain(&chords.resume).flatten();
     keys.copied().map(tmux_name).find(|key| prefixes.contains(key))

@@ -1,6 +1,6 @@
-//! What `--fix` does: each kind of mending once, and a line that says what came of it.
+//! What `--fix` does: each repair once, with a line about its result.
 
-use base::shown::counted;
+use base::shown::count_with_noun;
 use std::fmt;
 use std::fs;
 use std::io;
@@ -16,22 +16,22 @@ use crate::cmd::setup;
 use guard::boundary::CLIENT_ENDED;
 use guard::files::{boundary, jobs, prune};
 
-/// Something that can be mended.
+/// A repair.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Mend {
-    /// The installation is completed, as `install` does it.
+    /// Complete the installation, as `install` does.
     Install,
-    /// These become the user's alone.
+    /// Make these private to the user.
     Private(Vec<PathBuf>),
-    /// These boundaries end.
+    /// End these boundaries.
     Boundaries(Vec<String>),
-    /// Jobs of the dead are let go.
+    /// Release the jobs of clients that are gone.
     Holders,
-    /// What is over is taken out.
+    /// Remove expired state.
     Prune,
 }
 
-/// What was done about a finding, or why not.
+/// The result of a repair.
 #[derive(Debug, Serialize)]
 pub struct Done {
     check: &'static str,
@@ -46,7 +46,7 @@ impl fmt::Display for Done {
     }
 }
 
-/// Mends what can be mended.
+/// Repairs what can be repaired.
 pub fn all(world: &World, found: &[Finding]) -> Vec<Done> {
     let mut mended = Vec::new();
     let mut done = Vec::new();
@@ -55,7 +55,7 @@ pub fn all(world: &World, found: &[Finding]) -> Vec<Done> {
             continue;
         };
         mended.push(mend);
-        let (fixed, said) = match one(world, mend) {
+        let (fixed, said) = match repair(world, mend) {
             Ok(said) => (true, said),
             Err(e) => (false, format!("{e:#}")),
         };
@@ -64,16 +64,17 @@ pub fn all(world: &World, found: &[Finding]) -> Vec<Done> {
     done
 }
 
-fn one(world: &World, mend: &Mend) -> anyhow::Result<String> {
+fn repair(world: &World, mend: &Mend) -> anyhow::Result<String> {
     match mend {
         Mend::Install => setup::mend(world.env),
         Mend::Private(paths) => {
             for path in paths {
-                close(path).with_context(|| format!("could not change {}", path.display()))?;
+                make_private(path)
+                    .with_context(|| format!("could not change {}", path.display()))?;
             }
             Ok(format!(
                 "made private: {}",
-                counted(paths.len(), "file or folder", "files and folders")
+                count_with_noun(paths.len(), "file or folder", "files and folders")
             ))
         }
         Mend::Boundaries(ids) => {
@@ -81,33 +82,34 @@ fn one(world: &World, mend: &Mend) -> anyhow::Result<String> {
                 boundary::update(&world.places, id, |t| t.abandon(CLIENT_ENDED, world.now))
                     .with_context(|| format!("could not end the boundary {id}"))?;
             }
-            Ok(format!("ended: {}", counted(ids.len(), "boundary", "boundaries")))
+            Ok(format!("ended: {}", count_with_noun(ids.len(), "boundary", "boundaries")))
         }
         Mend::Holders => {
-            jobs::free_dead(&world.places).context("could not let go of the jobs of the dead")?;
-            Ok("let go of the jobs that sessions of clients that are gone still held".to_owned())
+            jobs::free_dead(&world.places)
+                .context("could not release the jobs of clients that are gone")?;
+            Ok("released the jobs of clients that are gone".to_owned())
         }
         Mend::Prune => {
-            let old = prune::look(&world.places, world.now, usize::MAX);
-            prune::remove(&world.places, &old).context("could not take out all that is over")?;
+            let old = prune::find_old(&world.places, world.now, usize::MAX);
+            prune::remove(&world.places, &old).context("could not remove all of the old state")?;
             Ok(format!(
-                "taken out: state of {} that ended over 30 days ago, {}, {}",
-                counted(old.sessions.len(), "session", "sessions"),
-                counted(old.boundaries.len(), "boundary", "boundaries"),
-                counted(old.left.len(), "leftover", "leftovers"),
+                "removed: state of {} that ended over 30 days ago, {}, {}",
+                count_with_noun(old.sessions.len(), "session", "sessions"),
+                count_with_noun(old.boundaries.len(), "boundary", "boundaries"),
+                count_with_noun(old.left.len(), "leftover", "leftovers"),
             ))
         }
     }
 }
 
-/// Takes everybody else's rights away.
+/// Removes the access rights of everybody else.
 ///
 /// # Errors
-/// What the system says.
-pub fn close(path: &Path) -> io::Result<()> {
+/// An I/O error.
+pub fn make_private(path: &Path) -> io::Result<()> {
     let mode = fs::symlink_metadata(path)?.permissions().mode() & 0o777 & !OTHERS;
     fs::set_permissions(path, fs::Permissions::from_mode(mode))
 }
 
-/// Bits that let anybody but the owner in.
+/// Permission bits of everybody but the owner.
 pub const OTHERS: u32 = 0o077;

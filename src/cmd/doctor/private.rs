@@ -1,4 +1,4 @@
-//! Who else may read what the guard keeps: its state, and the jobs with the user's prompts.
+//! Checks who else may read the guard's data: its state, and the jobs with the user's prompts.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -7,26 +7,26 @@ use std::path::{Path, PathBuf};
 use super::mend::{Mend, OTHERS};
 use super::{FIX, Finding, World};
 use base::paths::Places;
-use base::shown::counted;
+use base::shown::count_with_noun;
 
-/// Entries looked at: past this a list says no more.
+/// Maximum entries to check; a longer list does not help.
 const AT_MOST: usize = 20_000;
 
 /// The state, then the jobs.
 pub fn look(world: &World) -> Vec<Finding> {
-    of(&world.places)
+    check_places(&world.places)
 }
 
-fn of(places: &Places) -> Vec<Finding> {
-    // The folder above is shared by all projects and keeps everybody else out.
+fn check_places(places: &Places) -> Vec<Finding> {
+    // All projects share the folder above. Its mode keeps everybody else out.
     let root = places.state.parent().unwrap_or(&places.state);
     let mut open = Vec::new();
     if is_open(root) {
         open.push(root.to_path_buf());
     }
-    below(&places.state, &mut open);
+    collect_open(&places.state, &mut open);
     let jobs = places.project.join(".brain-guard/jobs");
-    vec![state(&places.state, open), shut(&jobs)]
+    vec![state(&places.state, open), check_jobs_folder(&jobs)]
 }
 
 fn state(folder: &Path, open: Vec<PathBuf>) -> Finding {
@@ -35,15 +35,15 @@ fn state(folder: &Path, open: Vec<PathBuf>) -> Finding {
     };
     let seen = format!(
         "others may get at the state: {} {} not yours alone, first {}",
-        counted(open.len(), "file or folder", "files and folders"),
+        count_with_noun(open.len(), "file or folder", "files and folders"),
         if open.len() == 1 { "is" } else { "are" },
         first.display()
     );
     Finding::problem("private", seen, FIX).mended_by(Mend::Private(open))
 }
 
-/// One closed door is enough: what lies in the jobs' folder is as private as that is.
-fn shut(jobs: &Path) -> Finding {
+/// One private folder is enough: it protects everything below it.
+fn check_jobs_folder(jobs: &Path) -> Finding {
     let shown = jobs.display();
     if !jobs.is_dir() {
         return Finding::ok("private", "no job has a file in this project yet");
@@ -61,7 +61,7 @@ fn is_open(path: &Path) -> bool {
     meta.is_ok_and(|meta| !meta.is_symlink() && meta.permissions().mode() & OTHERS != 0)
 }
 
-fn below(folder: &Path, open: &mut Vec<PathBuf>) {
+fn collect_open(folder: &Path, open: &mut Vec<PathBuf>) {
     let mut folders = vec![folder.to_path_buf()];
     let mut seen = 0;
     while let Some(folder) = folders.pop() {

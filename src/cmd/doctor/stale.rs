@@ -1,4 +1,5 @@
-//! What outlived those it was for: boundaries, jobs, locks; and what is lifted now.
+//! Checks for leftovers: boundaries, jobs and locks of clients that are gone. Also reports what
+//! lifts the guard now.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
@@ -8,16 +9,15 @@ use std::time::Duration;
 use super::mend::Mend;
 use super::{FIX, Finding, World};
 use base::paths::Places;
-use base::shown::counted;
+use base::shown::count_with_noun;
 use base::{atomic, lock};
 use guard::boundary::Token;
 use guard::files::{boundary, jobs, state};
 use guard::job::Record;
 
-/// Longer than any of ours is held while nothing hangs.
+/// Longer than any lock of ours is held, unless its process hangs.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// All of it.
 pub fn look(world: &World) -> Vec<Finding> {
     let mut found = vec![boundaries(world), holders(&world.places), locks(&world.places)];
     found.extend(lifted(world));
@@ -33,12 +33,12 @@ fn boundaries(world: &World) -> Finding {
     let alive = |token: &&Token| token.client.is_some_and(|c| state::lives(&world.places, c));
     let (under_way, stale): (Vec<&Token>, Vec<&Token>) = all.iter().partition(alive);
     let Some(first) = stale.first() else {
-        let seen = counted(under_way.len(), "boundary is", "boundaries are");
+        let seen = count_with_noun(under_way.len(), "boundary is", "boundaries are");
         return Finding::ok("boundaries", format!("{seen} under way, none was left"));
     };
     let seen = format!(
         "{} whose client is gone never ended; first that of job {} ({} since {})",
-        counted(stale.len(), "boundary", "boundaries"),
+        count_with_noun(stale.len(), "boundary", "boundaries"),
         first.job,
         format!("{:?}", first.step).to_lowercase(),
         first.since.format("%Y-%m-%d %H:%M UTC")
@@ -63,8 +63,7 @@ fn holders(places: &Places) -> Finding {
         .mended_by(Mend::Holders)
 }
 
-/// Locks end with the process that holds them, so one that stays taken is held by a process
-/// that hangs.
+/// A lock ends with its process, so a lock that stays taken belongs to a process that hangs.
 fn locks(places: &Places) -> Finding {
     let mut paths: Vec<PathBuf> = ["sessions", "boundary"]
         .into_iter()
@@ -79,7 +78,7 @@ fn locks(places: &Places) -> Finding {
     let Some(stuck) = busy.iter().find(|path| !free(path, PATIENCE)) else {
         return Finding::ok(
             "locks",
-            format!("{} and none is stuck", counted(paths.len(), "lock", "locks")),
+            format!("{} and none is stuck", count_with_noun(paths.len(), "lock", "locks")),
         );
     };
     let who = holder(stuck).map_or("a process".to_owned(), |pid| format!("process {pid}"));
@@ -97,7 +96,7 @@ fn free(path: &Path, patience: Duration) -> bool {
     lock::acquire(path, patience).is_ok()
 }
 
-/// The process that holds a lock, from the kernel's list: kind, number, inode.
+/// The process that holds a lock, found by the inode in `/proc/locks`.
 fn holder(path: &Path) -> Option<u32> {
     let inode = fs::metadata(path).ok()?.ino().to_string();
     let locks = atomic::read_text(Path::new("/proc/locks")).ok()??;
@@ -108,13 +107,13 @@ fn holder(path: &Path) -> Option<u32> {
     })
 }
 
-/// What takes the blocks off in the session at hand.
+/// What lifts the guard in the current session.
 fn lifted(world: &World) -> Option<Finding> {
     let session = world.session.as_ref()?;
     if session.override_.is_some() {
         let calls = || state::calls(&world.places, &world.session_id);
         if session.overridden(world.now, calls) {
-            let seen = "an override stands in this project's session: nothing is blocked";
+            let seen = "an override is active in this project's session: nothing is blocked";
             return Some(Finding::note("override", seen, "`brain-guard override --off`"));
         }
     }

@@ -1,4 +1,5 @@
-//! The tool server: whether the plugin offers it as the settings say, and whether it answers.
+//! Checks the tool server: whether the plugin offers it as the settings say, and whether it
+//! answers.
 
 use std::path::Path;
 use std::process::Command;
@@ -12,10 +13,10 @@ use crate::cmd::install::assets::TOOLS;
 use crate::cmd::install::place;
 use base::process;
 
-/// How long the server may take to list its tools.
+/// Time limit for the server to list its tools.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// What of the tools is offered; nothing where nothing is installed.
+/// Which tools are offered; empty if nothing is installed.
 pub fn look(world: &World) -> Vec<Finding> {
     let current = world.plan.data.join(place::CURRENT);
     if !current.is_dir() {
@@ -45,7 +46,7 @@ pub fn look(world: &World) -> Vec<Finding> {
 /// The tools that the server lists.
 ///
 /// # Errors
-/// Why it doesn't, in words.
+/// A message that says why it does not.
 fn listed(program: &Path) -> Result<Vec<String>, String> {
     let hello = json!({
         "protocolVersion": "2025-06-18", "capabilities": {},
@@ -57,8 +58,9 @@ fn listed(program: &Path) -> Result<Vec<String>, String> {
         json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/list" }),
     ];
     let input = requests.map(|request| request.to_string()).join("\n") + "\n";
-    let output = process::fed(Command::new(program).arg("mcp"), input.as_bytes(), PATIENCE)
-        .map_err(|e| e.to_string())?;
+    let output =
+        process::output_with_input(Command::new(program).arg("mcp"), input.as_bytes(), PATIENCE)
+            .map_err(|e| e.to_string())?;
     let lines = String::from_utf8_lossy(&output.stdout);
     let mut answers = lines.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
     let list = answers.find(|answer| answer["id"] == 2);

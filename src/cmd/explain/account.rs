@@ -1,20 +1,20 @@
-//! One line of the journal in words, and what would have let a call through.
+//! Explains one line of the journal, and what would have let a call through.
 
 use std::fmt::{self, Write as _};
 
 use serde::Serialize;
 
 use base::clock::Time;
-use base::shown::grouped;
+use base::shown::group_thousands;
 use guard::files::journal::{Called, Crossed, Line, Verdict, What};
 use guard::hook::facts::Facts;
 use guard::policy::coach::figure;
 use guard::report::clean;
 
-/// The operator's way through, which always is one.
+/// The operator's way, which is always open.
 const OVERRIDE: &str = "the operator's override: /brain-guard:override --for 30m, or `brain-guard override` in a terminal";
 
-/// A line of the journal, with what is worked out from it.
+/// A line of the journal, with facts derived from it.
 #[derive(Debug, Serialize)]
 pub struct Account {
     #[serde(flatten)]
@@ -26,7 +26,6 @@ pub struct Account {
 }
 
 impl Account {
-    /// Of a line of the session's journal.
     pub fn of(facts: &Facts, line: &Line) -> Self {
         let age = |at: Time| (line.at - at).num_milliseconds().max(0);
         Self {
@@ -38,8 +37,8 @@ impl Account {
         }
     }
 
-    /// In words, with the first line of what the agent was told: the rest is the way out, which
-    /// whoever asks from within the session has read.
+    /// A short form with only the first line of the message to the agent. The rest is the way out,
+    /// which a reader in the session knows already.
     pub fn brief(&self) -> String {
         let mut lines = self.line.said.lines();
         let first = lines.next().unwrap_or_default();
@@ -101,26 +100,28 @@ fn head(line: &Line) -> String {
             format!("{}{by} ({}), {},", call.tool, call.id, came_of(call.verdict))
         }
         What::Note(event) if line.said.is_empty() => format!("word to the user ({event})"),
-        What::Note(event) => format!("note ({event}, {} bytes)", grouped(line.said.len() as u64)),
+        What::Note(event) => {
+            format!("note ({event}, {} bytes)", group_thousands(line.said.len() as u64))
+        }
         What::Stop(Verdict::WouldDeny) => "turn's end, would have been refused,".to_owned(),
         What::Stop(_) => "turn's end refused".to_owned(),
         What::Cut(cut) => format!(
             "output of {} ({}) cut from {} to {} characters, whole in {},",
             cut.tool,
             cut.id,
-            grouped(cut.before),
-            grouped(cut.after),
+            group_thousands(cut.before),
+            group_thousands(cut.after),
             cut.path
         ),
         What::Sealed(sealed) => {
             let words = sealed.words.map_or_else(String::new, |(before, after)| {
-                format!(", {} words of {}", grouped(after), grouped(before))
+                format!(", {} words of {}", group_thousands(after), group_thousands(before))
             });
             let by = if sealed.by_guard { " by the guard" } else { "" };
             format!("sealed{by} as version {} of {}{words},", sealed.version, sealed.job)
         }
         What::Boundary(crossed) => stepped(crossed),
-        What::Delivered(bytes) => format!("delivered {} bytes", grouped(*bytes)),
+        What::Delivered(bytes) => format!("delivered {} bytes", group_thousands(*bytes)),
         What::Compacted => "compacted by the client".to_owned(),
         What::Override(said) => format!("{said},"),
     }
@@ -160,7 +161,7 @@ fn because(call: &Called, line: &Line) -> String {
     }
 }
 
-/// What would have let a call through that was, or would have been, denied.
+/// What would have let a call through that was denied, or that shadow mode would have denied.
 fn let_through(facts: &Facts, line: &Line) -> Vec<String> {
     let What::Call(call) = &line.what else { return Vec::new() };
     let mut ways = Vec::new();

@@ -1,4 +1,4 @@
-//! A call that the journal has no line of: what the transcript tells of it.
+//! A call without a line in the journal, as the transcript shows it.
 
 use std::fmt;
 use std::ops::ControlFlow;
@@ -7,28 +7,23 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use base::clock::Time;
-use base::shown::grouped;
+use base::shown::group_thousands;
 use base::tail;
 use guard::hook::facts::Facts;
 use guard::report::clean;
 use sessions::usage::Usage;
 
-/// What the transcript tells of a call.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Seen {
-    /// Its id.
     pub id: String,
-    /// The tool.
     pub tool: String,
-    /// When.
     pub at: Option<Time>,
-    /// Made by a subagent.
     pub subagent: bool,
     /// Tokens of the response that made it.
     pub used: u64,
-    /// What counts as full.
+    /// Tokens that count as full.
     pub limit: u64,
-    /// Why nothing was written.
+    /// Why the journal has no line.
     pub why: &'static str,
 }
 
@@ -57,7 +52,7 @@ struct Part {
     name: String,
 }
 
-/// Looks a call up in the session's transcript and those of its subagents.
+/// Finds a call in the transcripts of the session and of its subagents.
 pub fn look_up(facts: &Facts, id: &str) -> Option<Seen> {
     let main = facts.transcript.as_deref()?;
     let limit = facts.context(None, 0).map_or(0, |c| c.reading.limit);
@@ -106,7 +101,7 @@ impl fmt::Display for Seen {
             .map_or_else(String::new, |at| format!(" at {}", at.format("%Y-%m-%d %H:%M:%S UTC")));
         writeln!(f, "{}{by} ({}), not in the journal,{at}", clean(&self.tool), clean(&self.id))?;
         let percent = self.used as f64 * 100.0 / self.limit.max(1) as f64;
-        let (used, limit) = (grouped(self.used), grouped(self.limit));
+        let (used, limit) = (group_thousands(self.used), group_thousands(self.limit));
         if self.limit > 0 && !self.subagent {
             writeln!(
                 f,

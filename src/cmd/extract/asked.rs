@@ -1,6 +1,5 @@
-//! The user's settings of extraction for what runs by itself or removes something: there a
-//! wrong key is no key that is left out. A default in its place may extract, or remove, what
-//! the user wanted kept.
+//! Reads the user's extraction settings strictly. A wrong key is an error, because its default
+//! might extract or remove what the user wants to keep.
 
 use anyhow::{anyhow, bail};
 
@@ -10,25 +9,27 @@ use guard::hook::facts::read_settings;
 use guard::settings::layers::Diagnostic;
 use sessions::settings::ExtractSettings;
 
-/// The settings.
+/// Reads the settings before something is extracted or removed.
 ///
 /// # Errors
-/// What is wrong in them, each on a line, with the way out; and that nothing is done until then.
+/// Each fault on a line with its fix, and that nothing is done until it is fixed.
 pub fn settings(env: &Env) -> anyhow::Result<ExtractSettings> {
-    sound(env).map_err(|faults| {
-        anyhow!("{faults}\nnothing is extracted, and nothing removed, until that is mended")
+    load_valid(env).map_err(|faults| {
+        anyhow!("{faults}\nnothing is extracted or removed until these settings are fixed")
     })
 }
 
-/// The settings, for who goes on by older ones.
+/// Reads the settings for a caller that can continue with its older ones.
 ///
 /// # Errors
-/// What is wrong in them, each on a line, with the way out.
-pub fn sound(env: &Env) -> anyhow::Result<ExtractSettings> {
+/// Each fault on a line with its fix.
+pub fn load_valid(env: &Env) -> anyhow::Result<ExtractSettings> {
     let project = project_root(env, &env.cwd().unwrap_or_default());
-    let Some(places) = Places::of(env, &project) else { return Ok(ExtractSettings::default()) };
+    let Some(places) = Places::for_project(env, &project) else {
+        return Ok(ExtractSettings::default());
+    };
     let (settings, wrong) = read_settings(&places, env);
-    // A project says nothing of extraction, so nothing it says wrongly is a fault here.
+    // Project settings do not apply to extraction, so their faults do not matter here.
     let of_project = places.project_settings().display().to_string();
     let ours = |fault: &&Diagnostic| {
         fault.source != of_project && (fault.key.is_empty() || fault.key.starts_with("extract"))

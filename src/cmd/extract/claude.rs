@@ -1,6 +1,5 @@
-//! Extraction from Claude Code's sessions: into a new session, by surgery's exporter and its
-//! checks. The session itself is never written: a client that runs it only appends to what it
-//! knows, and would put it back.
+//! Extracts from Claude Code sessions into a new session, with surgery's exporter and checks. The
+//! session itself is never written: a running client only appends, and would undo the change.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt;
@@ -26,16 +25,15 @@ use extract::entry::{Entries, Entry};
 use extract::plan::{self, NoGain, Plan};
 use extract::rules::Stays;
 use sessions::round::Session;
-use sessions::rows::Pieces;
+use sessions::rows::RowSplitter;
 use sessions::settings::ExtractSettings;
 use store::blocks::Reader;
 use store::extracted::{Extract, Ledger, Record};
 
-/// That there was nothing to extract.
+/// The answer if nothing could be extracted.
 #[derive(Serialize)]
 struct Nothing {
     session: String,
-    /// No session was made.
     id: Option<String>,
     extracted: [(); 0],
 }
@@ -50,10 +48,10 @@ impl fmt::Display for Nothing {
     }
 }
 
-/// Makes a new session without what the settings extract.
+/// Makes a new session without the values that the settings extract.
 ///
 /// # Errors
-/// A session that can't be read; what keeps the new one from being made: there is none then.
+/// A session that cannot be read, or an export that fails; no session is made then.
 pub fn run(
     Context { env, now }: Context,
     session: &str,
@@ -85,7 +83,7 @@ pub fn run(
         json: args.json,
         ..OutputArgs::default()
     };
-    let made = make::lean(env, now, &store, in_whole(session, operation), &chosen, &output)?;
+    let made = make::make_lean(env, now, &store, in_whole(session, operation), &chosen, &output)?;
     if made.path.is_some() {
         log(&format!("claude/{}", made.id), &made.extracted);
     }
@@ -93,7 +91,7 @@ pub fn run(
     Ok(Exit::Done)
 }
 
-/// Emits the debug records, one for each entry.
+/// Emits one debug record per entry.
 fn log(session: &str, records: &[Record]) {
     let mut entries: BTreeMap<&str, Vec<(&str, u64)>> = BTreeMap::new();
     for one in records {
@@ -106,7 +104,7 @@ fn log(session: &str, records: &[Record]) {
     }
 }
 
-/// What is extracted of a session, by its rows in the store.
+/// Chooses what to extract from the session's rows in the store.
 fn chosen(
     store: &Store,
     session: &Session,
@@ -132,8 +130,8 @@ fn chosen(
     Ok(Chosen::of_plan(plan.items, rounds, settings.placeholder, redact))
 }
 
-/// Leaves in a plan what the new session would hold: a copy goes with its text, and what is no
-/// longer in the context does not come into it.
+/// Keeps only what the new session would contain: not what left the context. A copy is extracted
+/// with its text.
 pub fn fit(plan: &mut Plan) {
     let mut away = 0;
     plan.items.retain(|item| {
@@ -146,10 +144,10 @@ pub fn fit(plan: &mut Plan) {
     }
 }
 
-/// Which round a row of the file is of.
+/// Returns a function from row number to round number.
 fn rounds(session: &Session, rows: u64) -> impl Fn(u64) -> Option<u32> {
     let of_rounds: u64 = session.rounds.iter().map(|round| u64::from(round.rows)).sum();
-    // What stands before the first round is in none.
+    // Rows before the first round belong to none.
     let mut from = rows.saturating_sub(of_rounds);
     let mut begins: Vec<(u64, u32)> = Vec::with_capacity(session.rounds.len());
     for round in &session.rounds {
@@ -162,7 +160,7 @@ fn rounds(session: &Session, rows: u64) -> impl Fn(u64) -> Option<u32> {
     }
 }
 
-/// The records of a ledger, by the rows that their placeholders are in.
+/// The records of a ledger, by the id of the row that has the placeholder.
 fn known(ledger: &Ledger) -> BTreeMap<&str, Vec<&Extract>> {
     let mut known: BTreeMap<&str, Vec<_>> = BTreeMap::new();
     for extract in ledger.records.iter().filter_map(Record::extract) {
@@ -171,27 +169,26 @@ fn known(ledger: &Ledger) -> BTreeMap<&str, Vec<&Extract>> {
     known
 }
 
-/// As long as the id of a new session.
+/// A stand-in with the length of a new session's id.
 const SESSION: &str = "00000000-0000-0000-0000-000000000000";
 
-/// A transcript on its way to the rules.
+/// Feeds a transcript to the rules, row by row.
 struct Reading<'s> {
     ledger: &'s Ledger,
     gain: Gain<'s>,
     entries: Entries,
-    /// Rows so far.
     rows: u64,
-    pieces: Pieces,
-    /// What was extracted of a row.
+    pieces: RowSplitter,
+    /// What was extracted so far, by row id.
     known: BTreeMap<&'s str, Vec<&'s Extract>>,
-    /// Placeholders: the keys that have one, by row.
+    /// The keys that are placeholders, by row number.
     live: HashMap<u64, HashSet<String>>,
     no_gain: NoGain,
 }
 
 impl<'s> Reading<'s> {
     fn of(ledger: &'s Ledger, settings: &ExtractSettings) -> Self {
-        let gain = Gain::of(SESSION, false, settings);
+        let gain = Gain::new(SESSION, false, settings);
         let entries = if settings.dedupe {
             Entries::comparing(gain.shortest().max(COMPARED))
         } else {
@@ -202,7 +199,7 @@ impl<'s> Reading<'s> {
             gain,
             entries,
             rows: 0,
-            pieces: Pieces::default(),
+            pieces: RowSplitter::default(),
             known: known(ledger),
             live: HashMap::new(),
             no_gain: NoGain::new(),
@@ -213,9 +210,9 @@ impl<'s> Reading<'s> {
         let before = self.entries.found.len();
         self.entries.row(self.rows, row);
         for entry in &mut self.entries.found[before..] {
-            extractable_flag::lay(self.ledger, entry);
+            extractable_flag::apply_ledger(self.ledger, entry);
             for extract in self.known.get(entry.id.as_str()).into_iter().flatten() {
-                let json = edit::locate(row, &extract.key).map(|at| at.of(row));
+                let json = edit::locate(row, &extract.key).map(|at| at.slice(row));
                 if json.is_some_and(|json| Some(Record::digest(json)) == extract.placeholder) {
                     self.live.entry(self.rows).or_default().insert(extract.key.to_string());
                 }

@@ -12,44 +12,44 @@ use super::placeholder_lookup;
 use super::read::{self, Read};
 use super::source::{self, Kind, Source};
 use super::{extractable_flag, view};
-use crate::cmd::{err, inscribe};
+use crate::cmd::{err, import};
 use base::clock::Time;
 use base::env::Env;
-use base::shown::minute;
+use base::shown::format_minute;
 use extract::entry::Role;
 use sessions::settings::ExtractSettings;
 
-/// A value of an entry that is extracted.
+/// An extracted value of an entry.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Part {
     /// Its key.
     pub key: String,
-    /// Bytes of its JSON.
+    /// Length of its JSON.
     pub bytes: u64,
     /// `thinking`, `tool_result`, …
     pub trigger: String,
 }
 
-/// An entry of which something is extracted: its placeholders live.
+/// An entry with live placeholders.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Lean {
     /// Its id.
     pub entry_id: String,
-    /// The tool, where there is one.
+    /// The tool, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tool: Option<String>,
-    /// What of it is extracted.
+    /// Its extracted values.
     pub values: Vec<Part>,
-    /// When it was.
+    /// When they were extracted.
     pub extracted_at: Time,
-    /// When it was restored last.
+    /// When it was last restored.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub restored_at: Option<Time>,
-    /// Whether the model is sent its placeholders.
+    /// Whether its placeholders are sent to the model.
     pub in_context: bool,
 }
 
-/// An entry of which somebody said whether it may be extracted.
+/// An entry whose `_extractable` is set.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Said {
     /// Its id.
@@ -58,47 +58,47 @@ pub struct Said {
     pub extractable: Value,
 }
 
-/// What is extracted of a session (seed 001, `get_context`).
+/// What is extracted from a session (seed 001, `get_context`).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Context {
     /// Its id.
     pub session: String,
     /// Its agent.
     pub agent: String,
-    /// Whose it is.
+    /// The format of the session.
     pub kind: Kind,
-    /// Its file; of a database, `FILE:ID`.
+    /// Its file; for a database, `FILE:ID`.
     pub file: PathBuf,
-    /// Entries there are.
+    /// The number of entries.
     pub entries: u64,
-    /// Messages of the conversation among them.
+    /// How many of them are messages.
     pub messages: u64,
-    /// What of them is extracted, in the order of the rows.
+    /// The entries with extracted values, in row order.
     pub extracted: Vec<Lean>,
-    /// Bytes of that.
+    /// Total bytes of the extracted values.
     pub extracted_bytes: u64,
-    /// Rows with what looks like a placeholder, of which no ledger says anything.
+    /// Rows that contain what looks like a placeholder but is in no ledger.
     pub unknown: u64,
-    /// What was said of entries, in their rows or in the ledger.
+    /// The entries with a flag, set in their row or in the ledger.
     pub said: Vec<Said>,
-    /// The last entries in the context that hold long values: those that may go next.
+    /// The last entries in the context with long values: candidates for the next extraction.
     pub long: Vec<Long>,
 }
 
-/// What is extracted of a session.
+/// Lists what is extracted from a session.
 ///
 /// # Errors
-/// A session that can't be found or read.
-pub fn of(env: &Env, session: Option<&str>) -> anyhow::Result<Context> {
-    let source = source::find(env, &inscribe::root(env)?, session, false)?;
-    in_source(&source, &source::settings(env))
+/// A session that cannot be found or read.
+pub fn load(env: &Env, session: Option<&str>) -> anyhow::Result<Context> {
+    let source = source::find(env, &import::root(env)?, session, false)?;
+    load_from(&source, &source::settings(env))
 }
 
-/// The same of a session that was found.
+/// Lists what is extracted from a session that was found.
 ///
 /// # Errors
-/// One that can't be read.
-pub fn in_source(source: &Source, settings: &ExtractSettings) -> anyhow::Result<Context> {
+/// A session that cannot be read.
+pub fn load_from(source: &Source, settings: &ExtractSettings) -> anyhow::Result<Context> {
     let read = read::session(source)?;
     read.doubt.tell();
     if let Some(said) = read.unknown(source) {
@@ -117,15 +117,15 @@ pub fn in_source(source: &Source, settings: &ExtractSettings) -> anyhow::Result<
         extracted_bytes: parts.map(|part| part.bytes).sum(),
         extracted,
         unknown: read.unknown,
-        said: said_of(&read),
+        said: flagged_entries(&read),
         long: long::last(source, &read, settings)?,
     })
 }
 
-fn said_of(read: &Read) -> Vec<Said> {
+fn flagged_entries(read: &Read) -> Vec<Said> {
     let says = read.entries.iter().filter(|entry| entry.extractable.is_some());
     let of = |entry_id: &String, extractable| Said { entry_id: entry_id.clone(), extractable };
-    says.map(|entry| of(&entry.id, extractable_flag::shown(entry.extractable))).collect()
+    says.map(|entry| of(&entry.id, extractable_flag::to_json(entry.extractable))).collect()
 }
 
 fn lean(read: &Read) -> Vec<Lean> {
@@ -143,7 +143,7 @@ fn lean(read: &Read) -> Vec<Lean> {
             tool: live.iter().find_map(|live| live.tool.as_ref()).map(ToString::to_string),
             values: live.iter().map(part).collect(),
             extracted_at: live.iter().map(|live| live.at).max()?,
-            restored_at: marked.max(read.ledger.restored(&first.entry)),
+            restored_at: marked.max(read.ledger.last_restored(&first.entry)),
             in_context: entry.is_some_and(|entry| entry.in_context),
         })
     };
@@ -160,7 +160,7 @@ impl fmt::Display for Context {
         };
         f.write_str(&place.headline(self.entries, self.messages))?;
         for Said { entry_id, extractable } in &self.said {
-            write!(f, "\nsaid of {entry_id}: _extractable {extractable}")?;
+            write!(f, "\nflag of {entry_id}: _extractable = {extractable}")?;
         }
         if self.extracted.is_empty() {
             return f.write_str("\nnothing of it is extracted");
@@ -174,14 +174,14 @@ impl fmt::Display for Context {
             let tool = lean.tool.as_ref().map_or_else(String::new, |tool| format!(" of {tool}"));
             let restored = lean
                 .restored_at
-                .map_or_else(String::new, |at| format!(", restored {}", minute(Some(at))));
+                .map_or_else(String::new, |at| format!(", restored {}", format_minute(Some(at))));
             let away = if lean.in_context { "" } else { ", not in the context" };
             write!(
                 f,
                 "\n  {}{tool}: {}; {}{restored}{away}",
                 lean.entry_id,
                 parts.join(", "),
-                minute(Some(lean.extracted_at)),
+                format_minute(Some(lean.extracted_at)),
             )?;
         }
         Ok(())

@@ -1,6 +1,6 @@
-//! What was said of entries: whether they may be extracted (`_extractable`). An entry's row says
-//! it itself; while that can't be written, for its session lives or is Claude Code's, the ledger
-//! says it in its place, and goes before the row.
+//! Whether an entry may be extracted (`_extractable`). An entry's row has the flag. If the row
+//! cannot be written (a running session, or Claude Code's), the ledger has it and overrides the
+//! row.
 
 use anyhow::Context as _;
 use serde_json::Value;
@@ -8,16 +8,16 @@ use serde_json::Value;
 use extract::entry::{Entry, Extractable};
 use store::extracted::Ledger;
 
-/// `true`, `false`, a number of messages, or `none`.
+/// Parses `true`, `false`, a number of messages, or `none`.
 ///
 /// # Errors
-/// Anything else.
+/// Any other text.
 pub fn parse(value: &str) -> anyhow::Result<Option<Extractable>> {
     Ok(match value {
         "true" => Some(Extractable::Always),
         "false" => Some(Extractable::Never),
         "none" | "null" => None,
-        number => Some(Extractable::After(whole(number).with_context(|| {
+        number => Some(Extractable::After(parse_messages(number).with_context(|| {
             format!(
                 "`{value}` is neither true, false, none nor a number of messages from 0 to {}",
                 u32::MAX
@@ -26,15 +26,15 @@ pub fn parse(value: &str) -> anyhow::Result<Option<Extractable>> {
     })
 }
 
-/// A number of messages, as programs may write it: 10 and 10.0.
-pub fn whole(number: &str) -> Option<u32> {
+/// Parses a number of messages; programs may write 10 as 10.0.
+pub fn parse_messages(number: &str) -> Option<u32> {
     let (whole, rest) = number.split_once('.').unwrap_or((number, "0"));
     let zeros = !rest.is_empty() && rest.bytes().all(|digit| digit == b'0');
     whole.parse().ok().filter(|_| zeros)
 }
 
-/// As it stands in rows, in the ledger and in answers; null where nothing is said.
-pub fn shown(value: Option<Extractable>) -> Value {
+/// The flag as rows, ledger and answers contain it; null if it is not set.
+pub fn to_json(value: Option<Extractable>) -> Value {
     match value {
         None => Value::Null,
         Some(Extractable::Always) => true.into(),
@@ -43,10 +43,9 @@ pub fn shown(value: Option<Extractable>) -> Value {
     }
 }
 
-/// Lays what the ledger says over what the entry's row does. Nothing that [`shown`] would not
-/// write is taken.
-pub fn lay(ledger: &Ledger, entry: &mut Entry) {
-    let Some(value) = ledger.said(&entry.id) else { return };
+/// Overrides the entry's flag with the ledger's. Values that rows cannot have are ignored.
+pub fn apply_ledger(ledger: &Ledger, entry: &mut Entry) {
+    let Some(value) = ledger.extractable_flag(&entry.id) else { return };
     let said = match value {
         Value::Null => None,
         Value::Bool(true) => Some(Extractable::Always),
@@ -93,7 +92,7 @@ mod tests {
             let mut entries = Entries::default();
             entries.row(0, row.as_bytes());
             let mut entry = entries.finish().pop().unwrap();
-            lay(&Ledger::of(records), &mut entry);
+            apply_ledger(&Ledger::of(records), &mut entry);
             entry.extractable
         };
         let plain = r#"{"type":"user","id":"a"}"#;
@@ -110,7 +109,7 @@ mod tests {
         );
         assert_eq!(of(never, vec![set(json!("x"), false)]), Some(Extractable::Never));
         for value in [None, Some(Extractable::Always), Some(Extractable::After(3))] {
-            assert_eq!(of(plain, vec![set(shown(value), false)]), value);
+            assert_eq!(of(plain, vec![set(to_json(value), false)]), value);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Which values get shorter by their placeholders.
+//! Finds values that a placeholder would not make shorter.
 
 use extract::entry::Entry;
 use extract::placeholder::{self, About};
@@ -6,7 +6,7 @@ use extract::plan::NoGain;
 use extract::rules::Triggers;
 use sessions::settings::{ExtractSettings, Placeholder};
 
-/// Which values a placeholder would be shorter than.
+/// Compares values with their placeholders.
 pub struct Gain<'s> {
     session: &'s str,
     in_place: bool,
@@ -15,27 +15,27 @@ pub struct Gain<'s> {
 }
 
 impl<'s> Gain<'s> {
-    /// By the settings, of a session that is edited in place, or made anew: then nothing is left
-    /// in the place of what goes whole.
-    pub fn of(session: &'s str, in_place: bool, settings: &ExtractSettings) -> Self {
+    /// For a session that is edited in place or copied into a new one. A new one keeps no
+    /// placeholder for a whole block.
+    pub fn new(session: &'s str, in_place: bool, settings: &ExtractSettings) -> Self {
         let triggers = Triggers::new(settings);
         Self { session, in_place, triggers, form: settings.placeholder }
     }
 
-    /// Characters from which on values may go.
+    /// The fewest characters that a rule extracts.
     pub fn shortest(&self) -> u32 {
         self.triggers.shortest()
     }
 
-    /// Puts the values of an entry aside that no placeholder is shorter than.
+    /// Adds the entry's values that a placeholder would not shorten to `found`.
     pub fn none(&self, entry: &Entry, line: &[u8], found: &mut NoGain) {
         let shortest = self.triggers.shortest();
         for value in &entry.values {
-            // What the length alone keeps needs no other reason.
+            // A value that is too short for the rules needs no second reason.
             if value.chars < shortest && entry.extractable.is_none() {
                 continue;
             }
-            let (json, keep) = (value.span.of(line), self.triggers.keep(entry, value));
+            let (json, keep) = (value.span.slice(line), self.triggers.keep(entry, value));
             if value.whole && !self.in_place {
                 continue;
             }

@@ -1,5 +1,5 @@
-//! `extract gc`: how much content is kept, and, with `--forget`, the removal of what no session
-//! needs any more. Apart from it, only `purge` removes content.
+//! `extract gc`: shows how much content is kept. With `--forget`, removes what no session needs;
+//! besides this, only `purge` removes content.
 
 mod files;
 
@@ -13,7 +13,7 @@ use serde::Serialize;
 
 use self::files::Files;
 use super::asked;
-use crate::cmd::inscribe::{self, count};
+use crate::cmd::import::{self, count};
 use crate::cmd::{Exit, confirmed, err, operator, show};
 use base::clock::Time;
 use base::env::Env;
@@ -22,26 +22,24 @@ use store::blocks::Root;
 use store::extracted::{self, Amount, GiveUp, Record, State, Swept};
 use store::openclaw;
 
-/// How to clean up.
 #[derive(Debug, Clone, Copy)]
 pub struct Ask {
-    /// Also give up content of sessions whose files are gone.
+    /// Also give up the content of sessions whose files are gone.
     pub forget: bool,
-    /// Do not ask whether to give it up.
+    /// Do not ask for confirmation.
     pub yes: bool,
-    /// Only say what would go.
+    /// Only show what would be removed.
     pub dry_run: bool,
-    /// For programs.
     pub json: bool,
 }
 
-/// What came of a sweep, or would.
+/// The result of a sweep, or of a dry run.
 #[derive(Serialize)]
 struct Report {
     #[serde(flatten)]
     swept: Swept,
     dry_run: bool,
-    /// Only `--forget` removes.
+    /// Without `--forget`, nothing is removed.
     #[serde(skip)]
     only_shown: bool,
 }
@@ -59,37 +57,37 @@ impl fmt::Display for Report {
 /// Runs the verb.
 ///
 /// # Errors
-/// Settings with a fault in them; what the system says of the store.
+/// Faulty settings, or a store that cannot be swept.
 pub fn run(env: &Env, now: Time, ask: Ask) -> anyhow::Result<Exit> {
     let Ask { forget, yes, dry_run, json } = ask;
     if forget {
         operator::refuse_agent(env, "extract gc --forget")?;
     }
-    let root = inscribe::root(env)?;
+    let root = import::root(env)?;
     let settings = asked::settings(env)?;
-    let sweep = |dry_run| sweep(&root, &settings, inscribe::homes(env), now, dry_run);
+    let sweep = |dry_run| sweep(&root, &settings, import::homes(env), now, dry_run);
     let dry_run = dry_run || !forget;
     if !dry_run {
-        // The sessions are named before their content goes.
+        // Name the sessions before their content is removed.
         let would = sweep(true)?;
-        said(&would, true).iter().for_each(err);
+        session_notes(&would, true).iter().for_each(err);
         if would.gone.bytes > 0 && !yes && !confirmed(&line(&would, true), "--yes removes it")? {
             return Ok(Exit::Refused);
         }
     }
     let swept = sweep(dry_run)?;
     if !json {
-        said(&swept, dry_run).iter().for_each(err);
+        session_notes(&swept, dry_run).iter().for_each(err);
     }
     show(&Report { swept, dry_run, only_shown: !forget }, json)?;
     Ok(Exit::Done)
 }
 
-/// Removes what no placeholder of a known session needs, and the content of sessions whose files
-/// are not found below `homes` either. What was used within the retention stays.
+/// Removes content that no placeholder of a known session needs, and that of sessions whose files
+/// are also missing below `homes`. Content used within the retention period stays.
 ///
 /// # Errors
-/// What the system says; content that is being extracted or restored for too long.
+/// Other extractions or restores that hold the store for too long.
 pub fn sweep(
     root: &Root,
     settings: &ExtractSettings,
@@ -109,19 +107,19 @@ pub fn sweep(
             Err(_) => swept.unread.push(database),
         }
     }
-    // Where nothing was ever extracted nothing is made.
+    // Do not create a store if nothing was ever extracted.
     if !dry_run && root.path().join("extracted").is_dir() {
         let state = State { last_retention_run_at: Some(now), ..State::read(root) };
-        state.write(root).context("when content was removed could not be kept")?;
+        state.write(root).context("could not record when content was removed")?;
     }
     Ok(swept)
 }
 
-/// OpenClaw's databases that something was extracted of: beside them are copies of ours.
+/// `OpenClaw` databases that something was extracted from: our copies are beside them.
 fn databases(root: &Root) -> BTreeSet<PathBuf> {
     let mut found = BTreeSet::new();
-    for extracted in extracted::all(root).found {
-        // What can't be read is told by the sweep.
+    for extracted in extracted::find_ledgers(root).found {
+        // The sweep reports what cannot be read.
         let ledger = extracted.ledger().unwrap_or_default();
         for record in &ledger.records {
             let Record::Extract(extract) = record else { continue };
@@ -133,8 +131,8 @@ fn databases(root: &Root) -> BTreeSet<PathBuf> {
     found
 }
 
-/// What a sweep could not read, and which sessions it is done with.
-fn said(swept: &Swept, dry_run: bool) -> Vec<String> {
+/// Lists what a sweep could not read, and the sessions whose content it removed.
+fn session_notes(swept: &Swept, dry_run: bool) -> Vec<String> {
     let unread = swept.unread.iter().map(|path| {
         let path = path.display();
         format!("{path} can't be read, or is on a disk that is not there: what it may need stays")
@@ -153,7 +151,7 @@ fn said(swept: &Swept, dry_run: bool) -> Vec<String> {
     unread.chain(missing).chain(content).chain(forgotten).collect()
 }
 
-/// What a sweep came to, on a line.
+/// Summarizes a sweep on one line.
 fn line(swept: &Swept, dry_run: bool) -> String {
     let Swept { gone, kept, unnamed, waiting, copies, .. } = swept;
     let copies = match copies {
@@ -175,7 +173,7 @@ fn line(swept: &Swept, dry_run: bool) -> String {
     let unnamed = match unnamed {
         0 => String::new(),
         bytes => format!(
-            "; {} stay that no ledger names: one may be lost, or a run was killed",
+            "; {} stay although no ledger names them: a ledger may be lost, or a run was killed",
             size(*bytes),
         ),
     };

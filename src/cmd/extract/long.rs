@@ -1,5 +1,5 @@
-//! Entries that hold long values still: those of which an agent may say that they are to stay,
-//! before they go.
+//! Finds entries that still hold long values, so that an agent can protect them before they are
+//! extracted.
 
 use std::collections::BTreeMap;
 
@@ -14,27 +14,26 @@ use extract::rules::Triggers;
 use sessions::settings::ExtractSettings;
 use sessions::span::Span;
 
-/// Entries that are listed: the list is in the agent's context from then on.
+/// The most entries to list: the list itself stays in the agent's context.
 const LISTED: usize = 20;
 
-/// An entry that holds long values.
+/// An entry with long values.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Long {
-    /// Its id.
     pub entry_id: String,
-    /// The tool, where there is one.
+    /// The tool, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tool: Option<String>,
-    /// Bytes of the values' JSON.
+    /// Total length of the values' JSON.
     pub bytes: u64,
-    /// How the first of them begins.
+    /// The start of the first value.
     pub begins: String,
 }
 
-/// The last entries in the context of which something would go, were they old enough.
+/// The last entries in the context that would be extracted if they were old enough.
 ///
 /// # Errors
-/// A session that can't be read.
+/// A session that cannot be read.
 pub fn last(source: &Source, read: &Read, settings: &ExtractSettings) -> anyhow::Result<Vec<Long>> {
     let triggers = Triggers::new(settings);
     let mut found: BTreeMap<u64, (Span, Long)> = BTreeMap::new();
@@ -69,7 +68,7 @@ pub fn last(source: &Source, read: &Read, settings: &ExtractSettings) -> anyhow:
     Ok(found.into_values().map(|(_, long)| long).collect())
 }
 
-/// Whether a value is of those that go with their age.
+/// Whether a value would be extracted once it is old enough.
 fn goes(read: &Read, triggers: &Triggers, entry: &Entry, value: &Value) -> bool {
     let live = read.is_placeholder(entry.row, &value.key);
     !value.copy && !live && triggers.of(entry, value).is_ok()

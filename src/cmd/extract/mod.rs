@@ -1,4 +1,4 @@
-//! `extract`: keep recent, extract old, restore.
+//! `extract`: replaces long old values by placeholders, and restores them.
 
 mod asked;
 mod claude;
@@ -30,8 +30,8 @@ use crate::cli::ExtractVerb;
 use crate::cmd::{Context, Exit, Run, err, show};
 use extract::redact::bare;
 
-/// Says where rows are that could not be brought into a session.
-fn told(left: Option<String>) {
+/// Reports where rows are that could not be added to a session.
+fn report_left_rows(left: Option<String>) {
     if let Some(left) = left {
         err(left);
     }
@@ -47,7 +47,7 @@ impl Run for ExtractVerb {
                 run::run(context, args, &how)
             }
             Self::Watch { paths, once, json } => watch::run(env, paths, *once, *json),
-            // As output is what is done where nothing is said.
+            // Output is the default, so the flag changes nothing.
             Self::Restore {
                 session,
                 entry,
@@ -73,7 +73,7 @@ impl Run for ExtractVerb {
                 Ok(Exit::Done)
             }
             Self::Context { session, json } => {
-                show(&context::of(env, session.as_deref())?, *json)?;
+                show(&context::load(env, session.as_deref())?, *json)?;
                 Ok(Exit::Done)
             }
             Self::Status { json } => {

@@ -1,5 +1,5 @@
-//! What an extraction frees in tokens: counted on a part of what goes, by a vocabulary, and
-//! calibrated by what the session's own responses used.
+//! Estimates the tokens that an extraction frees. A vocabulary counts a sample, and the session's
+//! own responses calibrate the count.
 
 use super::planned::{Amounts, Planned};
 use super::preview::Preview;
@@ -12,19 +12,19 @@ use extract::when::Look;
 use sessions::dialect;
 use sessions::settings::{ExtractSettings, Placeholder};
 
-/// Characters of a token, where nothing was counted.
+/// Characters per token, if nothing was counted.
 const CHARACTERS: u64 = 4;
 
-/// What a plan takes out of a session.
+/// How much a plan takes out of a session.
 pub fn amounts(source: &Source, settings: &ExtractSettings, read: &Read, plan: &Plan) -> Amounts {
     let (mut bytes, mut saved) = (0, 0);
     for item in &plan.items {
         let chars = u64::from(item.chars);
         let length = (item.span.end - item.span.start) as u64;
-        let (frame, shown) = stays(source, settings, item);
+        let (frame, shown) = placeholder_size(source, settings, item);
         let shown = shown.min(chars);
-        // A character takes so many bytes as it does in the value, and four at most: what a
-        // signature takes is none of them.
+        // Estimates the bytes of the kept text, at most four per character: a signature adds bytes
+        // but no characters.
         let of_text = (shown * length).checked_div(chars).unwrap_or(0).min(4 * shown);
         bytes += length.saturating_sub(frame + of_text);
         saved += if item.sent { chars.saturating_sub(frame + shown) } else { 0 };
@@ -38,10 +38,10 @@ pub fn amounts(source: &Source, settings: &ExtractSettings, read: &Read, plan: &
     Amounts { bytes, saved, behind }
 }
 
-/// What stands in a value's place: bytes of a placeholder besides the text it shows, and the most
-/// characters of that.
-fn stays(source: &Source, settings: &ExtractSettings, item: &Item) -> (u64, u64) {
-    // In a new session of Claude Code's nothing is left in the place of what goes whole.
+/// The size of a placeholder: its bytes without the text it shows, and the most characters of that
+/// text.
+fn placeholder_size(source: &Source, settings: &ExtractSettings, item: &Item) -> (u64, u64) {
+    // A new Claude Code session keeps no placeholder for a whole block.
     if item.whole && source.kind == Kind::Claude {
         return (0, 0);
     }
@@ -54,12 +54,12 @@ fn stays(source: &Source, settings: &ExtractSettings, item: &Item) -> (u64, u64)
     }
 }
 
-/// What is known of the session and its prompt cache, without counting.
+/// The facts about a session and its prompt cache, with estimated tokens.
 pub fn look(read: &Read, plan: &Plan, amounts: Amounts) -> Look {
-    weighed(read, plan, amounts, |characters| characters / CHARACTERS)
+    to_facts(read, plan, amounts, |characters| characters / CHARACTERS)
 }
 
-fn weighed(read: &Read, plan: &Plan, of: Amounts, tokens: impl Fn(u64) -> u64) -> Look {
+fn to_facts(read: &Read, plan: &Plan, of: Amounts, tokens: impl Fn(u64) -> u64) -> Look {
     Look {
         last: read.last,
         values: plan.items.len() as u64,
@@ -69,7 +69,7 @@ fn weighed(read: &Read, plan: &Plan, of: Amounts, tokens: impl Fn(u64) -> u64) -
     }
 }
 
-/// The same in the session's own tokens.
+/// The same facts with tokens counted and calibrated.
 pub fn counted(source: &Source, planned: &Planned, preview: &Preview) -> Look {
     let Planned { read, plan, amounts, .. } = planned;
     let characters = preview.sample.chars().count() as u64;
@@ -83,5 +83,5 @@ pub fn counted(source: &Source, planned: &Planned, preview: &Preview) -> Look {
         .map_or(1.0, |dialect| read.tail.calibration(dialect, &counter, &in_context).factor());
     let counted = counter.count(&preview.sample);
     let per = counted as f64 / characters as f64 * worth;
-    weighed(read, plan, *amounts, |characters| (characters as f64 * per).round() as u64)
+    to_facts(read, plan, *amounts, |characters| (characters as f64 * per).round() as u64)
 }

@@ -1,6 +1,6 @@
-//! What is known of a session's placeholders: what its own ledger says, and of rows that a client
-//! copied into it from another session, a fork's, what that one's ledger says. The one look-up
-//! for whoever plans, shows or restores.
+//! Finds the ledger records of a session's placeholders, for plans, output and restores. Rows that
+//! a client copied from another session, as a fork has them, are looked up in that session's
+//! ledger.
 
 mod same;
 
@@ -18,12 +18,11 @@ use extract::entry::Entry;
 use extract::placeholder::{self, BEGIN};
 use store::extracted::{Extract, Kin, Ledger, Object, Record, Shared};
 
-/// Rows that hold what looks like a placeholder, and that a ledger does not know.
+/// Rows with what looks like a placeholder but is not in the session's ledger.
 pub struct UnknownPlaceholders {
     finder: Finder<'static>,
-    /// By their ids.
     by_id: same::Rows,
-    /// Their ids by their numbers, from 0.
+    /// The ids by row number, from 0.
     rows: HashMap<u64, String>,
 }
 
@@ -34,36 +33,35 @@ impl Default for UnknownPlaceholders {
 }
 
 impl UnknownPlaceholders {
-    /// Looks at a row, with the placeholders in it that are known.
+    /// Checks a row, given its known placeholders.
     pub fn row(&mut self, entry: &Entry, line: &[u8], known: &[Live]) {
         let strange = |at: usize| {
             let quoted = at > 0 && line[at - 1] == b'\\';
             !quoted && !known.iter().any(|live| live.span.start <= at && at < live.span.end)
         };
         if self.finder.find_iter(line).any(strange) {
-            self.by_id.insert(entry.id.clone(), same::written(line));
+            self.by_id.insert(entry.id.clone(), same::row_time(line));
             self.rows.insert(entry.row, entry.id.clone());
         }
     }
 
-    /// How many there are.
     pub fn count(&self) -> u64 {
         self.rows.len() as u64
     }
 
-    /// What others say of these rows.
+    /// What the ledgers of other sessions say about these rows.
     pub fn kin(&self, source: &Source) -> Kin {
         if self.by_id.is_empty() {
             return Kin::default();
         }
-        let mut kin = source.extracted.kin(&self.by_id.keys().cloned().collect());
-        same::leave(source, &self.by_id, &mut kin);
+        let mut kin = source.extracted.related_records(&self.by_id.keys().cloned().collect());
+        same::retain_proven(source, &self.by_id, &mut kin);
         kin
     }
 
-    /// What stays in doubt of these rows, as something of the others' can't be read: a ledger may
-    /// say something of any of them, a session's file has to do with its own. It is nobody's
-    /// fault but that of what can't be read, so everything else goes on without it.
+    /// The rows that stay in doubt because something cannot be read. An unreadable ledger may
+    /// concern any row, an unreadable session file only its own. Everything else proceeds without
+    /// them.
     pub fn doubt(
         self,
         source: &Source,
@@ -92,25 +90,25 @@ impl UnknownPlaceholders {
         };
         let place = source.place();
         let said = format!(
-            "{first}{more}: {of} of {} may hold placeholders that nothing else tells of, and stay as they are until it can be read",
+            "{first}{more}: {of} of {} may hold placeholders that only this file can identify; they stay unchanged until it is readable",
             place.display()
         );
         Doubt { rows, said: Some(said) }
     }
 }
 
-/// Rows that may hold placeholders of a ledger that can't be read: they are no placeholders that
-/// can be restored, and no content either.
+/// Rows that may hold placeholders of an unreadable ledger. They are neither restored nor
+/// extracted.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Doubt {
-    /// Their numbers, from 0.
+    /// Row numbers, from 0.
     pub rows: HashSet<u64>,
-    /// What a user is told.
+    /// The message for the user.
     pub said: Option<String>,
 }
 
 impl Doubt {
-    /// Says it.
+    /// Prints the message.
     pub fn tell(&self) {
         if let Some(said) = &self.said {
             err(said);
@@ -118,24 +116,24 @@ impl Doubt {
     }
 }
 
-/// A ledger with what others say of its rows, too.
-pub fn joined(mut kin: Vec<Record>, own: &Ledger) -> Ledger {
-    // What the session's own ledger says is newer.
+/// Adds the records from other ledgers to a session's own.
+pub fn merge_ledgers(mut kin: Vec<Record>, own: &Ledger) -> Ledger {
+    // The session's own records come last, because they are newer.
     kin.extend(own.records.iter().cloned());
     Ledger::of(kin)
 }
 
-/// What was extracted where a placeholder stands.
-pub enum Fits<'l> {
-    /// This.
+/// The records that match a placeholder.
+pub enum Match<'l> {
+    /// Exactly one content.
     One(&'l Shared<Extract>),
-    /// One of these, newest first, a record for each content.
+    /// Several candidates, newest first, one per content.
     Several(Vec<&'l Shared<Extract>>),
 }
 
-/// Which of the records that fit a placeholder it is of. Where they are of different content it
-/// is that of the file they name, as long as the others' files are where they were.
-pub fn decide<'l>(place: &Path, fitting: &[&'l Shared<Extract>]) -> Option<Fits<'l>> {
+/// Chooses the record of a placeholder. If the contents differ, the record that names this file
+/// wins, as long as the files of the others still exist.
+pub fn decide<'l>(place: &Path, fitting: &[&'l Shared<Extract>]) -> Option<Match<'l>> {
     let first = *fitting.first()?;
     let mut contents: Vec<&Shared<Extract>> = Vec::new();
     for record in fitting {
@@ -144,7 +142,7 @@ pub fn decide<'l>(place: &Path, fitting: &[&'l Shared<Extract>]) -> Option<Fits<
         }
     }
     if contents.len() == 1 {
-        return Some(Fits::One(first));
+        return Some(Match::One(first));
     }
     let own: Vec<&Shared<Extract>> = contents
         .iter()
@@ -158,15 +156,15 @@ pub fn decide<'l>(place: &Path, fitting: &[&'l Shared<Extract>]) -> Option<Fits<
         *record.file == *place || record.file.symlink_metadata().is_ok()
     };
     match own.as_slice() {
-        [one] if fitting.iter().all(in_place) => Some(Fits::One(one)),
-        _ => Some(Fits::Several(contents)),
+        [one] if fitting.iter().all(in_place) => Some(Match::One(one)),
+        _ => Some(Match::Several(contents)),
     }
 }
 
-/// The placeholder with a word more where the ledger has the same of other content: it would
-/// not be known whose it is.
-pub fn apart(ledger: &Ledger, entry: &str, key: &str, put: Vec<u8>, json: &[u8]) -> Vec<u8> {
-    let fitting = ledger.fitting(entry, key, &put);
+/// Extends a placeholder by a digest if the ledger has the same text for other content; otherwise
+/// the two could not be told apart.
+pub fn make_unique(ledger: &Ledger, entry: &str, key: &str, put: Vec<u8>, json: &[u8]) -> Vec<u8> {
+    let fitting = ledger.find_placeholders(entry, key, &put);
     if fitting.is_empty() {
         return put;
     }
@@ -177,16 +175,16 @@ pub fn apart(ledger: &Ledger, entry: &str, key: &str, put: Vec<u8>, json: &[u8])
     placeholder::marked(&put, entry, &content.to_string())
 }
 
-/// A placeholder in a session, by its ledger.
+/// A placeholder in a session, with its ledger record.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Live {
-    /// Its row, from 0.
+    /// The row number, from 0; `u64::MAX` if nothing was left in a row.
     pub row: u64,
-    /// Where it lies in the row.
+    /// Its place in the row.
     pub span: Span,
-    /// What was extracted there, by the ledger.
+    /// What was extracted there.
     pub extract: Shared<Extract>,
-    /// Records of different content that it may be of, newest first; none where one alone fits.
+    /// Other candidates with different content, newest first; empty if one record matches.
     pub rivals: Vec<Shared<Extract>>,
 }
 
@@ -199,7 +197,7 @@ impl Deref for Live {
 }
 
 impl Live {
-    /// What an extraction put there.
+    /// For a placeholder with one matching record.
     pub fn of(extract: &Shared<Extract>, row: u64, span: Span) -> Self {
         Self { row, span, extract: extract.clone(), rivals: Vec::new() }
     }
@@ -209,7 +207,7 @@ impl Live {
         std::iter::once(&self.object).chain(self.rivals.iter().map(|rival| &rival.object))
     }
 
-    /// The same as one of its rivals says it, by how many'th that is, from 1.
+    /// The same placeholder with the rival of this number, from 1, as its record.
     pub fn as_of(&self, rival: usize) -> Option<Self> {
         Some(Self::of(self.rivals.get(rival.checked_sub(1)?)?, self.row, self.span))
     }

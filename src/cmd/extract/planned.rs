@@ -1,4 +1,4 @@
-//! What the steps of an extraction hand on.
+//! Data that the steps of an extraction pass on.
 
 use super::read::Read;
 use extract::plan::Plan;
@@ -7,55 +7,53 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 
-/// How it is run.
+/// Options of a run.
 #[derive(Debug, Clone, Default)]
 pub struct How {
-    /// Nothing is done.
+    /// Write nothing.
     pub dry_run: bool,
     /// A database may be written.
     pub offline: bool,
-    /// Where a new session goes.
+    /// The path of a new session.
     pub out: Option<PathBuf>,
 }
 
-/// A session with what would be extracted of it.
+/// A session and its plan.
 pub struct Planned {
-    /// What was read.
     pub read: Read,
-    /// What would be done.
     pub plan: Plan,
-    /// What it takes out.
+    /// How much the plan takes out.
     pub amounts: Amounts,
-    /// What is known of the prompt cache.
+    /// Facts about the prompt cache.
     pub look: Look,
     /// Whether the prompt cache has expired.
     pub cold: bool,
-    /// Whether it pays.
+    /// Whether to extract now.
     pub verdict: Verdict,
 }
 
-/// What an extraction came to.
+/// The result of an extraction.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Done {
-    /// Values that went into the store.
+    /// Values moved to the store.
     pub values: u64,
-    /// Entries that they are of.
+    /// Entries they belong to.
     pub entries: u64,
-    /// Bytes of them.
+    /// Their bytes.
     pub bytes: u64,
-    /// Bytes by which the session got shorter.
+    /// Bytes by which the session file shrank.
     pub freed: u64,
-    /// Rows in which calls were redacted that had asked for a restore.
+    /// Rows with redacted restore calls.
     pub redacted: u64,
 }
 
-/// What a plan takes out.
+/// How much a plan takes out.
 #[derive(Debug, Clone, Copy)]
 pub struct Amounts {
     /// Bytes of the file.
     pub bytes: u64,
     /// Characters of the context.
     pub saved: u64,
-    /// Characters of what lies behind the first of these in the context, with them.
+    /// Characters of the context from the first change on.
     pub behind: u64,
 }

@@ -1,4 +1,4 @@
-//! What goes, in short: how each value begins, and enough text to count tokens by.
+//! Previews what would be extracted: the start of each value, and a sample to count tokens.
 
 use std::io;
 
@@ -7,41 +7,37 @@ use extract::plan::Plan;
 use extract::text;
 use sessions::span;
 
-/// Characters that are shown of a value.
+/// Characters shown of a value.
 const SHOWN: usize = 48;
 
-/// Text that is counted at most, in bytes: some thirty thousand tokens.
+/// Bytes of the sample, about thirty thousand tokens.
 const SAMPLE: usize = 128 * 1024;
 
-/// Bytes of a value that are counted at most: the sample is to be of many.
+/// Most bytes of one value in the sample, so that it covers many values.
 const OF_ONE: usize = 2 * 1024;
 
-/// How values begin.
 #[derive(Debug, Default)]
 pub struct Preview {
-    /// In the order of the plan's items.
+    /// The start of each value, in the order of the plan's items.
     pub begins: Vec<String>,
-    /// Text of them.
+    /// Text to count tokens in.
     pub sample: String,
 }
 
 impl Preview {
-    /// Reads what a plan takes out: `shown` values at least, and as many as a count needs.
-    ///
-    /// # Errors
-    /// What the system says.
-    pub fn of(source: &Source, plan: &Plan, shown: usize) -> io::Result<Self> {
+    /// Reads the start of at least `shown` values, and of as many as the sample needs.
+    pub fn read(source: &Source, plan: &Plan, shown: usize) -> io::Result<Self> {
         let mut preview = Self::default();
         let mut items = plan.items.iter().peekable();
         let mut enough = plan.items.is_empty();
         let read = source.file.rows(&mut |row, line| {
             while let Some(item) = items.next_if(|item| item.row == row) {
                 let characters = if preview.sample.len() < SAMPLE { OF_ONE } else { 4 * SHOWN };
-                preview.add(&text::ends(item.span.of(line), characters, 0).0);
+                preview.add(&text::ends(item.span.slice(line), characters, 0).0);
             }
             let counts = preview.sample.len() >= SAMPLE && preview.begins.len() >= shown;
             enough |= counts || items.peek().is_none();
-            // The rest of the file says nothing more.
+            // Stop: the rest of the file adds nothing.
             if enough { Err(io::ErrorKind::Interrupted.into()) } else { Ok(()) }
         });
         match read {
@@ -61,7 +57,7 @@ impl Preview {
     }
 }
 
-/// How a text begins, on one line.
+/// The start of a text, on one line.
 pub fn begin(text: &str) -> String {
     let plain = |c: char| if c.is_whitespace() || c.is_control() { ' ' } else { c };
     let begin: String = text.trim_start().chars().take(SHOWN).map(plain).collect();
@@ -69,7 +65,7 @@ pub fn begin(text: &str) -> String {
     if more { format!("{}…", begin.trim_end()) } else { begin }
 }
 
-/// A value's text: a string's, that of a block, else the JSON as it is.
+/// A value's text: of a string or a block, else its raw JSON.
 pub fn text(json: &[u8]) -> String {
     let of_block = || {
         let field = ["thinking", "text"].into_iter().find_map(|name| span::find(json, name))?;
@@ -77,7 +73,7 @@ pub fn text(json: &[u8]) -> String {
     };
     match span::text(json).or_else(of_block) {
         Some(text) => text.into_owned(),
-        // JSON that is no text, or holds half a surrogate pair.
+        // JSON without text, or with half a surrogate pair.
         None => String::from_utf8_lossy(json).into_owned(),
     }
 }

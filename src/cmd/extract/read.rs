@@ -1,4 +1,4 @@
-//! A session read for the rules: its entries, and the placeholders in it.
+//! Reads a session for the rules: its entries and placeholders.
 
 use std::collections::HashSet;
 use std::io;
@@ -11,7 +11,7 @@ use memchr::memmem;
 use serde_json::value::RawValue;
 
 use super::gain::Gain;
-use super::placeholder_lookup::{self, Doubt, Fits, Live, UnknownPlaceholders};
+use super::placeholder_lookup::{self, Doubt, Live, Match, UnknownPlaceholders};
 use super::source::{Kind, Source};
 use super::tail::Tail;
 use super::{extractable_flag, progress};
@@ -26,43 +26,43 @@ use sessions::settings::{ExtractSettings, Placeholder};
 use sessions::span::Span;
 use store::extracted::{Extract, Kin, Ledger, Object, Record, Shared};
 
-/// Characters from which on values are compared, whatever the settings extract: a client's word
-/// that a file is as it was is no second reading of it.
+/// Shortest value to compare, in characters, whatever the settings say. A client's short "file
+/// unchanged" must not count as a second reading.
 pub const COMPARED: u32 = 256;
 
-/// A session as it was read.
+/// A session, as read.
 pub struct Read {
     /// Its entries.
     pub entries: Vec<Entry>,
-    /// The placeholders in it, in order.
+    /// Its placeholders, in order.
     pub live: Vec<Live>,
-    /// What was extracted of it, ever.
+    /// All that was ever extracted from it.
     pub ledger: Ledger,
-    /// The file when it was read.
+    /// The file's state when it was read.
     pub stamp: Stamp,
-    /// When its last row was written, by what that says; where no row says it, the file.
+    /// When its last row was written, by its timestamp; if there is none, by the file's.
     pub last: Option<Time>,
-    /// Values whose placeholders would not be shorter by enough.
+    /// Values that a placeholder would not shorten enough.
     pub no_gain: NoGain,
-    /// Rows that hold no entry, as they are no JSON.
+    /// Rows that are not valid JSON, so have no entry.
     pub broken: Vec<u64>,
     /// Its last rows.
     pub tail: Tail,
-    /// Rows of which it can't be told what is in them.
+    /// Rows that may hold placeholders of an unreadable ledger.
     pub doubt: Doubt,
-    /// Rows with what looks like a placeholder, of which no ledger says anything.
+    /// Rows with what looks like a placeholder but is in no ledger.
     pub unknown: u64,
 }
 
 impl Read {
-    /// The entry of a row.
+    /// The entry in a row.
     pub fn entry(&self, row: u64) -> Option<&Entry> {
         let at = self.entries.binary_search_by_key(&row, |entry| entry.row).ok()?;
         self.entries.get(at)
     }
 
-    /// Forgets entries but those that what is told of a plan asks for: of rows that something
-    /// goes from, and of the last ones. Their values are known to the plan.
+    /// Drops the entries that output does not need: it needs those in the plan and in the last
+    /// rows. Their values are in the plan.
     pub fn forget(&mut self, plan: &Plan) {
         let asked: HashSet<u64> =
             plan.items.iter().map(|item| item.row).chain(self.tail.numbers()).collect();
@@ -73,8 +73,7 @@ impl Read {
         self.entries.shrink_to_fit();
     }
 
-    /// What a user is told of rows that look as if something of them were extracted, as far as
-    /// no ledger says so.
+    /// The message about rows with what looks like a placeholder but is in no ledger.
     pub fn unknown(&self, source: &Source) -> Option<String> {
         let rows = match self.unknown {
             0 => return None,
@@ -88,7 +87,7 @@ impl Read {
         ))
     }
 
-    /// Whether the value at (row, key) is a placeholder, lies in one, or may.
+    /// Whether the value at (row, key) is, or may be, a placeholder or in one.
     pub fn is_placeholder(&self, row: u64, key: &str) -> bool {
         if self.doubt.rows.contains(&row) {
             return true;
@@ -104,21 +103,27 @@ impl Read {
 /// Reads a session.
 ///
 /// # Errors
-/// What the system says; its own ledger, where that can't be read.
+/// An unreadable session or ledger of its own.
 pub fn session(source: &Source) -> anyhow::Result<Read> {
-    planning(source, None)
+    session_for_plan(source, None)
 }
 
-/// The same for a plan by these settings.
+/// Reads a session for a plan with these settings.
 ///
 /// # Errors
 /// As [`session`].
-pub fn planning(source: &Source, settings: Option<&ExtractSettings>) -> anyhow::Result<Read> {
-    let (mut read, mut strange) = pass(source, source.extracted.ledger()?, settings)?;
+pub fn session_for_plan(
+    source: &Source,
+    settings: Option<&ExtractSettings>,
+) -> anyhow::Result<Read> {
+    let (mut read, mut strange) = read_with_ledger(source, source.extracted.ledger()?, settings)?;
     let Kin { records, unread, unsure } = strange.kin(source);
     if !records.is_empty() {
-        (read, strange) =
-            pass(source, placeholder_lookup::joined(records, &read.ledger), settings)?;
+        (read, strange) = read_with_ledger(
+            source,
+            placeholder_lookup::merge_ledgers(records, &read.ledger),
+            settings,
+        )?;
     }
     let unknown = strange.count();
     read.doubt = strange.doubt(source, &unread, &unsure);
@@ -126,8 +131,8 @@ pub fn planning(source: &Source, settings: Option<&ExtractSettings>) -> anyhow::
     Ok(read)
 }
 
-/// Reads a session by a ledger.
-fn pass(
+/// Reads a session with this ledger.
+fn read_with_ledger(
     source: &Source,
     ledger: Ledger,
     settings: Option<&ExtractSettings>,
@@ -135,7 +140,7 @@ fn pass(
     let finder = Finder::new(&ledger, source.place());
     let mut strange = UnknownPlaceholders::default();
     let gain =
-        settings.map(|settings| Gain::of(&source.session, source.kind != Kind::Claude, settings));
+        settings.map(|settings| Gain::new(&source.session, source.kind != Kind::Claude, settings));
     let dedupe = settings.is_some_and(|settings| settings.dedupe);
     let compared = gain.as_ref().filter(|_| dedupe).map(|gain| gain.shortest().max(COMPARED));
     let mut entries = compared.map_or_else(Entries::default, Entries::comparing);
@@ -146,7 +151,7 @@ fn pass(
     let stamp = source.file.rows(&mut |row, line| {
         bar.inc(line.len() as u64);
         if let Some(entry) = entries.row(row, line) {
-            extractable_flag::lay(&ledger, entry);
+            extractable_flag::apply_ledger(&ledger, entry);
             let known = live.len();
             finder.row(entry, line, &mut live);
             if marks.find(line).is_some() {
@@ -185,7 +190,7 @@ fn pass(
     ))
 }
 
-/// Bytes of rows that a session has at least; 0 where its file doesn't tell.
+/// The file's bytes; 0 for a database, whose rows have no known length.
 fn length(source: &Source) -> u64 {
     match source.kind {
         Kind::Database => 0,
@@ -193,10 +198,7 @@ fn length(source: &Source) -> u64 {
     }
 }
 
-/// The placeholders in a session, by a ledger.
-///
-/// # Errors
-/// What the system says.
+/// The placeholders in a session, by this ledger.
 pub fn live(source: &Source, ledger: &Ledger) -> io::Result<Vec<Live>> {
     let finder = Finder::new(ledger, source.place());
     let mut entries = Entries::default();
@@ -206,7 +208,7 @@ pub fn live(source: &Source, ledger: &Ledger) -> io::Result<Vec<Live>> {
         for entry in &entries.found {
             finder.row(entry, line, &mut found);
         }
-        // Which are in the context is not asked.
+        // This caller needs no context flags, so the entries can go.
         entries.found.clear();
         Ok(())
     })?;
@@ -214,10 +216,9 @@ pub fn live(source: &Source, ledger: &Ledger) -> io::Result<Vec<Live>> {
     Ok(found)
 }
 
-/// Finds placeholders in rows.
 struct Finder<'a> {
     ledger: &'a Ledger,
-    /// The session's, as records name it.
+    /// The session, as records name it.
     place: PathBuf,
 }
 
@@ -228,12 +229,12 @@ impl<'a> Finder<'a> {
 
     fn row(&self, entry: &Entry, line: &[u8], found: &mut Vec<Live>) {
         let from = found.len();
-        for (id, key) in self.ledger.of_row(&entry.id) {
+        for (id, key) in self.ledger.values_of_row(&entry.id) {
             let Some(span) = edit::locate(line, key) else { continue };
-            let fitting = self.ledger.fitting(id, key, span.of(line));
+            let fitting = self.ledger.find_placeholders(id, key, span.slice(line));
             found.extend(match placeholder_lookup::decide(&self.place, &fitting) {
-                Some(Fits::One(extract)) => Some(Live::of(extract, entry.row, span)),
-                Some(Fits::Several(all)) => Some(Live {
+                Some(Match::One(extract)) => Some(Live::of(extract, entry.row, span)),
+                Some(Match::Several(all)) => Some(Live {
                     rivals: all.iter().map(|extract| (*extract).clone()).collect(),
                     ..Live::of(all[0], entry.row, span)
                 }),
@@ -243,8 +244,8 @@ impl<'a> Finder<'a> {
         found[from..].sort_by_key(|live| live.span.start);
     }
 
-    /// Values that went whole and left nothing behind, as thinking does in new sessions of Claude
-    /// Code's: they count as standing behind the last row for as long as the file is there.
+    /// Values that left no placeholder, as thinking in new Claude Code sessions. They count as
+    /// placeholders after the last row, as long as the file exists.
     fn whole(&self) -> impl Iterator<Item = Live> {
         let extracts = self.ledger.records.iter().filter_map(Record::extract);
         let whole = extracts.filter(|extract| extract.placeholder.is_none());
@@ -252,23 +253,27 @@ impl<'a> Finder<'a> {
     }
 }
 
-/// When a file was written.
+/// When a file was last written.
 fn modified(stamp: &Stamp) -> Option<Time> {
     let nanos = i64::try_from(stamp.modified).ok()?;
     Some(chrono::DateTime::from_timestamp_nanos(nanos))
 }
 
-/// The JSON that goes into a value's place, which is `json` now.
-pub fn put(source: &Source, item: &Item, json: &[u8], form: Placeholder) -> Option<Vec<u8>> {
+/// The placeholder's JSON for a value whose JSON is `json`.
+pub fn placeholder_json(
+    source: &Source,
+    item: &Item,
+    json: &[u8],
+    form: Placeholder,
+) -> Option<Vec<u8>> {
     let (tool, session) = (item.tool.as_deref(), source.session.as_str());
     let about = About { entry: &item.entry, session, tool, json, keep: item.keep };
     placeholder::json(&about, form, item.whole)
 }
 
-/// Notes in the session's own ledger what other ledgers know of it, or what it was called
-/// before: `gc` looks at every file that is known to hold placeholders. A store that can't
-/// be written does without.
-pub fn adopt(source: &Source, read: &Read) {
+/// Copies records from other ledgers, or from an earlier place of the session, to its own ledger.
+/// `gc` looks at every file that a ledger names. An unwritable store is only reported.
+pub fn adopt_records(source: &Source, read: &Read) {
     type Key<'k> = (&'k str, &'k str, &'k Object);
     fn key(extract: &Extract) -> Key<'_> {
         (&extract.entry, &extract.key, &extract.object)
@@ -292,7 +297,7 @@ pub fn adopt(source: &Source, read: &Read) {
         .collect();
     match source.extracted.add(&records) {
         Ok(()) => {}
-        // Content that is gone keeps nothing else from being noted.
+        // Record the others even if the content of one is gone.
         Err(e) if e.kind() == ErrorKind::NotFound => {
             let add = |record| source.extracted.add(std::slice::from_ref(record));
             let lost = records.iter().filter(|record| add(record).is_err()).count();

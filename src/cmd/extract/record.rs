@@ -1,10 +1,10 @@
-//! A debug record of every extraction and every restore (seed 001, "Logging Requirements").
-//! What is a list or an object goes in as its JSON, which `cmd::trace` writes as such.
+//! Debug records of extractions and restores (seed 001, "Logging Requirements"). Lists and objects
+//! are passed as JSON, and `cmd::trace` writes them as such.
 
 use serde_json::{Map, Value};
 use tracing::{Level, debug, enabled};
 
-/// Values of an entry went into the store. `values` are keys and bytes; `session` is
+/// Logs that values of an entry were extracted. `values` are keys and bytes; `session` is
 /// `agent/id`.
 pub fn extracted(session: &str, entry: &str, values: &[(&str, u64)]) {
     if !enabled!(Level::DEBUG) {
@@ -21,7 +21,7 @@ pub fn extracted(session: &str, entry: &str, values: &[(&str, u64)]) {
     );
 }
 
-/// Values of an entry came back; `redacted`: the call that asked was redacted.
+/// Logs that values of an entry were restored; `redacted`: the call that requested it was redacted.
 pub fn restored(session: &str, entry: &str, values: &[(&str, u64)], redacted: bool) {
     if !enabled!(Level::DEBUG) {
         return;

@@ -1,7 +1,6 @@
-//! Calls that asked for a restore, hidden from the context (seed 001, "Result in Session File"):
-//! in the session's file when an edit writes that anyway, and never for their own sake. A call
-//! whose answer was the content itself stands in a session that lives: it is redacted with the
-//! next edit, and the ledger's record of the restore is the note that says so.
+//! Hides restore calls from the context (seed 001, "Result in Session File"). A call is redacted
+//! only when an edit writes the session anyway. If a running session got the content as output, the
+//! ledger records the restore, and the next edit redacts the call.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -11,24 +10,24 @@ use extract::redact;
 use sessions::settings::ExtractSettings;
 use store::extracted::{Ledger, Record, Word};
 
-/// Entries that were asked for.
+/// Entries whose restore calls are redacted.
 #[derive(Debug, Default)]
 pub struct Asked {
-    /// Those whose calls go.
+    /// Restored entries: calls for them are redacted.
     restored: BTreeSet<Word>,
-    /// All of which something was extracted: how an id begins may mean several of them.
+    /// All extracted entries, to see whether an id prefix is ambiguous.
     extracted: BTreeSet<Word>,
-    /// By the row that was redacted: the entries, and by how many bytes it got shorter.
+    /// By redacted row: the entries, and how many bytes shorter the row is.
     done: RefCell<BTreeMap<u64, (BTreeSet<String>, i64)>>,
 }
 
 impl Asked {
-    /// Those that a ledger notes; none where the settings keep the calls.
+    /// The restored entries of a ledger; none if the settings keep the calls.
     pub fn of(ledger: &Ledger, settings: &ExtractSettings) -> Self {
         if settings.keep_purge_control_calls { Self::default() } else { Self::noted(ledger) }
     }
 
-    /// Those that a ledger notes, whatever the settings say.
+    /// The restored entries of a ledger, whatever the settings say.
     pub fn noted(ledger: &Ledger) -> Self {
         let mut asked = Self::default();
         for record in &ledger.records {
@@ -41,19 +40,19 @@ impl Asked {
         asked
     }
 
-    /// The same and these.
+    /// Adds these entries.
     #[must_use]
     pub fn and<'e>(mut self, entries: impl Iterator<Item = &'e str>) -> Self {
         self.restored.extend(entries.map(Word::from));
         self
     }
 
-    /// Whether no call goes.
+    /// Whether nothing is redacted.
     pub fn is_empty(&self) -> bool {
         self.restored.is_empty()
     }
 
-    /// The row as it is when its calls are redacted, where it holds some.
+    /// The row with its restore calls redacted; `None` if it has none.
     pub fn row(&self, row: u64, line: &[u8]) -> Option<Vec<u8>> {
         if self.is_empty() {
             return None;
@@ -69,7 +68,7 @@ impl Asked {
         Some(left)
     }
 
-    /// The entry that is meant, by its id or how that begins, where its calls go.
+    /// Finds the restored entry with this id or unique id prefix.
     pub fn means(&self, asked: &str) -> Option<&str> {
         if let Some(entry) = self.restored.get(asked) {
             return Some(entry);
@@ -85,12 +84,12 @@ impl Asked {
         }
     }
 
-    /// Whether a call was redacted that asked for this entry.
+    /// Whether a call for this entry was redacted.
     pub fn redacted(&self, entry: &str) -> bool {
         self.done.borrow().values().any(|(entries, _)| entries.contains(entry))
     }
 
-    /// Rows that were redacted, and by how many bytes they got shorter.
+    /// The number of redacted rows, and how many bytes shorter they are.
     pub fn done(&self) -> (u64, i64) {
         let done = self.done.borrow();
         (done.len() as u64, done.values().map(|(_, shorter)| shorter).sum())

@@ -15,8 +15,8 @@ use super::read::{self, Read};
 use super::record;
 use super::source::{self, Source};
 use super::{preview, view};
-use crate::cmd::inscribe::count;
-use crate::cmd::{Exit, err, inscribe, out, out_json};
+use crate::cmd::import::count;
+use crate::cmd::{Exit, err, import, out, out_json};
 use base::clock::Time;
 use base::env::Env;
 use base::lock::Lock;
@@ -27,24 +27,22 @@ pub use choose::listed;
 use choose::{Choice, Left};
 pub use place::{Placed, in_place};
 
-/// Of all: entries that came back, and values that did not, that are told one by one; the rest
-/// is counted.
+/// The most entries or failed values to print one by one; the rest is counted.
 const SHOWN: usize = 20;
 
-/// What came back of an entry, to be told at the tail of the conversation.
+/// Restored values of an entry, to output at the end of the conversation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Restored {
-    /// What the seed answers.
+    /// The answer as the seed defines it.
     pub answer: Answer,
-    /// The texts, by their keys: a string without its quotes, other JSON as it is.
+    /// The texts by key: strings without quotes, other JSON as it is.
     pub texts: Vec<(String, String)>,
 }
 
-/// Restores an entry as output: the session stays as it is, the ledger says that it was asked
-/// for.
+/// Restores an entry as output. The session stays unchanged, and the ledger records the restore.
 ///
 /// # Errors
-/// As [`run`]; `all` in an entry's place.
+/// As [`run`], and `all` as the entry.
 pub fn as_output(
     env: &Env,
     now: Time,
@@ -53,7 +51,7 @@ pub fn as_output(
     keys: &[String],
 ) -> anyhow::Result<Restored> {
     anyhow::ensure!(entry != choose::ALL, "name one entry: each is restored by its own call");
-    let source = source::find(env, &inscribe::root(env)?, Some(session), false)?;
+    let source = source::find(env, &import::root(env)?, Some(session), false)?;
     let chosen = Chosen::of(&source, now, entry, keys)?;
     let mut texts = Vec::new();
     for live in &chosen.live {
@@ -62,27 +60,26 @@ pub fn as_output(
     Ok(Restored { answer: answer(&chosen.read, &chosen.live), texts })
 }
 
-/// How it is restored.
+/// Options of a restore.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct How {
-    /// Of several contents that a placeholder may be of, this one, from 1.
+    /// The number, from 1, of the content to use if several match.
     pub from: Option<usize>,
-    /// Into the session's file.
+    /// Write into the session file.
     pub in_place: bool,
-    /// Without a mark.
+    /// Do not mark the entry as restored.
     pub unmarked: bool,
     /// A database may be written.
     pub offline: bool,
-    /// For programs.
+    /// Output JSON.
     pub json: bool,
 }
 
-/// Restores.
+/// Restores an entry, or all.
 ///
 /// # Errors
-/// An entry or key that is not there, content that is damaged, a file that can't be written:
-/// nothing is changed then. Where all are asked for, what is sound comes back all the same, what
-/// is not is told, and the exit is [`Exit::Refused`].
+/// An unknown entry or key, damaged content, or an unwritable file: nothing is changed then. For
+/// `all`, the good values are restored, the others reported, and the result is [`Exit::Refused`].
 pub fn run(
     env: &Env,
     now: Time,
@@ -91,7 +88,7 @@ pub fn run(
     keys: &[String],
     how: How,
 ) -> anyhow::Result<Exit> {
-    let mut source = source::find(env, &inscribe::root(env)?, Some(session), how.offline)?;
+    let mut source = source::find(env, &import::root(env)?, Some(session), how.offline)?;
     source.meant = how.from;
     if how.in_place {
         let settings = source::settings(env);
@@ -109,7 +106,7 @@ pub fn run(
     Ok(tell_left(&chosen.left))
 }
 
-/// Says what of all was not restored; gives how that ends.
+/// Reports the values that `all` could not restore, and returns the exit.
 fn tell_left(left: &[Left]) -> Exit {
     if left.is_empty() {
         return Exit::Done;
@@ -124,7 +121,7 @@ fn tell_left(left: &[Left]) -> Exit {
     Exit::Refused
 }
 
-/// What did not come back, for programs.
+/// A value that was not restored, as JSON.
 #[derive(Serialize)]
 struct NotRestored<'a> {
     restored: bool,
@@ -140,7 +137,7 @@ impl<'a> NotRestored<'a> {
     }
 }
 
-/// What came back into the session's file, or did not, for programs.
+/// A value that was, or was not, restored in place, as JSON.
 #[derive(Serialize)]
 #[serde(untagged)]
 enum InPlace<'a> {
@@ -154,30 +151,30 @@ enum InPlace<'a> {
     Left(NotRestored<'a>),
 }
 
-/// What is restored as output, of an entry or of every one; the ledger has noted it.
+/// Values to restore as output; the ledger already records the restore.
 struct Chosen {
     read: Read,
-    /// Values of an entry follow each other.
+    /// Values of an entry are adjacent.
     live: Vec<Live>,
-    /// What of all is not among them.
+    /// Values that cannot be restored.
     left: Vec<Left>,
-    /// None of it is removed meanwhile.
+    /// Keeps the content from being removed meanwhile.
     _held: Option<Lock>,
 }
 
 impl Chosen {
     fn of(source: &Source, now: Time, entry: &str, keys: &[String]) -> anyhow::Result<Self> {
-        let held = possible(source.extracted.hold())?;
+        let held = allow_unwritable(source.extracted.hold())?;
         let read = read::session(source)?;
         read.doubt.tell();
         let mut choice = choose::choose(source, &read, entry, keys)?;
-        // What is damaged is told before anything is printed; it is not kept in memory.
+        // Check for damage before printing anything; the content is too large to keep in memory.
         sound(source, &mut choice)?;
         let Choice { live, left, .. } = choice;
         let chosen = Self { read, live, left, _held: held };
         let records: Vec<_> = chosen.entries().map(|live| noted(live, now, false)).collect();
-        possible(source.extracted.add(&records))?;
-        read::adopt(source, &chosen.read);
+        allow_unwritable(source.extracted.add(&records))?;
+        read::adopt_records(source, &chosen.read);
         for live in chosen.entries() {
             log(source, live, false);
         }
@@ -189,16 +186,15 @@ impl Chosen {
     }
 }
 
-/// What the store can't take in a place that may not be written, a sandbox, is done without:
-/// what was asked for can be read all the same.
-fn possible<T>(done: io::Result<T>) -> io::Result<Option<T>> {
+/// Ignores a store that cannot be written, as in a sandbox: the content can still be read.
+fn allow_unwritable<T>(done: io::Result<T>) -> io::Result<Option<T>> {
     match done {
         Err(e)
             if matches!(
                 e.kind(),
                 io::ErrorKind::PermissionDenied
                     | io::ErrorKind::ReadOnlyFilesystem
-                    // A sweep goes on for longer; what is read is verified all the same.
+                    // A sweep holds the store; each read is verified anyway.
                     | io::ErrorKind::WouldBlock
             ) =>
         {
@@ -209,13 +205,13 @@ fn possible<T>(done: io::Result<T>) -> io::Result<Option<T>> {
     }
 }
 
-/// What was extracted, verified.
+/// Reads and verifies the content.
 fn content(source: &Source, live: &Live) -> anyhow::Result<Vec<u8>> {
     let what = || format!("{} of {} can't be restored", live.key, live.entry);
     source.extracted.get(&live.object).with_context(what)
 }
 
-/// Leaves what is not what was extracted.
+/// Drops values whose content is damaged.
 fn sound(source: &Source, choice: &mut Choice) -> anyhow::Result<()> {
     choice.keep(|live| content(source, &live).map(|_| live))
 }
@@ -238,15 +234,15 @@ fn log(source: &Source, of_entry: &[Live], redacted: bool) {
     }
 }
 
-/// What a restore of these values answers.
+/// The answer for restored values.
 fn answer(read: &Read, of_entry: &[Live]) -> Answer {
     answered(of_entry, previous(read, of_entry))
 }
 
-/// When their entry was restored last.
+/// When the entry was last restored.
 fn previous(read: &Read, of_entry: &[Live]) -> Option<Time> {
     let marked = of_entry.iter().filter_map(|live| read.entry(live.row)?.restored).max();
-    marked.max(read.ledger.restored(&of_entry.first()?.entry))
+    marked.max(read.ledger.last_restored(&of_entry.first()?.entry))
 }
 
 fn answered(of_entry: &[Live], previous: Option<Time>) -> Answer {
@@ -255,7 +251,7 @@ fn answered(of_entry: &[Live], previous: Option<Time>) -> Answer {
     Answer::new(entry, keys, previous)
 }
 
-/// Prints texts: one alone as it is, several under their names.
+/// Prints the texts; with headings, unless there is only one.
 fn tell(source: &Source, chosen: &Chosen) -> anyhow::Result<()> {
     let alone = chosen.live.len() == 1 && chosen.left.is_empty();
     for of_entry in chosen.entries() {
@@ -273,7 +269,7 @@ fn tell(source: &Source, chosen: &Chosen) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Says what to do instead, beside what was asked for.
+/// Prints the suggestion, which is not part of the requested output.
 fn suggest(answer: &Answer) {
     if let Some(suggestion) = &answer.suggestion {
         err(format_args!("{}: {suggestion}", answer.entry_id));

@@ -8,9 +8,9 @@ use super::planned::{How, Planned};
 use super::preview::Preview;
 use super::read;
 use super::source::{self, Kind, Source};
-use super::{claude, numbers, told, view};
+use super::{claude, numbers, report_left_rows, view};
 use crate::cli::ExtractArgs;
-use crate::cmd::{Context, Exit, Failure, inscribe, show};
+use crate::cmd::{Context, Exit, Failure, import, show};
 use base::clock::Time;
 use base::env::Env;
 use extract::entry::Entry;
@@ -20,13 +20,13 @@ use sessions::settings::{ExtractSettings, triggers};
 
 pub use execute::execute;
 
-/// Shows what would be done.
+/// Shows what would be extracted.
 ///
 /// # Errors
-/// A session that can't be read.
+/// A session that cannot be read.
 pub fn plan(Context { env, now }: Context, args: &ExtractArgs) -> anyhow::Result<Exit> {
-    let settings = asked(env, args)?;
-    let source = source::find(env, &inscribe::root(env)?, args.session.as_deref(), false)?;
+    let settings = merge_settings(env, args)?;
+    let source = source::find(env, &import::root(env)?, args.session.as_deref(), false)?;
     preview(&source, &settings, now, args.json)
 }
 
@@ -36,30 +36,30 @@ fn preview(
     now: Time,
     json: bool,
 ) -> anyhow::Result<Exit> {
-    let mut planned = planned(source, settings, now)?;
+    let mut planned = plan_session(source, settings, now)?;
     planned.read.doubt.tell();
     let shown = if json { usize::MAX } else { view::SHOWN };
-    let preview = Preview::of(source, &planned.plan, shown)?;
-    // Counting tokens takes the memory that these entries held.
+    let preview = Preview::read(source, &planned.plan, shown)?;
+    // Counting tokens needs the memory of these entries.
     planned.read.forget(&planned.plan);
     planned.look = numbers::counted(source, &planned, &preview);
-    // By hand a little is done, too; that watching leaves it is told besides.
+    // A manual run has no minimum; the report says if `watch` would skip it.
     let by_hand = ExtractSettings { min_saving: 0, ..settings.clone() };
     planned.verdict = when::verdict(&planned.look, &by_hand, now);
-    let little = source.kind != Kind::Claude && when::little(&planned.look, settings);
+    let little = source.kind != Kind::Claude && when::saves_too_little(&planned.look, settings);
     let report = view::PlanReport { source, planned: &planned, preview: &preview, little, now };
     show(&report, json)?;
     Ok(Exit::Done)
 }
 
-/// Does it.
+/// Extracts.
 ///
 /// # Errors
-/// What keeps it from being done; the session is as it was then.
+/// Any failure leaves the session unchanged.
 pub fn run(context: Context, args: &ExtractArgs, how: &How) -> anyhow::Result<Exit> {
     let Context { env, now } = context;
-    let settings = asked(env, args)?;
-    let source = source::find(env, &inscribe::root(env)?, args.session.as_deref(), how.offline)?;
+    let settings = merge_settings(env, args)?;
+    let source = source::find(env, &import::root(env)?, args.session.as_deref(), how.offline)?;
     if source.kind == Kind::Claude {
         return claude::run(context, &source.path.to_string_lossy(), args, &settings, how);
     }
@@ -75,21 +75,21 @@ pub fn run(context: Context, args: &ExtractArgs, how: &How) -> anyhow::Result<Ex
     if how.dry_run {
         return preview(&source, &settings, now, args.json);
     }
-    told(source.file.settle()?);
-    let mut planned = planned(&source, &settings, now)?;
+    report_left_rows(source.file.settle()?);
+    let mut planned = plan_session(&source, &settings, now)?;
     planned.read.doubt.tell();
-    // What was read is planned: what is done may have its room.
+    // The plan is complete, so free the memory of the entries.
     planned.read.entries = Vec::new();
     let done = execute(&source, &settings, now, &planned)?;
     show(&view::DoneReport { source: &source, done: &done, plan: &planned.plan }, args.json)?;
     Ok(Exit::Done)
 }
 
-/// The settings, and what the command line says otherwise.
+/// Merges the settings with the command line.
 ///
 /// # Errors
-/// A type that is none; settings with a fault in them, as something may go that was to stay.
-pub fn asked(env: &Env, args: &ExtractArgs) -> anyhow::Result<ExtractSettings> {
+/// An unknown type, or faulty settings: they might extract what the user wants to keep.
+pub fn merge_settings(env: &Env, args: &ExtractArgs) -> anyhow::Result<ExtractSettings> {
     let mut settings = super::asked::settings(env)?;
     settings.keep_recent = args.keep_recent.unwrap_or(settings.keep_recent);
     settings.min_value_length = args.min_length.unwrap_or(settings.min_value_length);
@@ -110,9 +110,13 @@ pub fn asked(env: &Env, args: &ExtractArgs) -> anyhow::Result<ExtractSettings> {
 /// Reads a session and plans.
 ///
 /// # Errors
-/// A session that can't be read.
-pub fn planned(source: &Source, settings: &ExtractSettings, now: Time) -> anyhow::Result<Planned> {
-    let read = read::planning(source, Some(settings))?;
+/// A session that cannot be read.
+pub fn plan_session(
+    source: &Source,
+    settings: &ExtractSettings,
+    now: Time,
+) -> anyhow::Result<Planned> {
+    let read = read::session_for_plan(source, Some(settings))?;
     let is_placeholder = |entry: &Entry, key: &str| read.is_placeholder(entry.row, key);
     let mut plan = plan::plan(&read.entries, settings, now, &is_placeholder, &read.no_gain);
     if source.kind == Kind::Claude {

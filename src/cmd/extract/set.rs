@@ -8,39 +8,38 @@ use anyhow::bail;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::extractable_flag::{parse, shown};
+use super::extractable_flag::{parse, to_json};
 use super::read::{self, Read};
+use super::report_left_rows;
 use super::restore::listed;
 use super::source::{self, Kind, Source};
-use super::told;
-use crate::cmd::inscribe;
+use crate::cmd::import;
 use base::clock::Time;
 use base::env::Env;
 use extract::edit;
 use extract::entry::Extractable;
 use store::extracted::{Record, Set};
 
-/// The field of an entry that says it.
+/// The row's field with the flag.
 const FIELD: &str = "_extractable";
 
-/// What is said of an entry now.
+/// The flag of an entry after a change.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Answer {
     /// The entry.
     pub entry_id: String,
     /// true, false, a number of messages, or null.
     pub extractable: Value,
-    /// The ledger says it, for the session could not be written: why.
+    /// Why the ledger has the flag: the session could not be written.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub in_ledger: Option<String>,
 }
 
-/// Says of an entry whether it may be extracted; `None` takes back what was said. A session that
-/// lives, or is never written, keeps its row: then the ledger says it, and every plan goes by
-/// that.
+/// Sets whether an entry may be extracted; `None` removes the flag. If the session cannot be
+/// written, the ledger gets the flag, and every plan obeys it.
 ///
 /// # Errors
-/// An entry that is not there; a store that can't be written.
+/// An unknown entry, or an unwritable store.
 pub fn set(
     env: &Env,
     now: Time,
@@ -48,11 +47,11 @@ pub fn set(
     entry: &str,
     value: Option<Extractable>,
 ) -> anyhow::Result<Answer> {
-    let source = source::find(env, &inscribe::root(env)?, Some(session), false)?;
+    let source = source::find(env, &import::root(env)?, Some(session), false)?;
     set_in(&source, now, entry, value)
 }
 
-/// What was said of an entry, and what follows from it.
+/// The new flag and its effect.
 #[derive(Debug, Serialize)]
 pub struct Said {
     #[serde(flatten)]
@@ -62,10 +61,10 @@ pub struct Said {
 }
 
 impl Said {
-    /// Says it.
+    /// Sets the flag.
     ///
     /// # Errors
-    /// What keeps it from being done.
+    /// As [`set`], and an invalid value.
     pub fn run(
         env: &Env,
         now: Time,
@@ -75,20 +74,20 @@ impl Said {
         offline: bool,
     ) -> anyhow::Result<Self> {
         let value = parse(value)?;
-        let source = source::find(env, &inscribe::root(env)?, Some(session), offline)?;
+        let source = source::find(env, &import::root(env)?, Some(session), offline)?;
         let answer = set_in(&source, now, entry, value)?;
         let id = &answer.entry_id;
         let follows = match value {
-            None => format!("nothing is said of {id} any more: the settings hold"),
-            Some(Extractable::Always) if goes(env, &source, now, id)? => {
+            None => format!("{id} has no flag any more; the settings decide"),
+            Some(Extractable::Always) if is_extracted_next(env, &source, now, id)? => {
                 format!("{id} is extracted at the next run")
             }
             Some(Extractable::Always) => format!(
-                "{id} may be extracted whatever its length and place, but nothing in it can be now: it is extracted already, would not get shorter, or is not to be touched"
+                "{id} may be extracted at any length and place, but nothing in it can be now: it is already extracted, would not get shorter, or must not be changed"
             ),
             Some(Extractable::Never) => format!("{id} is never extracted"),
             Some(Extractable::After(n)) => {
-                format!("{id} stays until {} are behind it", inscribe::count(n as usize, "message"))
+                format!("{id} stays until {} follow it", import::count(n as usize, "message"))
             }
         };
         Ok(Self { answer, follows })
@@ -104,25 +103,25 @@ impl fmt::Display for Said {
     }
 }
 
-/// Whether something of an entry goes at the next run.
+/// Whether the next run extracts something from the entry.
 ///
 /// # Errors
-/// A session that can't be read.
-fn goes(env: &Env, source: &Source, now: Time, id: &str) -> anyhow::Result<bool> {
-    let planned = super::run::planned(source, &source::settings(env), now)?;
+/// A session that cannot be read.
+fn is_extracted_next(env: &Env, source: &Source, now: Time, id: &str) -> anyhow::Result<bool> {
+    let planned = super::run::plan_session(source, &source::settings(env), now)?;
     Ok(planned.plan.items.iter().any(|item| item.entry == id))
 }
 
-/// The entry that is meant, by its id, by what its placeholder calls it, or by how one begins.
+/// Finds an entry by its id, its placeholder's id, or a prefix of either.
 ///
 /// # Errors
-/// None, or several.
-fn named(source: &Source, read: &Read, asked: &str) -> anyhow::Result<String> {
+/// No match, or several.
+fn find_entry_id(source: &Source, read: &Read, asked: &str) -> anyhow::Result<String> {
     let mut ids: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     for entry in read.entries.iter().filter(|known| known.id.starts_with(asked)) {
         ids.entry(&entry.id).or_default().insert(&entry.id);
     }
-    // In a session that was made of another one placeholders call entries by their older ids.
+    // A session made from another one has placeholders with the older ids.
     for live in read.live.iter().filter(|live| live.entry.starts_with(asked)) {
         let row = read.entry(live.row).map(|entry| entry.id.as_str());
         ids.entry(&*live.entry).or_default().extend(row);
@@ -139,7 +138,7 @@ fn named(source: &Source, read: &Read, asked: &str) -> anyhow::Result<String> {
             source.place().display()
         ),
         [] if ids.contains_key(asked) => bail!(
-            "{asked} is not a row of {} any more: what it held went whole; `extract restore` prints it",
+            "{asked} is no longer a row of {}: all of its content was extracted; `extract restore` prints it",
             source.place().display()
         ),
         [] => bail!(
@@ -154,7 +153,7 @@ fn named(source: &Source, read: &Read, asked: &str) -> anyhow::Result<String> {
     }
 }
 
-/// Sets it in a session's file, or beside it; what holds already is left alone.
+/// Sets the flag in the session or the ledger; does nothing if it is already set.
 fn set_in(
     source: &Source,
     now: Time,
@@ -162,8 +161,8 @@ fn set_in(
     value: Option<Extractable>,
 ) -> anyhow::Result<Answer> {
     let read = read::session(source)?;
-    let id = named(source, &read, entry)?;
-    let mut answer = Answer { entry_id: id.clone(), extractable: shown(value), in_ledger: None };
+    let id = find_entry_id(source, &read, entry)?;
+    let mut answer = Answer { entry_id: id.clone(), extractable: to_json(value), in_ledger: None };
     let of_entry = || read.entries.iter().filter(|known| known.id == id);
     if of_entry().all(|known| known.extractable == value && !known.unclear) {
         return Ok(answer);
@@ -173,8 +172,8 @@ fn set_in(
         let file = source.place().into();
         Record::Set(Box::new(Set { entry, value, at: now, file, in_row }))
     };
-    // What the ledger says goes before the row: it must never say the older.
-    let beside = read.ledger.said(&id).is_some();
+    // The ledger overrides the row, so it must never have an older value.
+    let beside = read.ledger.extractable_flag(&id).is_some();
     if beside {
         source.extracted.add(&[record(false)])?;
     }
@@ -192,10 +191,10 @@ fn set_in(
     Ok(answer)
 }
 
-/// Writes it into the rows.
+/// Writes the flag into the rows.
 ///
 /// # Errors
-/// Why they are not written: the session is as it was.
+/// Why they are not written: the session is unchanged.
 fn in_rows(
     source: &Source,
     read: &Read,
@@ -205,7 +204,7 @@ fn in_rows(
     if source.kind == Kind::Claude {
         bail!("{} is Claude Code's, which is never changed", source.path.display());
     }
-    let json = value.map(|_| shown(value).to_string());
+    let json = value.map(|_| to_json(value).to_string());
     let edited = source.file.edit(read.stamp, &mut |row, line| {
         if !rows.contains(&row) {
             return Ok(None);
@@ -215,6 +214,6 @@ fn in_rows(
         let new = new.filter(|_| edit::sound(line)).ok_or_else(left)?;
         Ok((new != line).then_some(new))
     });
-    told(edited?.left);
+    report_left_rows(edited?.left);
     Ok(())
 }

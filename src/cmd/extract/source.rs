@@ -1,5 +1,5 @@
-//! What a session's name means: a file of pi, `OpenClaw` or Claude Code, or a session in an
-//! `OpenClaw` database.
+//! Finds a session by name: a file of pi, `OpenClaw` or Claude Code, or a session in an `OpenClaw`
+//! database.
 
 mod heirs;
 mod kind;
@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
 
-use crate::cmd::inscribe;
+use crate::cmd::import;
 use crate::cmd::selector::{NAMES, named};
 use base::env::Env;
 use base::paths::{Places, project_root};
@@ -27,9 +27,9 @@ pub use kind::Kind;
 
 /// A session that was found.
 pub struct Source {
-    /// Whose it is.
+    /// The format.
     pub kind: Kind,
-    /// Its agent, as the store calls it.
+    /// The agent, by its name in the store.
     pub agent: String,
     /// Its id.
     pub session: String,
@@ -37,14 +37,14 @@ pub struct Source {
     pub path: PathBuf,
     /// Its rows.
     pub file: Box<dyn SessionFile>,
-    /// What was extracted of it.
+    /// Its extracted content.
     pub extracted: Extracted,
-    /// Of several contents that a placeholder may be of, the one that is meant, from 1.
+    /// The number, from 1, of the content to restore if several match a placeholder.
     pub meant: Option<usize>,
 }
 
 impl Source {
-    /// As [`open`] takes it again: the file; of a database, `FILE:ID`.
+    /// The path that [`open`] takes: the file; for a database, `FILE:ID`.
     pub fn place(&self) -> PathBuf {
         match self.kind {
             Kind::Database => {
@@ -63,24 +63,23 @@ impl Source {
     }
 }
 
-/// Whether a file is called as `OpenClaw` calls the database of an agent.
+/// Whether the file has the name of an `OpenClaw` agent database.
 pub fn is_database_name(path: &Path) -> bool {
     path.file_name().is_some_and(|name| name == "openclaw-agent.sqlite")
 }
 
-/// The user's settings of extraction.
+/// The user's extraction settings.
 pub fn settings(env: &Env) -> ExtractSettings {
     let project = project_root(env, &env.cwd().unwrap_or_default());
-    let places = Places::of(env, &project);
+    let places = Places::for_project(env, &project);
     places.map(|places| read_settings(&places, env).0.extract).unwrap_or_default()
 }
 
-/// The session of that name: a file, an id or how one begins, `FILE:ID` of a database, or
-/// `this`. With `offline`, a database may be written.
+/// Finds a session: a file, an id or id prefix, `FILE:ID` of a database, or `this`. With `offline`,
+/// a database may be written.
 ///
 /// # Errors
-/// None, or several; a file that is no session; one of which something was extracted, and
-/// whose file is gone.
+/// No match or several, a file that is not a session, or a session whose file is gone.
 pub fn find(env: &Env, root: &Root, name: Option<&str>, offline: bool) -> anyhow::Result<Source> {
     let name = named(env, name)?;
     let path = Path::new(&name);
@@ -92,7 +91,7 @@ pub fn find(env: &Env, root: &Root, name: Option<&str>, offline: bool) -> anyhow
     }
     let mut found = known(env, &name);
     if found.is_empty() {
-        found = kept(root, &name)?;
+        found = stored_sessions(root, &name)?;
         if let [(id, place)] = found.as_slice()
             && is_gone(place)
         {
@@ -109,22 +108,22 @@ pub fn find(env: &Env, root: &Root, name: Option<&str>, offline: bool) -> anyhow
     match places.len() {
         1 => open(root, places.first().context("one place")?, offline),
         0 => {
-            let looked = inscribe::shown(&inscribe::homes(env));
+            let looked = import::join_paths(&import::homes(env));
             bail!("no session {name} found in\n  {looked}\nGive the path of its file")
         }
         _ => {
-            let list = inscribe::shown(&Vec::from_iter(places));
+            let list = import::join_paths(&Vec::from_iter(places));
             bail!("several sessions begin with {name}; name one of\n  {list}")
         }
     }
 }
 
-/// Sessions that clients keep whose id begins so: id and place.
+/// The clients' sessions whose id starts with `name`: id and place.
 fn known(env: &Env, name: &str) -> Vec<(String, PathBuf)> {
     let mut found = Vec::new();
-    for home in inscribe::homes(env) {
-        for path in inscribe::below(&home, &mut |_, _| {}) {
-            if let Some(id) = inscribe::ids(&path).into_iter().find(|id| id.starts_with(name)) {
+    for home in import::homes(env) {
+        for path in import::below(&home, &mut |_, _| {}) {
+            if let Some(id) = import::ids(&path).into_iter().find(|id| id.starts_with(name)) {
                 found.push((id, path.clone()));
             }
         }
@@ -133,7 +132,7 @@ fn known(env: &Env, name: &str) -> Vec<(String, PathBuf)> {
             if !path.is_file() {
                 continue;
             }
-            // One that can't be read is told when it is named.
+            // An unreadable database is reported when it is named.
             for listed in Database::sessions(&path).unwrap_or_default() {
                 if listed.session.starts_with(name) {
                     let place = PathBuf::from(format!("{}:{}", path.display(), listed.session));
@@ -145,10 +144,10 @@ fn known(env: &Env, name: &str) -> Vec<(String, PathBuf)> {
     found
 }
 
-/// Sessions of which something was extracted, by where they were last.
-fn kept(root: &Root, name: &str) -> io::Result<Vec<(String, PathBuf)>> {
+/// The last places of sessions with extracted content, by id prefix.
+fn stored_sessions(root: &Root, name: &str) -> io::Result<Vec<(String, PathBuf)>> {
     let mut found = Vec::new();
-    let all = extracted::all(root);
+    let all = extracted::find_ledgers(root);
     for extracted in all.found {
         let id = extracted.folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
         if id.starts_with(name) {
@@ -169,61 +168,61 @@ fn kept(root: &Root, name: &str) -> io::Result<Vec<(String, PathBuf)>> {
     }
 }
 
-/// The session in a file, or at `FILE:ID`.
+/// Opens the session in a file, or at `FILE:ID`.
 ///
 /// # Errors
-/// A file that can't be read, or is no session.
+/// A file that cannot be read, or is not a session.
 pub fn open(root: &Root, place: &Path, offline: bool) -> anyhow::Result<Source> {
     if let Err(e) = fs::symlink_metadata(place) {
-        if let Some((file, id)) = inside(place) {
+        if let Some((file, id)) = split_place(place) {
             return database(root, &file, Some(&id), offline);
         }
         if e.kind() == io::ErrorKind::NotFound {
             bail!("its file is gone: {}", place.display());
         }
     }
-    let (kind, header) = kind::of(place)?;
+    let (kind, header) = kind::detect(place)?;
     if kind == Kind::Database {
         return database(root, place, None, offline);
     }
-    let mut known = inscribe::Source::of(place, None)?;
+    let mut known = import::Source::of(place, None)?;
     known.begun(kind == Kind::Jsonl, header.as_deref());
-    // By the name that was given: a link's is locked, too.
+    // By the given name, so that a link is locked, too.
     let jsonl = Jsonl::new(&std::path::absolute(place)?);
     let file: Box<dyn SessionFile> = match kind {
         Kind::Claude => Box::new(kind::Untouched(jsonl)),
         Kind::Jsonl | Kind::Database => Box::new(jsonl),
     };
-    let extracted = Extracted::of(root, &known.agent, &known.session);
-    let inscribe::Source { agent, session, path, .. } = known;
+    let extracted = Extracted::for_session(root, &known.agent, &known.session);
+    let import::Source { agent, session, path, .. } = known;
     Ok(Source { kind, agent, session, path, file, extracted, meant: None })
 }
 
-/// Whether nothing is there, no session in a database either.
+/// Whether nothing exists there, not even a database.
 pub fn is_gone(place: &Path) -> bool {
     let missing = |e: io::Error| e.kind() == io::ErrorKind::NotFound;
-    fs::symlink_metadata(place).is_err_and(missing) && inside(place).is_none()
+    fs::symlink_metadata(place).is_err_and(missing) && split_place(place).is_none()
 }
 
-/// `FILE:ID` taken apart, where there is that file.
-fn inside(place: &Path) -> Option<(PathBuf, String)> {
+/// Splits `FILE:ID`, if that file exists.
+fn split_place(place: &Path) -> Option<(PathBuf, String)> {
     let (file, id) = place.to_str()?.rsplit_once(':')?;
     Path::new(file).is_file().then(|| (PathBuf::from(file), id.to_owned()))
 }
 
-/// A session in a database; one whose id begins so.
+/// Opens a session in a database, by its id or id prefix.
 fn database(root: &Root, file: &Path, id: Option<&str>, offline: bool) -> anyhow::Result<Source> {
     let path = fs::canonicalize(file).with_context(|| file.display().to_string())?;
     let file = Database::find(&path, id, offline)?;
-    // `agents/<agent>/` holds sessions of both kinds: a session's ledger is the same before and
-    // after OpenClaw took it over from its file.
+    // `agents/<agent>/` holds sessions of both formats. The ledger is the same before and after
+    // OpenClaw imports the session's file.
     let above = |n: usize| path.ancestors().nth(n).and_then(Path::file_name);
     let agent = match (above(2), above(3)) {
         (Some(agent), Some(agents)) if agents == "agents" => agent.to_string_lossy().into_owned(),
         _ => file.agent().to_owned(),
     };
     let session = file.session().to_owned();
-    let extracted = Extracted::of(root, &agent, &session);
+    let extracted = Extracted::for_session(root, &agent, &session);
     let file = Box::new(file);
     Ok(Source { kind: Kind::Database, agent, session, path, file, extracted, meant: None })
 }

@@ -1,5 +1,4 @@
-//! `extract status`: what is in the store of extracted content, session by session, and what
-//! ran when and runs next.
+//! `extract status`: what each session has in the store, and when tasks ran and run next.
 
 use base::shown::size;
 use std::collections::BTreeMap;
@@ -11,71 +10,64 @@ use serde::Serialize;
 
 use super::{read, source, watch};
 use crate::cmd::err;
-use crate::cmd::inscribe::{self, count};
+use crate::cmd::import::{self, count};
 use base::clock::{self, Time};
 use base::env::Env;
-use base::shown::minute;
+use base::shown::format_minute;
 use store::blocks::Root;
 use store::extracted::{self, Amount, Extracted, Record, State};
 
-/// All of it.
 #[derive(Debug, Serialize)]
 pub struct Status {
-    /// Where the content lies.
+    /// The content's folder.
     store: PathBuf,
-    /// What is in it, and its bytes.
     objects: Amount,
-    /// Sessions of which something was extracted.
+    /// Sessions with extracted content.
     sessions: Vec<Session>,
-    /// When sessions were looked at last.
+    /// When sessions were last checked.
     last_run_at: Option<Time>,
-    /// When content that nothing needs was removed last.
+    /// When unneeded content was last removed.
     last_retention_run_at: Option<Time>,
-    /// Whether a watch is at work on the store.
+    /// Whether a watch is running on the store.
     watched: bool,
-    /// Whether one may act: `extract.enabled`.
+    /// Whether it may extract: `extract.enabled`.
     enabled: bool,
-    /// When it looks next, where the settings say so by a cron expression.
+    /// The next check, if a cron expression sets it.
     next_look: Option<Time>,
 }
 
-/// A session.
 #[derive(Debug, Serialize)]
 struct Session {
-    /// `agent/id`, as the store's folders are called.
+    /// `agent/id`, as in the store.
     #[serde(rename = "session")]
     name: String,
-    /// Where it was when something was extracted of it last.
+    /// Its place at the last extraction.
     file: Option<PathBuf>,
-    /// Placeholders in it: values that are extracted now. `None` where it can't be read.
+    /// Its live placeholders; `None` if it cannot be read.
     live: Option<u64>,
-    /// Bytes of these.
     live_bytes: u64,
-    /// Values that were extracted of it, ever.
+    /// Values ever extracted.
     extracted: u64,
-    /// Bytes that went into the store, ever; what was extracted twice is there once.
+    /// Bytes ever stored, each content once.
     stored_bytes: u64,
-    /// Restores, ever.
+    /// Restores ever.
     restores: u64,
-    /// When something was extracted of it last.
+    /// The last extraction.
     last: Option<Time>,
-    /// Why it can't be read.
+    /// Why it cannot be read.
     #[serde(skip_serializing_if = "Option::is_none")]
     why: Option<String>,
 }
 
 impl Status {
-    /// Of the whole store.
-    ///
-    /// # Errors
-    /// What the system says of it.
+    /// Reads the whole store.
     pub fn of(env: &Env) -> anyhow::Result<Self> {
-        let root = inscribe::root(env)?;
+        let root = import::root(env)?;
         let now = clock::now();
         let settings = source::settings(env);
         let state = State::read(&root);
         let mut sessions = Vec::new();
-        let all = extracted::all(&root);
+        let all = extracted::find_ledgers(&root);
         for (path, why) in &all.unread {
             err(format_args!("{} can't be read: {why}", path.display()));
         }
@@ -83,10 +75,10 @@ impl Status {
             sessions.push(session(&root, &extracted));
         }
         let last_look = state.last_run_at.unwrap_or(now);
-        let watched = watch::at_work(&root);
+        let watched = watch::is_running(&root);
         let cron = settings.auto_cron.is_some();
         let next_look = watch::next_look(&settings, Some(last_look.min(now)), now, &Local);
-        let objects = extracted::held(&root)?;
+        let objects = extracted::count_objects(&root)?;
         Ok(Self {
             store: root.path().join("extracted"),
             objects,
@@ -163,7 +155,7 @@ impl fmt::Display for Status {
                 count(session.extracted as usize, "value"),
                 size(session.stored_bytes),
                 count(session.restores as usize, "restore"),
-                minute(session.last),
+                format_minute(session.last),
             )?;
             if let Some(file) = &session.file {
                 writeln!(f, "  {}", file.display())?;
@@ -175,15 +167,15 @@ impl fmt::Display for Status {
             (true, 0) => writeln!(f, "nothing was extracted yet; the store is {store}")?,
             (true, bytes) => writeln!(
                 f,
-                "no ledger names the {} in the store {store}: if one is lost, put it back; else a run that was killed left them in {store}/objects",
+                "no ledger names the {} in the store {store}: if a ledger is lost, put it back; otherwise a killed run left them in {store}/objects",
                 size(bytes)
             )?,
         }
-        let ran = |at: Option<Time>| at.map_or("never".to_owned(), |at| minute(Some(at)));
-        let watch = if self.watched { "at work" } else { "not at work" };
-        writeln!(f, "looked at sessions last: {}; a watch is {watch}", ran(self.last_run_at))?;
+        let ran = |at: Option<Time>| at.map_or("never".to_owned(), |at| format_minute(Some(at)));
+        let watch = if self.watched { "running" } else { "not running" };
+        writeln!(f, "last check of the sessions: {}; a watch is {watch}", ran(self.last_run_at))?;
         if let Some(next) = self.next_look {
-            writeln!(f, "looks next, where one watches: {}", minute(Some(next)))?;
+            writeln!(f, "next check, if a watch runs: {}", format_minute(Some(next)))?;
         }
         let swept = ran(self.last_retention_run_at);
         write!(f, "`brain-guard extract gc` ran last: {swept}; nothing else removes content")

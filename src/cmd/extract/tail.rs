@@ -1,4 +1,4 @@
-//! The last rows of a session: when it was written, and what its texts weigh in tokens.
+//! The last rows of a session: when it was written, and the tokens of its text.
 
 use std::collections::VecDeque;
 
@@ -8,35 +8,33 @@ use sessions::dialect::{Dialect, Kind, Scratch};
 use sessions::rows::Rows;
 use sessions::span;
 
-/// Bytes of rows that are kept.
+/// Bytes of rows to keep.
 const KEPT: usize = 512 * 1024;
 
-/// Bytes of them of which the tokens are counted: counting takes longer than reading.
+/// Bytes of text to count: counting is slower than reading.
 const COUNTED: usize = 64 * 1024;
 
-/// The last rows.
 #[derive(Debug, Default)]
 pub struct Tail {
     rows: Rows,
     numbers: VecDeque<u64>,
-    /// Bytes of rows that are passed over yet: none of the last ones is among them.
+    /// Bytes of rows still to skip, which cannot be among the last.
     ahead: u64,
 }
 
 impl Tail {
-    /// The last of at least so many bytes of rows; the first ones are not copied.
+    /// For rows of at least `bytes` in total; the first ones are not copied.
     pub fn of(bytes: u64) -> Self {
         Self { ahead: bytes.saturating_sub(2 * KEPT as u64), ..Self::default() }
     }
 
-    /// Takes the next row.
     pub fn push(&mut self, row: u64, line: &[u8]) {
         if let Some(left) = self.ahead.checked_sub(line.len() as u64) {
             self.ahead = left;
             return;
         }
         if line.len() > KEPT {
-            // What came before says nothing of what comes behind so long a row.
+            // Rows before a row this long say nothing about those after it.
             self.rows.clear();
             self.numbers.clear();
             return;
@@ -48,7 +46,7 @@ impl Tail {
         self.numbers.push_back(row);
     }
 
-    /// Leaves [`KEPT`] bytes at most.
+    /// Cuts to [`KEPT`] bytes at most.
     fn cut(&mut self) {
         let from = self.rows.bytes.len().saturating_sub(KEPT);
         let gone = self.rows.ends.partition_point(|end| *end <= from);
@@ -61,12 +59,12 @@ impl Tail {
         }
     }
 
-    /// The numbers of its rows, in their order.
+    /// The row numbers, in order.
     pub fn numbers(&self) -> impl Iterator<Item = u64> {
         self.numbers.iter().copied()
     }
 
-    /// When the last row that says so was written.
+    /// The time of the last row that has one.
     pub fn last(&self) -> Option<Time> {
         let lines: Vec<&[u8]> = self.rows.iter().collect();
         lines.iter().rev().find_map(|line| {
@@ -75,8 +73,8 @@ impl Tail {
         })
     }
 
-    /// What a counted token is worth in the session's own, by what its responses used: rows in
-    /// the context between two responses, the last and one some way before it.
+    /// Compares counted tokens with the session's own usage: the rows in the context between the
+    /// last response and an earlier one.
     pub fn calibration(
         &self,
         dialect: &dyn Dialect,
@@ -95,10 +93,10 @@ impl Tail {
             if row.kind == Kind::Boundary {
                 break;
             }
-            // A message of several rows says in each of them what it used.
+            // Each row of a message repeats its usage.
             match (last, row.used.filter(|used| *used > 0)) {
                 (None, used) => last = used,
-                // What stands before a drop, as after an extraction, is not in the context.
+                // Usage drops after an extraction: the rows before are no longer in the context.
                 (Some(last), Some(used)) if used > last => break,
                 (Some(last), Some(used)) if used < last => {
                     found = Calibration::of(last - used, counted);
@@ -110,7 +108,7 @@ impl Tail {
             }
             if last.is_some() {
                 for block in scratch.blocks() {
-                    let json = block.span.of(line);
+                    let json = block.span.slice(line);
                     counted += counter.of_block(block.kind, json);
                     bytes += json.len();
                 }
@@ -185,7 +183,7 @@ mod tests {
         assert!((1.9..2.1).contains(&factor), "{factor}");
         let none = tail.calibration(pi, &counter, &|row| row == 0);
         assert_eq!(none, Calibration::default());
-        // What was extracted meanwhile is in none of the figures behind it.
+        // Usage from after the extraction does not include what was extracted.
         let mut tail = Tail::default();
         tail.push(0, answer("x", 900).as_bytes());
         tail.push(1, answer(&words, 100_000).as_bytes());

@@ -1,5 +1,5 @@
-//! What holds for every session: extracted and restored it is as it was, a second run finds
-//! nothing, and nothing is lost to whoever writes it meanwhile.
+//! Properties of every session: extracting and restoring changes nothing, a second run finds
+//! nothing, and concurrent writes are not lost.
 
 mod kept;
 mod lost;
@@ -14,7 +14,7 @@ use std::time::{Duration, SystemTime};
 use proptest::prelude::*;
 
 use super::planned::Planned;
-use super::run::{execute, planned};
+use super::run::{execute, plan_session};
 use super::source::{self, Kind, Source};
 use super::{read, restore};
 use base::clock::{self, Time};
@@ -24,9 +24,9 @@ use sessions::files::Refused;
 use sessions::fixtures::RECORDED;
 use sessions::settings::{ExtractSettings, Placeholder};
 use store::blocks::Root;
-use store::extracted::Held;
+use store::extracted::SessionNeeds;
 
-/// A session in a file that nobody has been at for two hours, and a store.
+/// A store, and a session file last written two hours ago.
 struct World {
     dir: tempfile::TempDir,
     name: String,
@@ -63,16 +63,16 @@ impl World {
     }
 
     fn planned(&self, settings: &ExtractSettings, now: Time) -> Planned {
-        planned(&self.source(), settings, now).unwrap()
+        plan_session(&self.source(), settings, now).unwrap()
     }
 
-    fn needs(&self, place: &Path) -> Held {
+    fn needs(&self, place: &Path) -> SessionNeeds {
         let ledger = self.source_ledger();
         source::held(&self.root(), place, &ledger)
     }
 
     fn source_ledger(&self) -> store::extracted::Ledger {
-        store::extracted::Extracted::of(&self.root(), "main", &self.name).ledger().unwrap()
+        store::extracted::Extracted::for_session(&self.root(), "main", &self.name).ledger().unwrap()
     }
 }
 
@@ -95,7 +95,7 @@ fn there_and_back(made: &Made, settings: &ExtractSettings) {
     assert_eq!(done.values, first.plan.items.len() as u64);
     let lean = world.bytes();
     assert_eq!(lean.len() as u64 + done.freed, made.bytes.len() as u64);
-    // Rows that hold nothing extracted are as they were.
+    // Rows without extracted values are unchanged.
     let rows = |bytes: &[u8]| -> Vec<Vec<u8>> {
         bytes.split_inclusive(|byte| *byte == b'\n').map(<[u8]>::to_vec).collect()
     };
@@ -141,7 +141,7 @@ fn recorded_sessions_come_back_byte_for_byte() {
             there_and_back(&Made { id: name.to_owned(), bytes: bytes.to_vec() }, &eager());
             continue;
         }
-        // The client's are never written; what is planned lies where it is said to lie.
+        // Claude Code's sessions are never written, but the plan's places must be right.
         let found = world.planned(&eager(), clock::now());
         assert!(!found.read.entries.is_empty(), "{name}");
         let mut items = found.plan.items.iter().peekable();
@@ -172,7 +172,7 @@ fn what_another_process_appends_between_reading_and_writing_stays() {
     assert!(matches!(why.downcast_ref::<Refused>(), Some(Refused::Changed(_))), "{why}");
     let bytes = world.bytes();
     assert!(bytes.starts_with(&made.bytes) && bytes.ends_with(row));
-    // What is in the ledger and matches no row counts for nothing.
+    // A ledger record without a matching row has no effect.
     assert!(read::session(&world.source()).unwrap().live.is_empty());
 }
 
@@ -184,18 +184,18 @@ fn a_session_that_was_put_aside_keeps_what_it_needs() {
     let done = execute(&world.source(), &eager(), now, &world.planned(&eager(), now)).unwrap();
     let path = world.path();
     let needed = world.needs(&path);
-    assert!(matches!(&needed, Held::Needs(all) if all.len() as u64 == done.values));
+    assert!(matches!(&needed, SessionNeeds::Needs(all) if all.len() as u64 == done.values));
     let aside = path.with_extension("jsonl.reset.2026-02-20T10-00-00.000Z");
     fs::rename(&path, &aside).unwrap();
     assert_eq!(world.needs(&path), needed);
-    // One that can't be read may need anything.
+    // An unreadable file may need anything.
     fs::write(&aside, "no session").unwrap();
-    assert_eq!(world.needs(&path), Held::Unknown);
+    assert_eq!(world.needs(&path), SessionNeeds::Unknown);
     fs::remove_file(&aside).unwrap();
-    assert_eq!(world.needs(&path), Held::Gone);
+    assert_eq!(world.needs(&path), SessionNeeds::Gone);
 }
 
-/// What watching weighs is what the file gets shorter by, to within the words of a size.
+/// The planned and the actual savings differ only by the digits of sizes.
 #[test]
 fn a_plan_knows_what_its_placeholders_take() {
     let text = "so it goes, line by line ".repeat(40);

@@ -1,4 +1,4 @@
-//! What the verbs of extraction print.
+//! The output of the extraction verbs.
 
 mod json;
 
@@ -8,33 +8,30 @@ use std::path::Path;
 use super::planned::{Done, Planned};
 use super::preview::Preview;
 use super::source::{Kind, Source};
-use crate::cmd::inscribe::count;
+use crate::cmd::import::count;
 use base::clock::Time;
 use base::shown::breaks_even;
-use base::shown::grouped;
+use base::shown::group_thousands;
 use base::shown::size;
 use extract::entry::Role;
 use extract::plan::Plan;
 use extract::rules::{Goes, Stays};
 use extract::when::{self, Verdict};
 
-/// Entries that a table shows; the rest is counted.
+/// The most entries in a table; the rest is counted.
 pub const SHOWN: usize = 200;
 
-/// Which session it is, and where it lies.
+/// A session and its place.
 pub struct Place<'a> {
-    /// Whose it is.
     pub kind: Kind,
-    /// Its agent.
     pub agent: &'a str,
-    /// Its id.
     pub session: &'a str,
-    /// Its file; of a database, `FILE:ID`.
+    /// Its file; for a database, `FILE:ID`.
     pub file: &'a Path,
 }
 
 impl Place<'_> {
-    /// On a line, with how much is in it on another.
+    /// The session on one line, its size on another.
     pub fn headline(&self, entries: u64, messages: u64) -> String {
         let kind = match self.kind {
             Kind::Jsonl => "a file of pi or OpenClaw",
@@ -46,8 +43,8 @@ impl Place<'_> {
             self.session,
             self.agent,
             self.file.display(),
-            grouped(entries),
-            grouped(messages)
+            group_thousands(entries),
+            group_thousands(messages)
         )
     }
 }
@@ -58,17 +55,14 @@ fn headline(source: &Source, entries: u64, messages: u64) -> String {
     Place { kind: source.kind, agent, session, file: &file }.headline(entries, messages)
 }
 
-/// What would be extracted of a session.
+/// What would be extracted.
 pub struct PlanReport<'a> {
-    /// The session.
     pub source: &'a Source,
-    /// What would go.
     pub planned: &'a Planned,
-    /// How what goes begins.
+    /// The start of each value.
     pub preview: &'a Preview,
-    /// It is less than watching would write a file for.
+    /// `watch` would skip it as too small.
     pub little: bool,
-    /// When it was planned.
     pub now: Time,
 }
 
@@ -87,7 +81,7 @@ impl fmt::Display for PlanReport<'_> {
         let stay: Vec<String> = plan
             .stay
             .iter()
-            .map(|(why, number)| format!("{} {}", grouped(*number), stays(*why)))
+            .map(|(why, number)| format!("{} {}", group_thousands(*number), stays(*why)))
             .collect();
         if !stay.is_empty() {
             lines.push(format!("stay: {}", stay.join(", ")));
@@ -104,8 +98,8 @@ impl fmt::Display for PlanReport<'_> {
             of_entries(entries(planned)),
             size(bytes),
             size(sent),
-            grouped(planned.look.saved),
-            grouped(planned.look.behind),
+            group_thousands(planned.look.saved),
+            group_thousands(planned.look.behind),
         ));
         for (why, said) in [
             (Goes::Again, "because a later message repeats them"),
@@ -119,18 +113,18 @@ impl fmt::Display for PlanReport<'_> {
                 ));
             }
         }
-        lines.push(pays(planned, *now));
+        lines.push(break_even_text(planned, *now));
         if *little {
             lines.push(format!(
                 "`extract watch` would wait: {} bytes are less than `extract.min_saving`",
-                grouped(planned.look.bytes)
+                group_thousands(planned.look.bytes)
             ));
         }
         f.write_str(&lines.join("\n"))
     }
 }
 
-/// Rows that are left alone as something is wrong with them, each kind on a line.
+/// Faulty rows that are skipped, one line per kind of fault.
 fn left(plan: &Plan) -> Vec<String> {
     let line = |(why, rows): (&Stays, &Vec<u64>)| {
         let what = match why {
@@ -158,7 +152,7 @@ fn entries(planned: &Planned) -> usize {
     planned.plan.items.chunk_by(|a, b| a.row == b.row).count()
 }
 
-/// The values that go, as a table.
+/// The values to extract, as a table.
 fn table(planned: &Planned, preview: &Preview) -> Vec<String> {
     let head = ["line", "entry", "from", "key", "size", "context", "preview"].map(str::to_owned);
     let mut rows = vec![head];
@@ -192,7 +186,7 @@ fn role(role: Option<Role>) -> &'static str {
     }
 }
 
-/// Why values stay, behind their number.
+/// Why values stay; follows their number.
 fn stays(why: Stays) -> &'static str {
     match why {
         Stays::Recent => "among the recent messages",
@@ -214,8 +208,8 @@ fn stays(why: Stays) -> &'static str {
     }
 }
 
-/// When extracting saves tokens.
-fn pays(planned: &Planned, now: Time) -> String {
+/// When the extraction breaks even.
+fn break_even_text(planned: &Planned, now: Time) -> String {
     let requests = when::break_even(planned.look.behind, planned.look.saved)
         .map_or_else(|| "saves no tokens".to_owned(), |n| breaks_even(n.into()));
     let ago = planned.look.last.map(|last| now - last);
@@ -238,13 +232,10 @@ fn pays(planned: &Planned, now: Time) -> String {
     }
 }
 
-/// What was extracted of a session.
+/// What was extracted.
 pub struct DoneReport<'a> {
-    /// The session.
     pub source: &'a Source,
-    /// What was done.
     pub done: &'a Done,
-    /// What was planned.
     pub plan: &'a Plan,
 }
 
@@ -255,7 +246,7 @@ impl fmt::Display for DoneReport<'_> {
     }
 }
 
-/// What was done, for people.
+/// What was extracted, as text.
 fn done(source: &Source, done: &Done) -> String {
     if done.values == 0 {
         return format!("nothing to extract in {}; it is as it was", source.session);
@@ -275,7 +266,7 @@ fn done(source: &Source, done: &Done) -> String {
     ) + &copied(source)
 }
 
-/// Where a copy was left, on a line of its own.
+/// Where the database copy is, on its own line.
 pub fn copied(source: &Source) -> String {
     source.file.copied().map_or_else(String::new, |copy| {
         let copy = copy.display();

@@ -1,5 +1,5 @@
-//! Rounds of an edition of a session that an index table was made of, when the session's file
-//! was written anew since.
+//! Reads rounds of a replaced edition: one that an index table was made from before the session's
+//! file was rewritten.
 
 use std::io;
 
@@ -8,22 +8,22 @@ use sessions::digest::Digest;
 use sessions::round::Round;
 use store::blocks::{self, Edition, Folder, Reader, Rows};
 
-/// Which of a session's editions numbers are of.
+/// The edition that numbers refer to.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Which {
-    /// The one that the session has.
+    /// The current edition.
     Present,
-    /// One that was set aside.
+    /// A replaced edition.
     Aside(Edition),
-    /// Nobody knows: there are several, and which it was is not recorded or no longer there.
+    /// Unknown: there are several, and the right one was not recorded or is gone.
     Unknown,
 }
 
 /// The edition whose identity ([`blocks::identity`]) was recorded.
 ///
 /// # Errors
-/// What the system says.
-pub fn which(folder: &Folder, recorded: Option<u64>) -> io::Result<Which> {
+/// An I/O error.
+pub fn find_edition(folder: &Folder, recorded: Option<u64>) -> io::Result<Which> {
     let editions = match blocks::editions(folder) {
         Err(e) if e.kind() == io::ErrorKind::NotFound => Vec::new(),
         other => other?,
@@ -37,18 +37,18 @@ pub fn which(folder: &Folder, recorded: Option<u64>) -> io::Result<Which> {
     Ok(found.map_or(Which::Unknown, Which::Aside))
 }
 
-/// A round of an edition that was set aside, which no index knows any more: its rows into
-/// `rows`, and what they say of it.
+/// A round of a replaced edition, which no index covers: its rows into `rows`, and what they say
+/// about the round.
 ///
 /// # Errors
-/// `NotFound` where it has no such round; what the system says.
+/// `NotFound` if it has no such round; I/O errors.
 pub fn round(
     edition: &Edition,
     dialect: &dyn Dialect,
     seq: u32,
     rows: &mut Rows,
 ) -> io::Result<Round> {
-    Reader::of(&edition.path)?.round(seq, rows)?;
+    Reader::open_file(&edition.path)?.round(seq, rows)?;
     let (mut digest, mut scratch, mut found) = (Digest::default(), Scratch::default(), Vec::new());
     for line in rows.iter() {
         let row = dialect.row(line, &mut scratch);
@@ -75,14 +75,17 @@ mod tests {
     fn numbers_are_of_the_edition_that_was_recorded() {
         let dir = tempfile::tempdir().unwrap();
         let folder = Root::new(dir.path().to_path_buf()).folder("claude", "one");
-        assert_eq!(which(&folder, None).unwrap(), Which::Present, "nothing there");
+        assert_eq!(find_edition(&folder, None).unwrap(), Which::Present, "nothing there");
         kept(&folder);
         let first = blocks::identity(&folder.blocks());
-        assert_eq!(which(&folder, None).unwrap(), Which::Present, "there is one alone");
+        assert_eq!(find_edition(&folder, None).unwrap(), Which::Present, "there is one alone");
         let aside = blocks::set_aside(&folder).unwrap();
         kept(&folder);
-        assert_eq!(which(&folder, first).unwrap(), Which::Aside(aside));
-        assert_eq!(which(&folder, blocks::identity(&folder.blocks())).unwrap(), Which::Present);
-        assert_eq!(which(&folder, None).unwrap(), Which::Unknown, "an old record");
+        assert_eq!(find_edition(&folder, first).unwrap(), Which::Aside(aside));
+        assert_eq!(
+            find_edition(&folder, blocks::identity(&folder.blocks())).unwrap(),
+            Which::Present
+        );
+        assert_eq!(find_edition(&folder, None).unwrap(), Which::Unknown, "an old record");
     }
 }

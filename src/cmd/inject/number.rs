@@ -1,5 +1,5 @@
-//! What a number alone means in a session: a round that an index table in it names, else one
-//! of its own.
+//! What a bare number means in a session: a round that an index table in it names, else one of its
+//! own.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -11,29 +11,29 @@ use crate::cmd::surgery::source::Store;
 use store::index::{Export, Numbers};
 use surgery::table::short;
 
-/// A round that a number means.
+/// The round that a number refers to.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Meant {
-    /// One of the session's own, which is found by this name.
+pub enum RoundTarget {
+    /// A round of the session itself, which has this name.
     Own(String),
-    /// One that a table names.
+    /// A round that a table names.
     Named(Numbers),
 }
 
-/// What `seq` means in the session that is called `name`.
+/// What `seq` refers to in the session `name`.
 ///
 /// # Errors
-/// Several sessions of that name, or rounds of that number; what the databases say.
-pub fn of(store: &Store, name: &str, seq: u32) -> anyhow::Result<Meant> {
+/// Several sessions of that name, or several rounds of that number; database errors.
+pub fn of(store: &Store, name: &str, seq: u32) -> anyhow::Result<RoundTarget> {
     if name.contains('/') || Path::new(name).extension().is_some() {
         let place = fs::canonicalize(name).ok();
         let exports = store.index.exports()?;
         let is = |export: &&Export| place.is_some() && fs::canonicalize(&export.path).ok() == place;
         let meant = exports.iter().find(is).map(|export| within(export, seq, false)).transpose()?;
         return Ok(match meant {
-            Some(named @ Meant::Named(_)) => named,
+            Some(named @ RoundTarget::Named(_)) => named,
             // It is found by its file, wherever that is.
-            Some(Meant::Own(_)) | None => Meant::Own(name.to_owned()),
+            Some(RoundTarget::Own(_)) | None => RoundTarget::Own(name.to_owned()),
         });
     }
     let mut exports = store.index.exports()?;
@@ -48,12 +48,12 @@ pub fn of(store: &Store, name: &str, seq: u32) -> anyhow::Result<Meant> {
     let is = |export: &&Export| export.id == name || ids.len() == 1;
     match exports.iter().find(is) {
         Some(export) => within(export, seq, kept.is_empty()),
-        None => Ok(Meant::Own(name.to_owned())),
+        None => Ok(RoundTarget::Own(name.to_owned())),
     }
 }
 
-/// What it means in what surgery made.
-fn within(export: &Export, seq: u32, unknown: bool) -> anyhow::Result<Meant> {
+/// What `seq` refers to in a session that surgery made.
+fn within(export: &Export, seq: u32, unknown: bool) -> anyhow::Result<RoundTarget> {
     let tables = export.detail.numbers();
     let mut named: Vec<&Numbers> = tables.iter().filter(|table| table.names(seq)).collect();
     named.dedup_by(|a, b| a.session == b.session && a.blocks == b.blocks);
@@ -62,15 +62,17 @@ fn within(export: &Export, seq: u32, unknown: bool) -> anyhow::Result<Meant> {
         all.join(" or ")
     };
     match named.as_slice() {
-        [one] => Ok(Meant::Named((*one).clone())),
+        [one] => Ok(RoundTarget::Named((*one).clone())),
         [] if tables.is_empty() && export.detail.sources.len() > 1 => bail!(
             "{} was made from several sessions; ask for {}",
             short(&export.id),
             several(&mut export.detail.sources.iter().map(|(_, id)| id.as_str()))
         ),
-        // One that was given a place of its own is found by that alone.
-        [] if unknown && Path::new(&export.path).is_file() => Ok(Meant::Own(export.path.clone())),
-        [] => Ok(Meant::Own(export.id.clone())),
+        // An export with a path of its own can only be found by that path.
+        [] if unknown && Path::new(&export.path).is_file() => {
+            Ok(RoundTarget::Own(export.path.clone()))
+        }
+        [] => Ok(RoundTarget::Own(export.id.clone())),
         _ => bail!(
             "tables in {} name a round {seq} of several sessions; ask for {}",
             short(&export.id),
@@ -85,7 +87,7 @@ mod tests {
     use base::clock::Time;
     use store::index::Detail;
 
-    fn meant(tables: &[(&str, u32, u32)], seq: u32) -> Result<Meant, String> {
+    fn meant(tables: &[(&str, u32, u32)], seq: u32) -> Result<RoundTarget, String> {
         let numbers = |(session, from, to): &(&str, u32, u32)| Numbers {
             agent: "claude".to_owned(),
             session: (*session).to_owned(),
@@ -113,12 +115,12 @@ mod tests {
     fn a_number_is_of_the_table_that_has_it_else_the_sessions_own() {
         let tables = [("alpha", 1, 4), ("beta", 3, 8)];
         let of = |seq| match meant(&tables, seq) {
-            Ok(Meant::Named(numbers)) => numbers.session,
-            Ok(Meant::Own(name)) => name,
+            Ok(RoundTarget::Named(numbers)) => numbers.session,
+            Ok(RoundTarget::Own(name)) => name,
             Err(why) => why,
         };
         assert_eq!([of(1), of(8), of(9)], ["alpha", "beta", "0123456789"]);
         assert!(of(3).ends_with("ask for alpha:3 or beta:3"), "{}", of(3));
-        assert_eq!(meant(&[], 3), Ok(Meant::Own("0123456789".to_owned())));
+        assert_eq!(meant(&[], 3), Ok(RoundTarget::Own("0123456789".to_owned())));
     }
 }

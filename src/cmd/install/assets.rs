@@ -1,11 +1,11 @@
-//! The plugin's files, carried inside the binary: an installed binary needs no
-//! source tree to install itself again.
+//! The plugin's files, embedded in the binary: an installed binary can install itself again without
+//! a source tree.
 
 /// One file of the plugin: its path in the plugin's folder, and its bytes.
 pub type Asset = (&'static str, &'static [u8]);
 
-/// What offers the tool server to the client: laid only where the user's settings say so
-/// (`extract.mcp`), for its tools are in the context of every session.
+/// Offers the tool server to the client. It is installed only with `extract.mcp`, because its tools
+/// take context in every session.
 pub const TOOLS: Asset = (
     ".mcp.json",
     br#"{
@@ -25,7 +25,7 @@ macro_rules! assets {
     };
 }
 
-/// Every file of the plugin but the binary.
+/// Every file of the plugin except the binary.
 pub const ASSETS: &[Asset] = assets![
     ".claude-plugin/icon.png",
     ".claude-plugin/marketplace.json",
@@ -47,14 +47,16 @@ pub const ASSETS: &[Asset] = assets![
     "docs/benchmarks.md",
     "docs/carrier-screen.sh",
     "docs/carriers.md",
+    "docs/commands.md",
     "docs/customising.md",
-    "docs/decisions.md",
     "docs/extraction.md",
+    "docs/files.md",
     "docs/getting-started.md",
     "docs/jobs.md",
     "docs/live.md",
     "docs/ramps.svg",
     "docs/security.md",
+    "docs/session.svg",
     "docs/settings.md",
     "docs/surgery.md",
     "docs/tools.md",
@@ -142,14 +144,15 @@ mod tests {
         ] {
             for entry in fs::read_dir(root.join(folder)).into_iter().flatten() {
                 let entry = entry.expect("entry");
-                // The client lays its declarations beside a plugin it loads from a source tree.
+                // The client writes its declarations next to a plugin that it loads from a source
+                // tree.
                 let name = entry.file_name().into_string().expect("utf-8");
                 if entry.path().is_file() && name != "tsconfig.json" {
                     found.push(format!("{folder}/{name}"));
                 }
             }
         }
-        // The client's own check of a plugin's folder asks for these.
+        // The client's own check of a plugin's folder requires these.
         found.extend(["LICENSE-APACHE", "LICENSE-MIT", "README.md"].map(str::to_owned));
         found.sort();
         let carried: Vec<_> = ASSETS.iter().map(|(path, _)| (*path).to_owned()).collect();
@@ -177,7 +180,7 @@ mod tests {
         };
         let hooks: serde_json::Value =
             serde_json::from_str(text("hooks/hooks.json")).expect("JSON");
-        // 2.1.250's events; one it does not know costs it the whole file.
+        // The events of 2.1.250. It drops the whole file for one that it does not know.
         let known = [
             "PreToolUse",
             "PostToolUse",

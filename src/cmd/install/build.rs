@@ -1,10 +1,9 @@
 //! Which program to install: from a source checkout, a static one built for it.
 //!
-//! `cargo run --release -- install` runs a program for the host, and cargo's
-//! configuration can't choose a target by what is installed. So the program
-//! builds its better self: musl, static, at a fixed address
-//! (`.cargo/config.toml`). Where that is impossible it installs itself and says
-//! what that costs.
+//! `cargo run --release -- install` runs a program for the host, because cargo's configuration
+//! cannot choose a target by subcommand. So this program builds a better one: musl, static, at a
+//! fixed address (`.cargo/config.toml`). If that fails, it installs itself and says what that
+//! costs.
 
 use std::{
     env::split_paths,
@@ -26,22 +25,21 @@ use super::{
 /// The source that `cargo run` started this program from.
 #[derive(Debug, Clone)]
 pub struct Checkout {
-    /// The cargo that did (`$CARGO`).
+    /// The cargo that started it (`$CARGO`).
     pub cargo: PathBuf,
-    /// The rustup that adds a target; a bare name is looked for on `PATH`.
+    /// The rustup that adds a target; a bare name is searched on `PATH`.
     pub rustup: PathBuf,
     /// The package's folder (`$CARGO_MANIFEST_DIR`).
     pub folder: PathBuf,
-    /// Where the C compiler that SQLite is built with is looked for (`$PATH`); `None` where
-    /// the environment names one.
+    /// Where to search for the C compiler that builds SQLite (`$PATH`); `None` if the environment
+    /// names a compiler.
     pub compilers: Option<OsString>,
 }
 
-/// The program to install: one built for it where there is a source to build
-/// from, else `own`.
+/// The program to install: built from the source if there is one, else `own`.
 ///
 /// # Errors
-/// Only where `out` can't be written: a failed build is told of, and `own` is used.
+/// Only if `out` cannot be written. A failed build is reported, and `own` is used.
 pub fn program(own: &Path, checkout: Option<&Checkout>, out: &mut dyn Write) -> Result<PathBuf> {
     let Some(checkout) = checkout else { return Ok(own.to_owned()) };
     let Some(target) = target() else { return Ok(own.to_owned()) };
@@ -61,7 +59,7 @@ pub fn program(own: &Path, checkout: Option<&Checkout>, out: &mut dyn Write) -> 
     }
 }
 
-/// The static target of this machine, where there is one.
+/// The static target of this machine, if there is one.
 fn target() -> Option<&'static str> {
     if cfg!(all(target_os = "linux", target_arch = "x86_64")) {
         Some("x86_64-unknown-linux-musl")
@@ -72,17 +70,17 @@ fn target() -> Option<&'static str> {
     }
 }
 
-/// Variables by which the crate `cc` is told which compiler to use for a target.
+/// Variables that tell the crate `cc` which compiler to use for a target.
 pub fn compiler_variables() -> Vec<String> {
     let own = target().into_iter();
     let own = own.flat_map(|t| [format!("CC_{t}"), format!("CC_{}", t.replace('-', "_"))]);
     own.chain(["TARGET_CC".into(), "CC".into(), "CROSS_COMPILE".into()]).collect()
 }
 
-/// Looks for the C compiler before minutes are spent on what can't be finished without.
+/// Checks for the C compiler first: without it, a build of minutes would fail.
 fn compiler(checkout: &Checkout, target: &str) -> Result<()> {
     let Some(path) = &checkout.compilers else { return Ok(()) };
-    // As `cc` does.
+    // The same names that `cc` tries.
     let own = target.replace("-unknown", "") + "-gcc";
     let names = [own.as_str(), "musl-gcc"];
     let there = |folder: &PathBuf| names.iter().any(|name| folder.join(name).is_file());
@@ -125,7 +123,7 @@ fn build(checkout: &Checkout, target: &str) -> Result<PathBuf> {
         .with_context(|| format!("the build for {target} names no executable"))
 }
 
-/// The program that a build's messages, one JSON object a line, end with.
+/// The executable that a build's messages name last; each message is a line of JSON.
 fn executable(messages: &str) -> Option<PathBuf> {
     let executable = |line| {
         let message: Value = serde_json::from_str(line).ok()?;
@@ -149,7 +147,7 @@ mod tests {
         assert_eq!(executable("warning: nothing\n"), None);
     }
 
-    /// What is chosen, and what is said, with these programs for rustup and cargo.
+    /// The chosen program and the output, with these programs as rustup and cargo.
     fn chosen(rustup: &str, cargo: &str) -> (PathBuf, String) {
         let folder = tempfile::tempdir().expect("folder");
         let checkout = Checkout {

@@ -1,8 +1,7 @@
-//! The client's own plugin commands: what it knows of us, and telling it.
+//! The client's own plugin commands: query and change what it knows about the plugin.
 //!
-//! Its settings are never written by us. It is asked first, so that an
-//! installation which is in place costs it nothing, and a plugin that the user
-//! disabled stays disabled.
+//! We never write the client's settings. We query it first: then a complete installation changes
+//! nothing, and a plugin that the user disabled stays disabled.
 
 use std::{
     io,
@@ -21,20 +20,20 @@ pub const MARKETPLACE: &str = "brain-guard";
 /// The plugin as the client names it.
 pub const PLUGIN: &str = "brain-guard@brain-guard";
 
-/// The client answers these in under a second; past this it counts as stuck.
+/// The client answers in under a second; after this time it counts as stuck.
 const DEADLINE: Duration = Duration::from_secs(60);
 
-/// What registering came to.
+/// The result of registering the plugin.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Registration {
-    /// The client had the plugin from this folder, in this version.
+    /// The client already had this version from this folder.
     Unchanged {
         /// Whether the user has it switched on.
         enabled: bool,
     },
-    /// The client was told.
+    /// The plugin was registered now.
     Made {
-        /// The other folder it had our marketplace from.
+        /// The other folder that the client had our marketplace from.
         elsewhere: Option<PathBuf>,
     },
 }
@@ -51,10 +50,10 @@ impl<'a> Client<'a> {
         Self { program }
     }
 
-    /// Has the client know the plugin in `folder`, and checks that it does.
+    /// Makes the client know the plugin in `folder`, and checks that it does.
     ///
     /// # Errors
-    /// A client that can't be run, refuses, or does not list the plugin afterwards.
+    /// A client that cannot be run, refuses, or does not list the plugin afterwards.
     pub fn register(&self, folder: &Path) -> Result<Registration> {
         let known = self.marketplace()?;
         let is_known = known.as_deref() == Some(folder);
@@ -68,7 +67,10 @@ impl<'a> Client<'a> {
 
         if !is_known {
             let folder = folder.to_str().with_context(|| {
-                format!("{} is not valid UTF-8: the client can't be told of it", folder.display())
+                format!(
+                    "{} is not valid UTF-8, so the client cannot use this path",
+                    folder.display()
+                )
             })?;
             self.plugin_command(&["marketplace", "add", folder])?;
         }
@@ -79,18 +81,18 @@ impl<'a> Client<'a> {
         };
         if self.plugin()?.is_none() {
             bail!(
-                "{} took the plugin but does not list it: look at `claude plugin list`",
+                "{} installed the plugin but does not list it; check `claude plugin list`",
                 self.program.display()
             );
         }
         Ok(Registration::Made { elsewhere: known.filter(|_| !is_known) })
     }
 
-    /// Has the client forget the plugin, and the marketplace if it is the one in `folder`.
-    /// Gives the other folder the marketplace is read from, where it stays.
+    /// Makes the client forget the plugin, and the marketplace if that is `folder`. If the
+    /// marketplace is another folder, returns it and changes nothing.
     ///
     /// # Errors
-    /// A client that can't be run or refuses.
+    /// A client that cannot be run or refuses.
     pub fn forget(&self, folder: &Path) -> Result<Option<PathBuf>> {
         match self.marketplace()? {
             Some(known) if known != folder => return Ok(Some(known)),
@@ -106,10 +108,10 @@ impl<'a> Client<'a> {
         Ok(None)
     }
 
-    /// The folder that the client has our marketplace from.
+    /// The folder that the client reads our marketplace from.
     ///
     /// # Errors
-    /// A client that can't be run, refuses, or answers something else.
+    /// A client that cannot be run, refuses, or answers something else.
     pub fn marketplace(&self) -> Result<Option<PathBuf>> {
         let list = self.list(&["marketplace", "list", "--json"])?;
         let ours = list.iter().find(|entry| entry["name"] == MARKETPLACE);
@@ -117,7 +119,7 @@ impl<'a> Client<'a> {
         Ok(path.map(PathBuf::from))
     }
 
-    /// What the client says of our plugin.
+    /// The client's entry for our plugin.
     ///
     /// # Errors
     /// As [`Self::marketplace`].
@@ -136,7 +138,7 @@ impl<'a> Client<'a> {
         })
     }
 
-    /// Runs `claude plugin …` and gives what it printed.
+    /// Runs `claude plugin …` and returns its output.
     fn plugin_command(&self, arguments: &[&str]) -> Result<String> {
         let shown = format!("claude plugin {}", arguments.join(" "));
         let output = self
@@ -154,10 +156,10 @@ impl<'a> Client<'a> {
         process::output(command.arg("plugin").args(arguments), DEADLINE)
     }
 
-    /// What the client says its version is.
+    /// The client's version, as it prints it.
     ///
     /// # Errors
-    /// A client that can't be run or fails.
+    /// A client that cannot be run or fails.
     pub fn version(&self) -> Result<String> {
         let output = process::output(Command::new(self.program).arg("--version"), DEADLINE)?;
         if !output.status.success() {

@@ -4,11 +4,11 @@
 /// How a program is loaded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Linkage {
-    /// No loader, no relocation: started as it lies in the file.
+    /// No loader, no relocation: it runs as it is in the file.
     Static,
     /// No loader, but it relocates itself at every start.
     StaticPie,
-    /// The system's loader brings its libraries in at every start.
+    /// The system's loader loads its libraries at every start.
     Dynamic,
     /// Not a 64-bit ELF file.
     Unknown,

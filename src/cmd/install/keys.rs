@@ -1,5 +1,5 @@
-//! The chords in the client's `keybindings.json`: put in by `install`, taken out
-//! by `uninstall`. The file is the user's, so a fault here is said and ends nothing.
+//! The chords in the client's `keybindings.json`: `install` adds them, `uninstall` removes them.
+//! The file is the user's, so a fault in it is reported but stops nothing.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -13,7 +13,7 @@ use guard::files::keybindings;
 /// Whether the chords are wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Wish {
-    /// As far as nobody said otherwise.
+    /// Wanted, the default.
     Bound,
     /// `--no-keybindings`.
     Refused,
@@ -23,7 +23,7 @@ pub enum Wish {
     Kept,
 }
 
-/// What a file with only our bindings becomes where it can't simply go.
+/// Content of a file with only our bindings, if it must not be deleted.
 const EMPTY: &str = "{\n  \"bindings\": []\n}\n";
 
 enum Fault {
@@ -63,8 +63,7 @@ impl Fault {
     }
 }
 
-/// Binds the chords, or takes them out where they are not wanted, and says which
-/// keys do what.
+/// Binds the chords, or removes them if they are not wanted, and prints which keys do what.
 ///
 /// # Errors
 /// Only those of `out`.
@@ -89,7 +88,7 @@ pub fn bind(config: &Path, wish: Wish, out: &mut dyn Write) -> Result<()> {
     Ok(())
 }
 
-/// Takes the chords out, and says so if there were any.
+/// Removes the chords, and prints a line if there were any.
 ///
 /// # Errors
 /// Only those of `out`.
@@ -98,7 +97,7 @@ pub fn unbind(config: &Path, out: &mut dyn Write) -> Result<()> {
     match take_out(&path) {
         Ok(false) => {}
         Ok(true) => writeln!(out, "keys     taken out of {}", path.display())?,
-        // A file that never held ours is nobody's concern here.
+        // A fault in a file that never had our chords does not matter here.
         Err(_) if !mentions_us(&path) => {}
         Err(fault) => writeln!(out, "keys     {}", fault.words(&path))?,
     }
@@ -127,11 +126,11 @@ fn put_in(config: &Path, path: &Path) -> Result<String, Fault> {
             (new, if text.is_some() { "added" } else { "new" })
         }
     };
-    Ok(format!("{} ({change}, in {})", described(&chords::find(&text)), path.display()))
+    Ok(format!("{} ({change}, in {})", describe_chords(&chords::find(&text)), path.display()))
 }
 
-/// What the chords do, for people.
-pub fn described(chords: &Chords) -> String {
+/// Describes the chords for people.
+pub fn describe_chords(chords: &Chords) -> String {
     let one = |chord: &Option<Vec<_>>, does: &str| {
         chord.as_deref().map(|strokes| format!("{} {does}", written(strokes)))
     };
@@ -143,13 +142,13 @@ pub fn described(chords: &Chords) -> String {
     bound.join(", ")
 }
 
-/// Whether there was anything to take out.
+/// Removes the chords; returns whether there were any.
 fn take_out(path: &Path) -> Result<bool, Fault> {
     let Some(text) = read(path)? else { return Ok(false) };
     match chords::remove(&text)? {
         Removed::Unchanged => return Ok(false),
         Removed::Text(left) => atomic::write(path, left.as_bytes())?,
-        // A link was made by the user, whatever lies behind it.
+        // The user made the link, so it stays and its target is emptied.
         Removed::File if path.is_symlink() => atomic::write(path, EMPTY.as_bytes())?,
         Removed::File => atomic::remove(path)?,
     }

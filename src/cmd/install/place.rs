@@ -1,8 +1,7 @@
 //! The folder on disk: releases, the `current` link, the command's link.
 //!
-//! A release is filled while nobody looks at it, file by file through rename and
-//! synced; only then `current` is swapped. Nothing here touches a name that is
-//! not ours.
+//! A release is written before it is used: each file by rename, and synced. Only then `current` is
+//! swapped. Names that are not ours are never touched.
 
 use std::{
     fs::{self, File},
@@ -16,12 +15,12 @@ use sha2::{Digest as _, Sha256};
 
 use super::assets::{ASSETS, Asset, TOOLS};
 
-/// The link that names the release in force.
+/// The link to the release in force.
 pub const CURRENT: &str = "current";
 /// The binary's path in a release.
 pub const BINARY: &str = "bin/brain-guard";
 
-/// What a step found and did.
+/// What a step did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Change {
     /// It was not there.
@@ -37,13 +36,13 @@ pub enum Change {
 pub struct Release {
     version: &'static str,
     binary: Vec<u8>,
-    /// What is laid only where it is wished for.
+    /// The file that offers the tool server, if wanted.
     wished: Option<Asset>,
     digest: String,
 }
 
 impl Release {
-    /// The plugin's files of this version with `binary`; with `tools`, what offers the tool
+    /// The plugin's files of this version with `binary`. `tools` adds the file that offers the tool
     /// server.
     pub fn new(version: &'static str, binary: Vec<u8>, tools: bool) -> Self {
         let wished = tools.then_some(TOOLS);
@@ -65,7 +64,7 @@ impl Release {
     }
 }
 
-/// 8 hex digits that stand for a release's content.
+/// 8 hex digits that identify a release's content.
 pub fn digest<'a>(
     files: impl Iterator<Item = (&'a str, impl AsRef<[u8]>)>,
     binary: &[u8],
@@ -80,16 +79,16 @@ pub fn digest<'a>(
     hash.update(binary);
     hash.finalize().iter().take(4).fold(String::new(), |mut text, byte| {
         use std::fmt::Write as _;
-        // Writing to a String can't fail.
+        // Writing to a String cannot fail.
         let _ = write!(text, "{byte:02x}");
         text
     })
 }
 
-/// Puts the release into `data` and makes it the current one.
+/// Writes the release into `data` and makes it the current one.
 ///
 /// # Errors
-/// A file system that refuses; or something else than a link called `current`.
+/// A file system error, or `current` is something other than a link.
 pub fn release(data: &Path, release: &Release) -> io::Result<Change> {
     let folder = data.join(release.name());
     let is_new = !folder.exists();
@@ -105,11 +104,10 @@ pub fn release(data: &Path, release: &Release) -> io::Result<Change> {
     })
 }
 
-/// Removes the releases that are not this one; sessions under way go through
-/// `current` and never see them.
+/// Removes all other releases. Running sessions use `current`, so they never see them.
 ///
 /// # Errors
-/// A folder that can't be listed or removed.
+/// A folder that cannot be listed or removed.
 pub fn remove_older(data: &Path, release: &Release) -> io::Result<()> {
     for folder in releases(data)? {
         if folder != data.join(release.name()) {
@@ -119,10 +117,10 @@ pub fn remove_older(data: &Path, release: &Release) -> io::Result<()> {
     Ok(())
 }
 
-/// Links the command at `link` to `target`; nothing where another thing has its place.
+/// Links the command at `link` to `target`. `None` if something else is in its place.
 ///
 /// # Errors
-/// A file system that refuses.
+/// A file system error.
 pub fn link(link: &Path, target: &Path) -> io::Result<Option<Change>> {
     if let Some(folder) = link.parent() {
         fs::create_dir_all(folder)?;
@@ -142,7 +140,7 @@ pub fn is_ours(link: &Path, target: &Path) -> bool {
 /// Removes everything of ours in `data`, and `data` itself once it is empty.
 ///
 /// # Errors
-/// A folder that can't be listed or removed.
+/// A folder that cannot be listed or removed.
 pub fn remove(data: &Path) -> io::Result<Change> {
     if !data.exists() {
         return Ok(Change::Unchanged);
@@ -160,7 +158,7 @@ pub fn remove(data: &Path) -> io::Result<Change> {
     }
 }
 
-/// The releases in `data`, told from whatever else lies there by their names.
+/// The releases in `data`, recognized by their names.
 fn releases(data: &Path) -> io::Result<Vec<PathBuf>> {
     let mut found = Vec::new();
     for entry in fs::read_dir(data)? {
@@ -181,7 +179,7 @@ fn is_release_name(name: &str) -> bool {
     })
 }
 
-/// Makes the file hold `bytes`, by rename; false if it did already.
+/// Writes `bytes` to the file, by rename. Returns false if it has them already.
 fn write(path: &Path, bytes: &[u8], mode: u32) -> io::Result<bool> {
     let is_mode = |meta: fs::Metadata| meta.permissions().mode() & 0o777 == mode;
     if fs::metadata(path).is_ok_and(is_mode) && fs::read(path).is_ok_and(|found| found == bytes) {
@@ -189,19 +187,19 @@ fn write(path: &Path, bytes: &[u8], mode: u32) -> io::Result<bool> {
     }
     let folder = path.parent().unwrap_or(path);
     fs::create_dir_all(folder)?;
-    let new = beside(path);
+    let new = temp_path(path);
     let mut file = File::create(&new)?;
     file.write_all(bytes)?;
     file.set_permissions(fs::Permissions::from_mode(mode))?;
     file.sync_all()?;
-    // A file open for writing can't be executed: closed before it has its name.
+    // Close it before it gets its name: a file that is open for writing cannot be executed.
     drop(file);
     fs::rename(&new, path)?;
     File::open(folder)?.sync_all()?;
     Ok(true)
 }
 
-/// Points `link` to `target`, by rename; false if it did already.
+/// Points `link` to `target`, by rename. Returns false if it does already.
 fn point(link: &Path, target: &Path) -> io::Result<bool> {
     if is_ours(link, target) {
         return Ok(false);
@@ -210,7 +208,7 @@ fn point(link: &Path, target: &Path) -> io::Result<bool> {
         let why = format!("{} is not a link: move it away and install again", link.display());
         return Err(io::Error::new(io::ErrorKind::AlreadyExists, why));
     }
-    let new = beside(link);
+    let new = temp_path(link);
     symlink(target, &new)?;
     fs::rename(&new, link)?;
     File::open(link.parent().unwrap_or(link))?.sync_all()?;
@@ -218,7 +216,7 @@ fn point(link: &Path, target: &Path) -> io::Result<bool> {
 }
 
 /// A name in the same folder that no other process uses.
-fn beside(path: &Path) -> PathBuf {
+fn temp_path(path: &Path) -> PathBuf {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     path.with_file_name(format!(".{name}.{}", process::id()))
 }

@@ -1,11 +1,11 @@
-//! Against real folders, and a stand-in for the client that keeps its lists in files.
+//! Uses real folders, and a stand-in for the client that keeps its lists in files.
 
 use std::{fs, os::unix::fs::PermissionsExt as _};
 
 use super::*;
 use crate::cmd::uninstall::{UninstallPlan, uninstall};
 
-/// Answers `plugin …` as the client does, from files beside itself; logs what changes them.
+/// Answers `plugin …` as the client does, from files in its folder. Logs calls that change them.
 const CLIENT: &str = r#"#!/bin/sh
 cd "$(dirname "$0")" || exit 1
 [ -e refuse ] && { echo "mock refusal" >&2; exit 1; }
@@ -75,7 +75,7 @@ impl World {
         self.folder.path().join("client").join(name)
     }
 
-    /// What the client was told to change.
+    /// The changes that the client was asked for.
     fn log(&self) -> String {
         fs::read_to_string(self.client_file("log")).unwrap_or_default()
     }
@@ -224,9 +224,9 @@ fn uninstall_undoes_it_and_keeps_what_was_written() {
     assert!(world.uninstall().expect("again").contains("was not there"));
 }
 
-/// The store lies beside the releases.
+/// The store is in the same folder as the releases.
 #[test]
-fn uninstall_keeps_the_inscribed_sessions() {
+fn uninstall_keeps_the_imported_sessions() {
     let world = World::new();
     world.install();
     let session = world.plan.data.join("sessions/claude/one/session.db");

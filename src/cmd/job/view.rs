@@ -1,11 +1,11 @@
-//! `job list` and `job show`: what there is of each job.
+//! `job list` and `job show`: the state of each job.
 
 use std::fmt;
 use std::path::PathBuf;
 
 use serde::Serialize;
 
-use super::Around;
+use super::JobContext;
 use crate::cmd::Failure;
 use base::atomic;
 use base::clock::Time;
@@ -15,14 +15,14 @@ use guard::files::jobs;
 use guard::files::origin::{self, Origin};
 use guard::job::{Holder, Link, PastPhase, Phase, Record, State, Summed, refusal};
 
-/// What is shown of a job.
+/// A job, as it is shown.
 #[derive(Debug, Serialize)]
 struct Line {
     name: String,
     state: State,
-    /// The name was given by the guard.
+    /// The guard chose the name.
     default: bool,
-    /// The session that asks works on it.
+    /// It is the job of the session that asks.
     own: bool,
     holder: Option<Holder>,
     words: usize,
@@ -43,12 +43,12 @@ enum OriginName {
 }
 
 impl Line {
-    fn of(around: &Around, name: &str) -> (Self, Record) {
-        let Around { places, settings, .. } = around;
+    fn of(around: &JobContext, name: &str) -> (Self, Record) {
+        let JobContext { places, settings, .. } = around;
         let path = places.compaction(name);
         let text = atomic::read_text(&path).ok().flatten().unwrap_or_default();
         let origin = origin::origin(places, name);
-        // Nothing that came with a checkout speaks before it is accepted.
+        // A job that came with a checkout has no effect before it is accepted.
         let record =
             if origin.has_effect() { jobs::record(places, name) } else { Record::default() };
         let line = Self {
@@ -71,10 +71,10 @@ impl Line {
         (line, record)
     }
 
-    fn held(&self) -> String {
+    fn holder_text(&self) -> String {
         match &self.holder {
             Some(_) if self.own => "this session".into(),
-            Some(holder) => refusal::named(holder),
+            Some(holder) => refusal::describe_holder(holder),
             None => "nobody".into(),
         }
     }
@@ -93,7 +93,7 @@ fn when(at: Option<Time>) -> String {
     at.map_or_else(|| "-".into(), local)
 }
 
-/// A project's jobs, the one written last first.
+/// A project's jobs, last written first.
 #[derive(Debug, Serialize)]
 #[serde(transparent)]
 pub(super) struct Jobs(Vec<Listed>);
@@ -102,13 +102,13 @@ pub(super) struct Jobs(Vec<Listed>);
 struct Listed {
     #[serde(flatten)]
     line: Line,
-    /// The name of the phase it is in.
+    /// The name of its present phase.
     phase: Option<String>,
 }
 
 impl Jobs {
-    /// All that lie on the disk.
-    pub(super) fn of(around: &Around) -> Self {
+    /// All jobs on disk.
+    pub(super) fn of(around: &JobContext) -> Self {
         let names = jobs::on_disk(&around.places);
         let listed = |name: &String| {
             let (line, record) = Line::of(around, name);
@@ -145,14 +145,14 @@ impl fmt::Display for Jobs {
                 state(line.state),
                 line.words,
                 when(line.written),
-                line.held(),
+                line.holder_text(),
             )?;
         }
         Ok(())
     }
 }
 
-/// All that is known of one job.
+/// All details of one job.
 #[derive(Debug, Serialize)]
 pub(super) struct Job {
     #[serde(flatten)]
@@ -165,7 +165,6 @@ pub(super) struct Job {
     sealed: Vec<SealedVersion>,
 }
 
-/// A sealed version.
 #[derive(Debug, Serialize)]
 struct SealedVersion {
     version: u64,
@@ -174,11 +173,11 @@ struct SealedVersion {
 }
 
 impl Job {
-    /// Of the job that is named, or the session's.
+    /// The named job, or else the session's.
     ///
     /// # Errors
-    /// There is none.
-    pub(super) fn of(around: &Around, name: Option<&str>) -> Result<Self, Failure> {
+    /// There is no such job.
+    pub(super) fn of(around: &JobContext, name: Option<&str>) -> Result<Self, Failure> {
         let name = around.job(name)?;
         let (line, record) = Line::of(around, &name);
         let versions = jobs::versions(&around.places, &name, &around.settings.file.shape);
@@ -206,7 +205,7 @@ impl fmt::Display for Job {
         let default = if line.default { " (a default job's name)" } else { "" };
         row("job", &format!("{}{default}", line.name))?;
         row("state", state(line.state))?;
-        row("held by", &line.held())?;
+        row("held by", &line.holder_text())?;
         row("file", &line.path.display().to_string())?;
         row("words", &format!("{}, written {}", line.words, when(line.written)))?;
         row("created", &when(self.created))?;
@@ -237,16 +236,20 @@ impl fmt::Display for Job {
 /// `job show --version`: the sealed text, byte for byte.
 ///
 /// # Errors
-/// There is no such job or version.
-pub(super) fn version(around: &Around, name: Option<&str>, number: u64) -> anyhow::Result<String> {
+/// No such job or version.
+pub(super) fn version(
+    around: &JobContext,
+    name: Option<&str>,
+    number: u64,
+) -> anyhow::Result<String> {
     let job = around.job(name)?;
     let text = jobs::version(&around.places, &job, number)?
         .ok_or_else(|| no_version(around, &job, number))?;
     Ok(plain::block(text.strip_suffix('\n').unwrap_or(&text), usize::MAX))
 }
 
-/// That a job has no such version, and which it has.
-pub(super) fn no_version(around: &Around, job: &str, number: u64) -> Failure {
+/// The error that a job has no such version; its hint lists the versions.
+pub(super) fn no_version(around: &JobContext, job: &str, number: u64) -> Failure {
     let versions = jobs::versions(&around.places, job, &around.settings.file.shape);
     let numbers: Vec<String> = versions.iter().map(|v| v.number.to_string()).collect();
     if numbers.is_empty() {

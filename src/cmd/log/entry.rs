@@ -1,4 +1,4 @@
-//! One line of the log, as it is shown.
+//! One line of the log, formatted for people.
 
 use std::path::Path;
 
@@ -7,20 +7,17 @@ use serde_json::Value;
 
 use base::clock::Time;
 
-/// One line of the log.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Entry {
-    /// When.
     pub at: Time,
-    /// What kind of line.
     pub kind: String,
-    /// The line itself.
+    /// The line as it is in the log.
     pub raw: String,
     fields: serde_json::Map<String, Value>,
 }
 
 impl Entry {
-    /// Reads a line; `None` for a torn one.
+    /// Parses a line; `None` if it is incomplete.
     pub fn of(line: &str) -> Option<Self> {
         let Value::Object(mut fields) = serde_json::from_str(line).ok()? else { return None };
         let at = fields.remove("at")?.as_str()?.parse().ok()?;
@@ -35,12 +32,12 @@ impl Entry {
             .any(|key| self.fields.get(*key).and_then(Value::as_str) == Some(session))
     }
 
-    /// The boundary it is about.
+    /// The token of the boundary it is about.
     pub fn token(&self) -> Option<&str> {
         self.fields.get("token")?.as_str()
     }
 
-    /// The line for people: time, kind, session, and the rest by name.
+    /// The line for people: time, kind, session, and the other fields by name.
     pub fn text(&self, colour: bool) -> String {
         let at = self.at.with_timezone(&Local).format("%m-%d %H:%M:%S");
         let session = self.fields.get("session").and_then(Value::as_str).unwrap_or_default();
@@ -70,7 +67,7 @@ fn colour_of(kind: &str) -> Option<&'static str> {
     }
 }
 
-/// A value on one line; texts of others can hold anything, terminal codes too.
+/// A value on one line. Text from elsewhere may hold anything, even terminal codes.
 fn shown(value: &Value) -> String {
     match value {
         Value::String(text) => {
@@ -84,7 +81,7 @@ fn shown(value: &Value) -> String {
     }
 }
 
-/// The project that a log is of, by the name of its folder of state.
+/// The project of a log, by the name of its state folder.
 pub fn project_of(log: &Path) -> String {
     let folder = log.parent().and_then(Path::file_name).unwrap_or_default();
     folder.to_string_lossy().into_owned()

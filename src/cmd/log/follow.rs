@@ -1,5 +1,4 @@
-//! What is appended to the logs, as it comes. A log that is moved aside is read to its
-//! end, then the new one from its start.
+//! Follows the logs. A log that is rotated is read to its end, then the new one from its start.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -7,18 +6,18 @@ use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// How often is looked.
+/// Time between two checks.
 const GLANCE: Duration = Duration::from_millis(200);
 
-/// The most of a log that is read: larger is damage.
+/// Maximum bytes to read of a log; a larger one is damaged.
 const LARGEST: usize = 32 * 1024 * 1024;
 
-/// Where a log ended: the file and the bytes in it. `None` where there was none.
+/// Where a log ended: the file and its length. `None` if there was no log.
 #[derive(Debug)]
 pub struct End(Option<(File, u64)>);
 
 impl End {
-    /// The end of a log as it is now.
+    /// The present end of a log.
     pub fn of(log: &Path) -> Self {
         let open = || -> io::Result<(File, u64)> {
             let file = File::open(log)?;
@@ -28,7 +27,7 @@ impl End {
         Self(open().ok())
     }
 
-    /// What the log holds up to there.
+    /// The log's text up to this end.
     pub fn text(&self) -> io::Result<String> {
         let Some((file, length)) = &self.0 else { return Ok(String::new()) };
         let mut bytes = vec![0; usize::try_from(*length).unwrap_or(usize::MAX).min(LARGEST)];
@@ -44,8 +43,8 @@ struct Followed<'a> {
     torn: Vec<u8>,
 }
 
-/// Hands out every line that is appended from `ends` on, until `each` fails (its reader
-/// went away) or the process is interrupted.
+/// Passes every line that is appended after `ends` to `each`. Returns when `each` fails, because
+/// its reader is gone.
 pub fn lines(logs: &[PathBuf], ends: &[End], mut each: impl FnMut(&Path, &str) -> io::Result<()>) {
     let mut followed: Vec<Followed> =
         logs.iter().zip(ends).map(|(log, end)| begin(log, end)).collect();
@@ -74,7 +73,7 @@ impl Followed<'_> {
     fn fresh(&mut self) -> Vec<String> {
         let mut lines = self.rest();
         if self.moved() {
-            // What was written between the reading and the move is in the old file.
+            // The old file has what was written before the rotation.
             lines.extend(self.rest());
             self.torn.clear();
             self.file = File::open(self.log).ok();
@@ -83,17 +82,17 @@ impl Followed<'_> {
         lines
     }
 
-    /// Whether another file lies in the log's place.
+    /// Whether another file has the log's path now.
     fn moved(&self) -> bool {
         let Ok(now) = std::fs::metadata(self.log) else { return false };
         let held = self.file.as_ref().and_then(|file| file.metadata().ok());
         held.is_none_or(|held| (held.dev(), held.ino()) != (now.dev(), now.ino()))
     }
 
-    /// The whole lines that were appended since.
+    /// The complete lines that were appended since the last call.
     fn rest(&mut self) -> Vec<String> {
         let Some(file) = &mut self.file else { return Vec::new() };
-        // What can't be read now is looked for at the next glance.
+        // A failed read is retried at the next check.
         let _ = file.read_to_end(&mut self.torn);
         let Some(end) = memchr::memrchr(b'\n', &self.torn) else { return Vec::new() };
         let whole: Vec<u8> = self.torn.drain(..=end).collect();

@@ -1,15 +1,12 @@
-//! What a tool is called with, and what it answers.
+//! The arguments and results of tool calls.
 
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-/// What a call gives: a text, or several.
+/// The result of a call: one or more texts.
 pub type Said = anyhow::Result<Vec<String>>;
 
-/// Arguments as a type. A field that is null was not given.
-///
-/// # Errors
-/// What is wrong with them.
+/// Parses arguments. A null field counts as missing.
 pub fn read<T: DeserializeOwned>(arguments: Value) -> anyhow::Result<T> {
     let mut arguments = arguments;
     if let Some(fields) = arguments.as_object_mut() {

@@ -1,5 +1,5 @@
-//! `mcp`: `purge_control`, `inject` and `search` as tools, over stdin and stdout (the Model
-//! Context Protocol). Nothing else may write to stdout while it serves.
+//! `mcp`: offers `purge_control`, `inject` and `search` as tools over stdin and stdout (Model
+//! Context Protocol). Nothing else may write to stdout.
 
 mod call;
 mod patient;
@@ -23,13 +23,13 @@ use self::server::Server;
 use super::Exit;
 use base::env::Env;
 
-/// What is under way when stdin ends may take so long.
+/// How long running calls may take after stdin ends.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Serves until stdin ends.
 ///
 /// # Errors
-/// What the system says; a client that does not begin as the protocol asks.
+/// A client that does not start as the protocol requires.
 pub fn run(env: &Env) -> anyhow::Result<Exit> {
     let runtime = Builder::new_current_thread().enable_all().build();
     let runtime = runtime.context("could not begin to serve")?;
@@ -46,7 +46,7 @@ async fn serve(server: Server) -> anyhow::Result<()> {
             running.waiting().await.context("the server broke")?;
             Ok(())
         }
-        // Whoever asked went away before the first word.
+        // The client left before its first message.
         Err(ServerInitializeError::ConnectionClosed(_)) => Ok(()),
         Err(e) => Err(e).context("the client did not begin as the protocol asks (initialize)"),
     }

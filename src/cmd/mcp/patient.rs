@@ -1,19 +1,17 @@
-//! A transport that passes over what comes before the first request: a client that begins
-//! with a notification is answered all the same.
+//! A transport that ignores messages before the first request, so that a client may start with a
+//! notification.
 
 use rmcp::RoleServer;
 use rmcp::model::JsonRpcMessage;
 use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::Transport;
 
-/// Another transport, and whether a request has come.
 pub struct Patient<T> {
     inner: T,
     begun: bool,
 }
 
 impl<T> Patient<T> {
-    /// Before the first request.
     pub fn new(inner: T) -> Self {
         Self { inner, begun: false }
     }

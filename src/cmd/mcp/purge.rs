@@ -1,4 +1,4 @@
-//! `purge_control`: what is extracted of a session, shown, restored or kept by the model.
+//! `purge_control`: lets the model list, restore and protect extracted content.
 
 use anyhow::{Context as _, bail};
 use serde::Deserialize;
@@ -12,10 +12,9 @@ use base::env::Env;
 use extract::entry::Extractable;
 use extract::redact::bare;
 
-/// Entries that `get_context` lists: the last ones.
+/// The most entries that `get_context` lists, from the end.
 const LISTED: usize = 50;
 
-/// What it takes.
 pub fn properties() -> Value {
     json!({
         "action": { "type": "string", "enum": ["get_context", "restore", "set_extractable"] },
@@ -52,21 +51,21 @@ struct Asked {
     session: Option<String>,
 }
 
-/// Does what was asked. A restore gives its answer as JSON, then the texts; the session's file
-/// stays as it is, so what is cached of it stays good.
+/// Runs an action. A restore returns its answer as JSON, then the texts. The session file stays
+/// unchanged, so the prompt cache stays valid.
 ///
 /// # Errors
-/// Arguments that are none; a session or an entry that is not there.
+/// Invalid arguments, or an unknown session or entry.
 pub fn call(env: &Env, now: Time, arguments: Value) -> Said {
     let asked: Asked = read(arguments)?;
     let session = session::session(env, asked.session.as_deref())?;
     match asked.action {
-        Action::GetContext => Ok(vec![told(context::of(env, Some(&session))?)?]),
+        Action::GetContext => Ok(vec![context_json(context::load(env, Some(&session))?)?]),
         Action::Restore => {
             let keys = asked.keys.unwrap_or_default();
             let restored = restore::as_output(env, now, &session, &entry(asked.entry_id)?, &keys)?;
             let mut texts = vec![serde_json::to_string(&restored.answer)?];
-            // A copy of the output says nothing new, and would take the same room again.
+            // A duplicate of the output adds nothing but length.
             for (_, text) in restored.texts {
                 if !texts[1..].contains(&text) {
                     texts.push(text);
@@ -82,14 +81,14 @@ pub fn call(env: &Env, now: Time, arguments: Value) -> Said {
     }
 }
 
-/// The entry that is meant.
+/// The requested entry id.
 ///
 /// # Errors
-/// None, or all of them: that would bring back what was taken out to make room.
+/// A missing id, or `all`: that would bring back everything that was extracted to save space.
 fn entry(given: Option<String>) -> anyhow::Result<String> {
     let id =
         given.context("entry_id is missing: the ID of [[extracted-ID]]; get_context lists them")?;
-    // A placeholder as it stands is as good.
+    // Accept a whole placeholder as well.
     let id = bare(&id);
     if id.is_empty() || id == "all" {
         bail!("entry_id {id:?} is not an entry: one at a time, as get_context lists them");
@@ -98,9 +97,9 @@ fn entry(given: Option<String>) -> anyhow::Result<String> {
 }
 
 /// # Errors
-/// A value that says nothing of an entry.
+/// An invalid value.
 fn extractable(value: Option<&Value>) -> anyhow::Result<Option<Extractable>> {
-    let messages = |number: &str| extractable_flag::whole(number).map(Extractable::After);
+    let messages = |number: &str| extractable_flag::parse_messages(number).map(Extractable::After);
     let said = match value {
         Some(Value::Bool(true)) => Some(Extractable::Always),
         Some(Value::Bool(false)) => Some(Extractable::Never),
@@ -119,8 +118,8 @@ fn extractable(value: Option<&Value>) -> anyhow::Result<Option<Extractable>> {
     })
 }
 
-/// What is extracted, the last entries of it: the list is in the context from then on.
-fn told(mut context: context::Context) -> anyhow::Result<String> {
+/// Lists only the last entries, because the list stays in the context.
+fn context_json(mut context: context::Context) -> anyhow::Result<String> {
     let older = context.extracted.len().saturating_sub(LISTED);
     context.extracted.drain(..older);
     let said = context.said.len().saturating_sub(LISTED);

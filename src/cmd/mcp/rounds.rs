@@ -1,4 +1,4 @@
-//! `inject` and `search`: the verbs of these names, as tools.
+//! `inject` and `search`: the verbs of the same names, as tools.
 
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -12,10 +12,9 @@ use base::clock::Time;
 use base::env::Env;
 use surgery::fidelity::Level;
 
-/// Rounds that a search shows where nothing is said.
+/// The default limit of a search.
 const SHOWN: usize = 10;
 
-/// What `inject` takes.
 pub fn inject_properties() -> Value {
     let much = |words: [&str; 3]| json!({ "type": "string", "enum": words });
     json!({
@@ -27,7 +26,6 @@ pub fn inject_properties() -> Value {
     })
 }
 
-/// What `search` takes.
 pub fn search_properties() -> Value {
     json!({
         "query": { "type": "string", "description": "Words, \"phrases\", beginnings*" },
@@ -49,7 +47,7 @@ struct Page {
     tool_result: Option<Part>,
 }
 
-/// A round as models write it: `47` as often as `"47"`.
+/// A round number: models write `47` as often as `"47"`.
 #[derive(Debug, Deserialize)]
 #[serde(untagged)]
 enum Number {
@@ -76,10 +74,10 @@ impl From<Part> for Level {
     }
 }
 
-/// A round in full.
+/// Prints a round.
 ///
 /// # Errors
-/// Arguments that are none; a round that is not there.
+/// Invalid arguments, or an unknown round.
 pub fn inject(env: &Env, _now: Time, arguments: Value) -> Said {
     let asked: Page = read(arguments)?;
     let much = |part: Option<Part>| part.map(Level::from).unwrap_or_default();
@@ -97,7 +95,7 @@ pub fn inject(env: &Env, _now: Time, arguments: Value) -> Said {
         },
         json: false,
     };
-    Ok(vec![inject::of(&session::now(env), &args)?.text])
+    Ok(vec![inject::find_round(&session::now(env), &args)?.text])
 }
 
 #[derive(Debug, Deserialize)]
@@ -110,10 +108,10 @@ struct Words {
     limit: Option<usize>,
 }
 
-/// Rounds by their words.
+/// Finds rounds by words.
 ///
 /// # Errors
-/// Arguments that are none; a query without a word; a session that is none.
+/// Invalid arguments, a query without words, or an unknown session.
 pub fn search(env: &Env, now: Time, arguments: Value) -> Said {
     let asked: Words = read(arguments)?;
     let limit = asked.limit.unwrap_or(SHOWN);

@@ -1,5 +1,5 @@
-//! The protocol's side: what is offered, and calls handed to the tools. A call that fails is an
-//! answer that says so; the server goes on.
+//! Implements the protocol: lists the tools and runs calls. A failed call returns its error as the
+//! result, and the server continues.
 
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, ErrorData,
@@ -13,16 +13,14 @@ use super::tools::{self, TOOLS};
 use base::clock;
 use base::env::Env;
 
-/// What a client tells its model of the server: it is in the context of every session.
+/// Instructions for the client's model; they are in the context of every session.
 const INSTRUCTIONS: &str = "Long values of this session's old messages may be extracted: [[extracted-ID]] stands in their place, and purge_control restores one. inject reads an earlier round, search finds rounds by words.";
 
-/// The server.
 pub struct Server {
     env: Env,
 }
 
 impl Server {
-    /// One that works in this environment.
     pub fn new(env: Env) -> Self {
         Self { env }
     }
@@ -41,7 +39,7 @@ impl ServerHandler for Server {
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        Ok(ListToolsResult::with_all_items(TOOLS.iter().map(tools::Tool::told).collect()))
+        Ok(ListToolsResult::with_all_items(TOOLS.iter().map(tools::Tool::to_protocol).collect()))
     }
 
     async fn call_tool(
@@ -57,7 +55,7 @@ impl ServerHandler for Server {
         };
         let env = self.env.clone();
         let arguments = Value::Object(request.arguments.unwrap_or_default());
-        // Reading a session takes its time; other requests are answered meanwhile.
+        // Reading a session takes time; meanwhile other requests are answered.
         let call = tokio::task::spawn_blocking(move || tool.call(&env, clock::now(), arguments));
         let result = match call.await {
             Ok(Ok(texts)) => {

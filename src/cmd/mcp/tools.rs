@@ -1,4 +1,4 @@
-//! The tools: names, schemas and what they do. Every word of them is in the model's context.
+//! The tools: names, schemas and functions. Every word is in the model's context.
 
 use super::call::Said;
 use std::sync::Arc;
@@ -11,19 +11,16 @@ use super::{purge, rounds};
 use base::clock::Time;
 use base::env::Env;
 
-/// A tool.
 pub struct Tool {
-    /// Its name.
     pub name: &'static str,
     description: &'static str,
     properties: fn() -> Value,
     required: &'static [&'static str],
-    /// It changes nothing.
+    /// Whether it changes nothing.
     reads: bool,
     does: fn(&Env, Time, Value) -> Said,
 }
 
-/// All there are.
 pub static TOOLS: [Tool; 3] = [
     Tool {
         name: "purge_control",
@@ -52,8 +49,8 @@ pub static TOOLS: [Tool; 3] = [
 ];
 
 impl Tool {
-    /// As the protocol lists it.
-    pub fn told(&self) -> rmcp::model::Tool {
+    /// The tool as the protocol lists it.
+    pub fn to_protocol(&self) -> rmcp::model::Tool {
         let schema = json!({
             "type": "object",
             "properties": (self.properties)(),
@@ -66,10 +63,10 @@ impl Tool {
             .annotate(hints.open_world(false))
     }
 
-    /// Does what was asked.
+    /// Runs the tool.
     ///
     /// # Errors
-    /// Arguments that are none; what keeps it from being done.
+    /// Invalid arguments, or a failed call.
     pub fn call(&self, env: &Env, now: Time, arguments: Value) -> Said {
         (self.does)(env, now, arguments).with_context(|| self.name)
     }

@@ -15,7 +15,7 @@ use guard::job::phase::{self, Missing};
 use guard::job::slice::{self, Note, SliceError};
 use guard::job::{PastPhase, Phase, kinds};
 
-/// The notes of an exit: `--kind` pairs, and Markdown on stdin unless that is a terminal.
+/// The notes of an exit: `--kind` pairs, and Markdown from stdin unless that is a terminal.
 fn given(
     facts: &Facts,
     phase: &Phase,
@@ -36,9 +36,9 @@ fn given(
         }
     }
     for note in &mut notes {
-        // Said at the exit, a steering note is about the phase unless it says what about.
+        // A steering note given at the exit is about the phase unless it names something else.
         if kinds::steering(&note.text).is_some_and(|steering| steering.about.is_none()) {
-            note.text = kinds::marked(kinds::STEERING, Some(&phase.name), &note.text);
+            note.text = kinds::with_kind(kinds::STEERING, Some(&phase.name), &note.text);
         }
     }
     Ok(Ok(notes))
@@ -46,7 +46,7 @@ fn given(
 
 /// Leaves the phase.
 pub(super) fn run(facts: &Facts, pairs: &[String]) -> anyhow::Result<()> {
-    // Right after the session left its job there is none, and its phase is that job's.
+    // A session that has just left its job has none, and the phase belongs to that job.
     let job = facts.asker().job();
     let open = job.as_ref().and_then(|job| jobs::record(&facts.places, job).phase);
     let Some(phase) = open else {
@@ -73,7 +73,8 @@ pub(super) fn run(facts: &Facts, pairs: &[String]) -> anyhow::Result<()> {
     if !missing.is_empty() {
         return Err(Failure::refused(lacks(facts, &phase, &missing, !notes.is_empty())).into());
     }
-    // What stands there open needs no twin; a kill between the two writes leaves such ones.
+    // Do not add an entry that is already there and open. A kill between the two writes leaves such
+    // entries.
     let mut there: BTreeSet<_> = document
         .entries()
         .filter(|entry| !entry.closed)
@@ -112,13 +113,13 @@ fn entries(count: usize) -> String {
     if count == 1 { "1 entry".to_owned() } else { format!("{count} entries") }
 }
 
-/// The refusal: what is missing, and the form for it.
+/// The refusal: what is missing, and a form to fill in.
 fn lacks(facts: &Facts, phase: &Phase, missing: &[Missing], given: bool) -> String {
     let shape = &facts.settings.file.shape;
     let mut text =
         format!("the phase {:?} is not written up, and nothing was changed. Missing:", phase.name);
     for one in missing {
-        let _ = write!(text, "\n  {}", one.named(shape));
+        let _ = write!(text, "\n  {}", one.describe(shape));
     }
     let again = if given {
         "What you gave was not kept: give it again, with this filled in"

@@ -1,4 +1,4 @@
-//! What is kept, and which of it was chosen. Pure: what there is comes in as a list.
+//! What is stored, and which of it was chosen. Pure functions on a list.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -9,66 +9,64 @@ use crate::cli::PurgeKind;
 use crate::cmd::Failure;
 use base::clock::Time;
 
-/// Something that is kept: the files of one kind that belong together.
+/// Stored data: files of one kind that belong together.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Kept {
     pub kind: PurgeKind,
-    /// What is shown: the file, the folder, or what the files' names begin with.
+    /// The path to show: the file, the folder, or the common beginning of the files' names.
     pub path: PathBuf,
-    /// What is removed.
+    /// The paths to remove.
     #[serde(skip)]
     pub paths: Vec<PathBuf>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub job: Option<String>,
-    /// Files.
+    /// Number of files.
     pub count: u64,
     pub bytes: u64,
-    /// When one of them was last written.
+    /// When one of the files was last written.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub written: Option<Time>,
-    /// A placeholder or an index table may name it.
+    /// A placeholder or an index table may refer to it.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub needed: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stays: Option<Stays>,
 }
 
-/// Why something stays.
+/// Why data stays.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Stays {
-    /// Its session is open.
     Open,
-    /// Its boundary is under way.
     UnderWay,
-    /// It goes only with `--forget`.
+    /// It is removed only with `--forget`.
     Needed,
-    /// It lies in the project.
+    /// It is in the project's folder.
     InProject,
 }
 
-/// What was asked for.
+/// The user's choice.
 #[derive(Debug, Clone, Default)]
 pub struct Choice {
     pub session: Option<String>,
     pub job: Option<String>,
-    /// Only what was last written before.
+    /// Only data last written before this.
     pub before: Option<Time>,
-    /// Only these kinds; all where none is named.
+    /// Only these kinds; empty means all.
     pub only: Vec<PurgeKind>,
-    /// Also what a placeholder may name.
+    /// Also data that a placeholder may refer to.
     pub forget: bool,
 }
 
-/// What was chosen, by kind.
+/// The chosen data, sorted by kind.
 ///
 /// # Errors
-/// No session that the choice names, or several.
+/// No session matches the choice, or several do.
 pub fn choose(kept: Vec<Kept>, choice: &Choice) -> Result<Vec<Kept>, Failure> {
-    let session = choice.session.as_deref().map(|given| named(&kept, given)).transpose()?;
-    // A project's folder is of jobs only.
+    let session = choice.session.as_deref().map(|given| find_session(&kept, given)).transpose()?;
+    // Data in a project's folder names jobs, not sessions.
     let of_session = |kept: &&Kept| session.is_some() && kept.session == session;
     let jobs: BTreeSet<String> =
         kept.iter().filter(of_session).filter_map(|kept| kept.job.clone()).collect();
@@ -82,7 +80,7 @@ pub fn choose(kept: Vec<Kept>, choice: &Choice) -> Result<Vec<Kept>, Failure> {
         };
         let job = match &choice.job {
             Some(job) => kept.job.as_ref() == Some(job),
-            // The project's folder is listed once, as a whole or job by job.
+            // List the project's folder once, either whole or by job.
             None => {
                 !(in_project && kept.kind == PurgeKind::Notes) || narrowed == kept.job.is_some()
             }
@@ -101,8 +99,8 @@ pub fn choose(kept: Vec<Kept>, choice: &Choice) -> Result<Vec<Kept>, Failure> {
     Ok(chosen)
 }
 
-/// The session that is meant by its id, or by how it begins.
-fn named(kept: &[Kept], given: &str) -> Result<String, Failure> {
+/// The session with this id, or the only one that begins with it.
+fn find_session(kept: &[Kept], given: &str) -> Result<String, Failure> {
     let all: BTreeSet<&str> = kept.iter().filter_map(|kept| kept.session.as_deref()).collect();
     if all.contains(given) {
         return Ok(given.to_owned());

@@ -15,16 +15,16 @@ use guard::session::Session;
 /// A project's state.
 pub struct Project {
     pub places: Places,
-    /// The sessions it knows, with the job of each.
+    /// Its sessions, each with its job.
     pub sessions: BTreeMap<String, String>,
-    /// Sessions that are open, or that a boundary under way carries over.
+    /// Sessions that are open or have a boundary under way.
     busy: BTreeMap<String, Stays>,
-    /// Jobs of these.
+    /// Jobs of the busy sessions.
     jobs: BTreeSet<String>,
 }
 
 impl Project {
-    /// Reads which sessions it knows, and which are open.
+    /// Reads its sessions, and which of them are open.
     pub fn of(places: Places) -> Self {
         let mut project = Self {
             places,
@@ -60,7 +60,7 @@ impl Project {
         project
     }
 
-    /// Why what belongs to this session and this job stays. What belongs to nobody stays while
+    /// Why data of this session or job stays. Data that belongs to no session or job stays while
     /// anything is open.
     pub fn stays(&self, session: Option<&str>, job: Option<&str>) -> Option<Stays> {
         match (session, job) {
@@ -71,17 +71,17 @@ impl Project {
     }
 }
 
-/// Which session a client is in, by a seat's file; `None` for any other file.
+/// The client's session from a seat's file; `None` for any other file.
 pub fn seat(path: &Path) -> Option<Seat> {
     let is_seat = path.extension().is_some_and(|end| end == "seat") && !is_link(path);
     let bytes = is_seat.then(|| atomic::read_record(path).ok().flatten()).flatten()?;
     serde_json::from_slice(&bytes).ok()
 }
 
-/// The folder that a state is of, by a session that ran in it; `None` where none tells.
+/// The project's folder for a state, from a session that ran in it; `None` if no session tells.
 pub fn project_of(env: &Env, state: &Path) -> Option<PathBuf> {
-    let places = Places { state: state.to_owned(), ..Places::of(env, Path::new("/"))? };
-    let is = |folder: &&Path| Places::of(env, folder).is_some_and(|of| of.state == state);
+    let places = Places { state: state.to_owned(), ..Places::for_project(env, Path::new("/"))? };
+    let is = |folder: &&Path| Places::for_project(env, folder).is_some_and(|of| of.state == state);
     let of = |session: &Session| {
         let cwd = PathBuf::from(session.cwd.as_deref()?);
         cwd.ancestors().find(is).map(Path::to_path_buf)
@@ -94,7 +94,7 @@ pub fn is_link(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok_and(|meta| meta.is_symlink())
 }
 
-/// The names in a folder that end so, without the end, sorted; none where it is a link.
+/// Names in a folder with this ending, without it and sorted; empty if the folder is a link.
 pub fn names(folder: &Path, end: &str) -> Vec<String> {
     if is_link(folder) {
         return Vec::new();

@@ -1,4 +1,4 @@
-//! Removes what was chosen. A failure keeps nothing else from being removed.
+//! Removes the chosen data. After a failure it continues with the rest.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -13,7 +13,7 @@ use super::kept::Kept;
 use super::project::Project;
 use super::project::is_link;
 use crate::cli::PurgeKind as Kind;
-use crate::cmd::inscribe;
+use crate::cmd::import;
 use base::lock::{self, Lock};
 use base::paths::Places;
 use guard::files::prune::{self, remove_beneath};
@@ -22,14 +22,13 @@ use store::blocks::Root;
 use store::extracted;
 use store::index::Index;
 
-/// What could not be removed.
 #[derive(Debug, Serialize)]
 pub struct Failure {
     pub path: PathBuf,
     pub why: String,
 }
 
-/// Removes everything of `chosen` that does not stay.
+/// Removes all chosen data that has no reason to stay.
 pub fn remove(states: &Path, store: Option<&Root>, chosen: &[Kept]) -> Vec<Failure> {
     let mut remover = Remover { states, store, projects: BTreeMap::new(), imported: false };
     let (mut failed, mut contents) = (Vec::new(), Vec::new());
@@ -63,7 +62,7 @@ fn failure(path: &Path, why: &anyhow::Error) -> Failure {
 struct Remover<'a> {
     states: &'a Path,
     store: Option<&'a Root>,
-    /// The projects as they are now: somebody may have waited long with the answer.
+    /// The present state of the projects: the user may have taken long to answer.
     projects: BTreeMap<PathBuf, Project>,
     imported: bool,
 }
@@ -91,13 +90,13 @@ impl Remover<'_> {
         let removed = kept.paths.iter().map(|path| remove_beneath(self.states, path));
         removed.fold(Ok(()), io::Result::and)?;
         if kept.kind == Kind::Notes && !is_link(&kept.path) {
-            // The prompts may still be in it.
+            // This fails if the prompts are still in it.
             let _ = fs::remove_dir(&kept.path);
         }
         Ok(())
     }
 
-    /// An imported session; of extracted content, what is a link.
+    /// Removes an imported session, or a link in the place of extracted content.
     fn store(&mut self, kept: &Kept) -> anyhow::Result<()> {
         let root = self.store.context("the store can't be used")?;
         let folder = root.all()?.into_iter().find(|folder| folder.path == kept.path);
@@ -108,7 +107,7 @@ impl Remover<'_> {
                 bail!("{} is a link; remove it with rm", agent.display());
             }
             if !is_link(&folder.path) {
-                held = Some(inscribe::hold(&folder, Duration::ZERO)?);
+                held = Some(import::hold(&folder, Duration::ZERO)?);
             }
             Index::new(root.clone()).forget(&folder)?;
             self.imported = true;
@@ -120,14 +119,14 @@ impl Remover<'_> {
 
     fn contents(&self, chosen: &[&Kept]) -> anyhow::Result<()> {
         let Some(root) = self.store.filter(|_| !chosen.is_empty()) else { return Ok(()) };
-        let all = extracted::all(root).found.into_iter();
+        let all = extracted::find_ledgers(root).found.into_iter();
         let ours = all.filter(|of| chosen.iter().any(|kept| kept.path == of.folder));
         let names: BTreeSet<String> = ours.map(|of| of.name()).collect();
         Ok(extracted::forget(root, &names)?)
     }
 }
 
-/// Keeps a session that is known from being changed, and makes sure that nobody has it open.
+/// Locks a known session against changes, and makes sure that no client has it open.
 fn hold(places: &Places, session: &str) -> anyhow::Result<Option<Lock>> {
     let lock = places.session(session, "lock");
     let known = places.session(session, "json");

@@ -1,15 +1,15 @@
-//! How much there is of something, without following links.
+//! Sizes, without following links.
 
 use std::fs;
 use std::path::PathBuf;
 
 use base::clock::Time;
 
-/// Entries that are looked at: a folder in a project may hold any number.
+/// Maximum entries to count: a folder in a project may hold any number.
 const AT_MOST: u64 = 100_000;
 
-/// Files, their bytes, and when the last one was written.
-pub fn of(paths: &[PathBuf]) -> (u64, u64, Option<Time>) {
+/// Number of files, their bytes, and when the last one was written.
+pub fn measure(paths: &[PathBuf]) -> (u64, u64, Option<Time>) {
     let mut left = paths.to_vec();
     let (mut count, mut bytes, mut written) = (0, 0, None);
     while let Some(path) = left.pop() {

@@ -1,5 +1,5 @@
-//! What a project's state keeps. Nothing is looked for through a link: a link in the place of a
-//! folder is one thing, which is removed as a link.
+//! The data in a project's state. Links are not followed: a link in the place of a folder is
+//! listed, and removed, as a link.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -9,14 +9,14 @@ use super::project::{Project, is_link, names, seat};
 use super::size;
 use crate::cli::PurgeKind as Kind;
 use base::clock::Time;
-use base::paths::safe_name;
+use base::paths::is_safe_name;
 use guard::files::boundary;
 use guard::files::prune;
 
 impl Project {
     /// Everything in the state, and the project's own folder.
     pub fn kept(&self, now: Time) -> Vec<Kept> {
-        let mut look = Look { project: self, found: Vec::new() };
+        let mut look = Collector { project: self, found: Vec::new() };
         let state = &self.places.state;
         if is_link(state) {
             look.add(Kind::Sessions, None, None, state, vec![state.clone()]);
@@ -38,12 +38,12 @@ impl Project {
     }
 }
 
-struct Look<'a> {
+struct Collector<'a> {
     project: &'a Project,
     found: Vec<Kept>,
 }
 
-impl Look<'_> {
+impl Collector<'_> {
     fn add(
         &mut self,
         kind: Kind,
@@ -52,11 +52,11 @@ impl Look<'_> {
         path: &Path,
         paths: Vec<PathBuf>,
     ) {
-        let (count, bytes, written) = size::of(&paths);
+        let (count, bytes, written) = size::measure(&paths);
         let job = job.or_else(|| Some(self.project.sessions.get(session?)?.as_str()));
         let job = job.filter(|job| !job.is_empty()).map(str::to_owned);
         let stays = match kind {
-            // It is appended to, and begun anew.
+            // A session appends to it, and a removed log is begun again.
             Kind::Log => None,
             _ => self.project.stays(session, job.as_deref()),
         };
@@ -76,8 +76,8 @@ impl Look<'_> {
         });
     }
 
-    /// The names in a folder of the state, links too; where the folder is a link, that is found
-    /// in its place.
+    /// The names in a folder of the state, including links. If the folder itself is a link, adds
+    /// that and returns no names.
     fn names(&mut self, folder: &str, kind: Kind) -> Vec<String> {
         let path = self.project.places.state.join(folder);
         if is_link(&path) {
@@ -87,14 +87,14 @@ impl Look<'_> {
         names(&path, "")
     }
 
-    /// Those that can be a session's or a job's.
+    /// Names that can belong to a session or a job.
     fn folders(&mut self, folder: &str, kind: Kind) -> Vec<String> {
         let mut names = self.names(folder, kind);
         names.retain(|name| !name.starts_with('.'));
         names
     }
 
-    /// Files are named by the session's id, a dot, and what they hold.
+    /// File names are the session's id, a dot, and what the file holds.
     fn sessions(&mut self) {
         let folder = self.project.places.state.join("sessions");
         let mut all: BTreeMap<(String, Kind), Vec<PathBuf>> = BTreeMap::new();
@@ -106,7 +106,7 @@ impl Look<'_> {
                 ".journal.jsonl" | ".journal.1.jsonl" => Kind::Journals,
                 _ => Kind::Sessions,
             };
-            // A seat says which session a client is in.
+            // A seat's file says which session its client is in.
             let id = seat(&path).map_or(id, |seat| seat.session);
             all.entry((id, kind)).or_default().push(path);
         }
@@ -123,8 +123,7 @@ impl Look<'_> {
         }
     }
 
-    /// The session that a file is named after: one that is known, else what is before the first
-    /// dot.
+    /// The session that a file is named after: a known one, else the part before the first dot.
     fn session_of(&self, name: &str) -> String {
         let known =
             |id: &&String| name.strip_prefix(id.as_str()).is_some_and(|r| r.starts_with('.'));
@@ -205,13 +204,13 @@ impl Look<'_> {
         self.add(Kind::Temporary, None, None, &path, left);
     }
 
-    /// The folder in the project: listed, never removed.
+    /// Lists the folder in the project, which is never removed.
     fn in_project(&mut self) {
         let top = self.project.places.project.join(".brain-guard");
         let jobs = top.join("jobs");
         let mut found = vec![(Kind::Notes, None, top.clone())];
         if !is_link(&top) && !is_link(&jobs) {
-            for job in names(&jobs, "").into_iter().filter(|n| safe_name(n)) {
+            for job in names(&jobs, "").into_iter().filter(|n| is_safe_name(n)) {
                 let folder = jobs.join(&job);
                 if !is_link(&folder) {
                     found.push((Kind::Prompts, Some(job.clone()), folder.join("prompts.jsonl")));

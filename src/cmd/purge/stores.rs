@@ -1,4 +1,4 @@
-//! What the store keeps: imported sessions and extracted content.
+//! The data in the store: imported sessions and extracted content.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -7,25 +7,25 @@ use super::kept::{Kept, Stays};
 use super::project::Project;
 use super::size;
 use crate::cli::PurgeKind as Kind;
-use crate::cmd::inscribe;
+use crate::cmd::import;
 use base::env::Env;
 use store::blocks::Root;
 use store::extracted::{self, Extracted, Record};
 use store::index::{Index, Origin};
 
-/// The projects whose sessions are looked for.
+/// The projects whose sessions to list.
 pub struct Owners<'a> {
     pub projects: &'a [Project],
-    /// Where the clients keep the sessions of these.
+    /// The folders in which the clients keep sessions of these projects.
     folders: Vec<PathBuf>,
-    /// Sessions of no project count, too.
+    /// Also list sessions without a project.
     all: bool,
 }
 
 impl<'a> Owners<'a> {
     pub fn new(env: &Env, projects: &'a [Project], all: bool) -> Self {
         let roots = projects.iter().map(|project| &project.places.project);
-        let folders = roots.flat_map(|root| inscribe::of_project(env, root)).collect();
+        let folders = roots.flat_map(|root| import::of_project(env, root)).collect();
         Self { projects, folders, all }
     }
 
@@ -48,17 +48,17 @@ impl<'a> Owners<'a> {
 
     fn kept(&self, kind: Kind, session: String, path: PathBuf) -> Kept {
         let paths = vec![path.clone()];
-        let (count, bytes, written) = size::of(&paths);
+        let (count, bytes, written) = size::measure(&paths);
         let (job, stays) = (self.job(&session), self.stays(&session));
         let (session, needed) = (Some(session), false);
         Kept { kind, path, paths, session, job, count, bytes, written, needed, stays }
     }
 }
 
-/// Imported sessions. Subagents count to the session that they worked for.
+/// Imported sessions. Subagents' sessions belong to the session that started them.
 ///
 /// # Errors
-/// What the store or its databases say.
+/// An error of the store or of its databases.
 pub fn imported(root: &Root, owners: &Owners) -> anyhow::Result<Vec<Kept>> {
     let index = Index::new(root.clone());
     let exports = index.exports()?.into_iter().filter(|export| export.undone.is_none());
@@ -89,13 +89,13 @@ fn main_session(file: &Path) -> Option<String> {
     Some(folder.parent()?.file_name()?.to_str()?.to_owned())
 }
 
-/// Sessions of which something was extracted. All of it may be named by a placeholder.
+/// Sessions with extracted content. A placeholder may refer to any of it.
 pub fn extracted(root: &Root, owners: &Owners) -> Vec<Kept> {
-    let all = extracted::all(root).found.into_iter();
-    all.filter_map(|extracted| one(&extracted, owners)).collect()
+    let all = extracted::find_ledgers(root).found.into_iter();
+    all.filter_map(|extracted| extracted_entry(&extracted, owners)).collect()
 }
 
-fn one(extracted: &Extracted, owners: &Owners) -> Option<Kept> {
+fn extracted_entry(extracted: &Extracted, owners: &Owners) -> Option<Kept> {
     let session = extracted.folder.file_name()?.to_str()?.to_owned();
     let ledger = extracted.ledger().unwrap_or_default();
     let extracts: Vec<_> = ledger.records.iter().filter_map(Record::extract).collect();

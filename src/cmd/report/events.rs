@@ -1,4 +1,4 @@
-//! The journal's and the log's lines as a report's events.
+//! Turns lines of the journal and of the log into a report's events.
 
 use std::path::Path;
 
@@ -9,7 +9,6 @@ use base::clock::Time;
 use guard::files::journal::{self, Called, Line, Verdict};
 use guard::report::{Call, Event, What};
 
-/// A journal's line.
 pub(super) fn of_journal(line: Line) -> Event {
     let Line { at, what, tier, cap, context, file, said, told } = line;
     let bytes = said.len() as u64;
@@ -57,20 +56,20 @@ fn call(called: Called) -> What {
     }
 }
 
-/// The word that a type's JSON has for it.
+/// The word for a value in its type's JSON.
 pub(super) fn kebab(value: impl serde::Serialize) -> String {
     let value = serde_json::to_value(value).unwrap_or_default();
     value.as_str().map(str::to_owned).unwrap_or_default()
 }
 
-/// A line of the log that a report tells of, and its session where it names one.
+/// A line of the log that belongs in a report, and its session if it names one.
 pub(super) struct Logged {
     pub(super) session: Option<String>,
     pub(super) event: Event,
 }
 
-/// What the log has that no journal has: faults, lifted blocks, boundaries that were
-/// refused; from the rotated log as well.
+/// Events that only the log has: faults, lifted blocks, refused boundaries. Includes the rotated
+/// log.
 pub(super) fn of_log(log: &Path) -> Vec<Logged> {
     let mut found = Vec::new();
     for path in [log.with_extension("1.jsonl"), log.to_path_buf()] {

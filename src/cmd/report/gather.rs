@@ -1,4 +1,4 @@
-//! Reads what a report is made of: transcripts, journals, sealed versions, tokens, the log.
+//! Reads the sources of a report: transcripts, journals, sealed versions, tokens, the log.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -8,7 +8,7 @@ use anyhow::{Context as _, bail};
 use super::events::{self, Logged, kebab};
 use base::clock::Time;
 use base::env::Env;
-use base::paths::{Places, safe_name};
+use base::paths::{Places, is_safe_name};
 use base::{atomic, rows};
 use guard::compaction;
 use guard::files::journal::{self, Line, What};
@@ -18,14 +18,13 @@ use guard::report::{Crossing, Point, Report, Seal, Source, Subject};
 use sessions::course::Course;
 use sessions::fill::BYTES_PER_TOKEN;
 
-/// What the boundaries need to know of a session.
+/// Times in a session that are needed to measure its boundaries.
 #[derive(Default)]
 struct Turns {
     ends: Vec<Time>,
     requests: Vec<Time>,
 }
 
-/// The report.
 ///
 /// # Errors
 /// No such job.
@@ -51,13 +50,13 @@ pub(super) fn report(
         turns.insert(id.clone(), turn);
     }
     let boundaries =
-        tokens.iter().filter_map(|id| crossing(env, now, places, id, &mut turns)).collect();
+        tokens.iter().filter_map(|id| measure_boundary(env, now, places, id, &mut turns)).collect();
     let project = places.project.display().to_string();
     Ok(Report::of(subject, project, sources, boundaries, now))
 }
 
-/// The sessions and jobs there are, for the question which one is meant.
-pub(super) fn known(places: &Places) -> Vec<String> {
+/// All sessions and jobs, one line each, for the user to choose from.
+pub(super) fn list_subjects(places: &Places) -> Vec<String> {
     let all = state::all(places).unwrap_or_default();
     let session = |id: &String| {
         let session = state::load(places, id).ok().flatten()?;
@@ -70,9 +69,9 @@ pub(super) fn known(places: &Places) -> Vec<String> {
     found.into_iter().map(|(_, line)| line).collect()
 }
 
-/// The sessions of a job: those on its way from one to the next, and those that work on it.
+/// The sessions of a job: those in its lineage, and those that work on it now.
 fn sessions(places: &Places, job: &str) -> anyhow::Result<Vec<String>> {
-    if !safe_name(job) {
+    if !is_safe_name(job) {
         bail!("{job:?} can't be a job's name; `brain-guard job list` shows them");
     }
     let mut ids: BTreeSet<String> = BTreeSet::new();
@@ -84,7 +83,7 @@ fn sessions(places: &Places, job: &str) -> anyhow::Result<Vec<String>> {
         state::load(places, id).ok().flatten().is_some_and(|session| session.job == job)
     };
     ids.extend(all.iter().filter(works).cloned());
-    // One whose state is gone tells nothing.
+    // A session without state has nothing to report.
     ids.retain(|id| all.contains(id));
     if ids.is_empty() {
         let jobs = jobs::all(places);
@@ -99,7 +98,7 @@ fn sessions(places: &Places, job: &str) -> anyhow::Result<Vec<String>> {
 
 fn token(line: &Line) -> Option<String> {
     match &line.what {
-        What::Boundary(crossed) if safe_name(&crossed.token) => Some(crossed.token.clone()),
+        What::Boundary(crossed) if is_safe_name(&crossed.token) => Some(crossed.token.clone()),
         _ => None,
     }
 }
@@ -109,7 +108,7 @@ fn source(facts: &Facts, lines: Vec<Line>, log: &mut Vec<Logged>) -> (Source, Tu
     let mut missing = Vec::new();
     let course = match &facts.transcript {
         None => {
-            missing.push("its transcript is not known: no hook has named it".to_owned());
+            missing.push("its transcript is unknown: no hook has reported it".to_owned());
             Course::default()
         }
         Some(path) => course(path, &mut missing),
@@ -147,7 +146,9 @@ fn source(facts: &Facts, lines: Vec<Line>, log: &mut Vec<Logged>) -> (Source, Tu
         points,
         events,
         seals,
-        bytes_per_token: facts.fill().map_or(BYTES_PER_TOKEN, |fill| fill.bytes_per_token),
+        bytes_per_token: facts
+            .transcript_usage()
+            .map_or(BYTES_PER_TOKEN, |fill| fill.bytes_per_token),
         missing,
     };
     (source, Turns { ends: course.turn_ends, requests: course.requests })
@@ -157,10 +158,10 @@ fn course(path: &Path, missing: &mut Vec<String>) -> Course {
     let mut course = Course::default();
     if let Err(e) = rows::lines(path, |line| course.feed(line)) {
         missing.push(if e.kind() == std::io::ErrorKind::NotFound {
-            format!("its transcript is gone, so its fill is not known: {}", path.display())
+            format!("its transcript is gone, so its context usage is unknown: {}", path.display())
         } else {
             format!(
-                "its transcript can't be read, so its fill is not known: {}: {e}",
+                "its transcript can't be read, so its context usage is unknown: {}: {e}",
                 path.display()
             )
         });
@@ -171,8 +172,8 @@ fn course(path: &Path, missing: &mut Vec<String>) -> Course {
     course
 }
 
-/// Where the context counts as full, by model: the most that was used tells of a window
-/// that is larger than believed.
+/// The limit of each model. The highest usage matters, because it may prove that a window is larger
+/// than assumed.
 fn limits(facts: &Facts, course: &Course) -> BTreeMap<Option<String>, u64> {
     let mut most: BTreeMap<Option<String>, u64> = BTreeMap::new();
     let mut model = None;
@@ -188,7 +189,7 @@ fn limits(facts: &Facts, course: &Course) -> BTreeMap<Option<String>, u64> {
     most.into_iter().map(limit).collect()
 }
 
-/// The versions that the session sealed. What the journal doesn't tell, the sealed files do.
+/// The versions that the session sealed. The sealed files supply what the journal does not have.
 fn seals(facts: &Facts, lines: &[Line]) -> Vec<Seal> {
     let shape = &facts.settings.file.shape;
     let words = |path: &Path| {
@@ -198,7 +199,7 @@ fn seals(facts: &Facts, lines: &[Line]) -> Vec<Seal> {
     let mut found: BTreeMap<(String, u64), Seal> = BTreeMap::new();
     for line in lines {
         let What::Sealed(sealed) = &line.what else { continue };
-        if !safe_name(&sealed.job) {
+        if !is_safe_name(&sealed.job) {
             continue;
         }
         let path = jobs::sealed_path(&facts.places, &sealed.job, sealed.version);
@@ -208,14 +209,14 @@ fn seals(facts: &Facts, lines: &[Line]) -> Vec<Seal> {
         };
         let seal =
             Seal { at: line.at, job: sealed.job.clone(), version: sealed.version, before, after };
-        // Sealing again without a change is the same version.
+        // Sealing again without a change gives the same version.
         found.entry((sealed.job.clone(), sealed.version)).or_insert(seal);
     }
     found.into_values().collect()
 }
 
-/// One boundary. Of a session that is not in the report, the transcript is read for it.
-fn crossing(
+/// One boundary. Reads the transcripts of its sessions if they are not in the report.
+fn measure_boundary(
     env: &Env,
     now: Time,
     places: &Places,
@@ -224,7 +225,7 @@ fn crossing(
 ) -> Option<Crossing> {
     let token = boundary::load(places, id).ok().flatten()?;
     for session in [Some(&token.parent), token.child.as_ref()].into_iter().flatten() {
-        if !turns.contains_key(session) && safe_name(session) {
+        if !turns.contains_key(session) && is_safe_name(session) {
             let facts = Facts::for_session(env, now, &places.project, session)?;
             let course = facts.transcript.as_deref().map(|path| course(path, &mut Vec::new()));
             let course = course.unwrap_or_default();

@@ -18,7 +18,7 @@ use guard::settings::Model;
 use guard::settings::layers::{self, File, Merged, Variables};
 use sessions::gauge::{self, WindowFacts};
 
-/// Windows that are shown where nothing tells which one is meant.
+/// Windows to show if nothing says which one applies.
 const WINDOWS: [u64; 2] = [1_000_000, 200_000];
 
 impl Run for CheckArgs {
@@ -26,7 +26,7 @@ impl Run for CheckArgs {
         let project = selector::project(env, &self.selector)?;
         let places = selector::places(env, &project)?;
         let (merged, files) = if let Some(path) = &self.file {
-            alone(env, path)?
+            merge_file(env, path)?
         } else {
             let (user, of_project) = settings_files(&places);
             let files = vec![
@@ -47,8 +47,8 @@ impl Run for CheckArgs {
     }
 }
 
-/// A file by itself: a project's by its place, else as if it were the user's.
-fn alone(env: &Env, path: &Path) -> anyhow::Result<(Merged, Vec<(&'static str, PathBuf)>)> {
+/// Checks one file alone: as a project's if its path is one, else as the user's.
+fn merge_file(env: &Env, path: &Path) -> anyhow::Result<(Merged, Vec<(&'static str, PathBuf)>)> {
     let whole = env.cwd().unwrap_or_default().join(path);
     let text = atomic::read_text(&whole)
         .with_context(|| format!("could not read {}", whole.display()))?
@@ -62,11 +62,10 @@ fn alone(env: &Env, path: &Path) -> anyhow::Result<(Merged, Vec<(&'static str, P
     })
 }
 
-/// What the settings come to: for the model that was asked for, else for the
-/// session's, else for both usual windows.
+/// The tiers in force: for the given model, else for the session's, else for both common windows.
 fn held(env: &Env, merged: &Merged, ask: &CheckArgs, facts: Option<&Facts>) -> Vec<Held> {
     let session = facts.map(|f| f.session.clone()).unwrap_or_default();
-    let environment = surroundings::of(env, &session).auto_compact;
+    let environment = surroundings::current(env, &session).auto_compact;
     let limits = facts.map_or(Limits { environment, ..Limits::default() }, Facts::limits);
     let of = |model: Model, base: u64| Held::of(&merged.settings, model, &limits, base);
     if ask.window.is_some() || ask.model.is_some() {

@@ -1,4 +1,4 @@
-//! What the settings come to, as JSON and as text.
+//! The report of `settings check`, as JSON and as text.
 
 use std::fmt::{self, Display, Formatter};
 use std::path::PathBuf;
@@ -6,24 +6,21 @@ use std::path::PathBuf;
 use serde::Serialize;
 use serde_json::Value;
 
-use base::shown::grouped;
+use base::shown::group_thousands;
 use guard::policy::limit::Limits;
 use guard::settings::layers::{Diagnostic, Merged};
 use guard::settings::{Model, Settings};
 use sessions::gauge::{Window, WindowSource};
 
-/// Everything `settings check` shows.
 #[derive(Debug, Serialize)]
 pub struct Report {
-    /// The files that were looked at.
+    /// The files that were read.
     files: Vec<Source>,
-    /// Every key that a layer set and that holds.
+    /// Every key that a layer set and that is in force.
     set: Vec<Given>,
-    /// What the tiers come to.
+    /// The tiers, by model.
     models: Vec<Held>,
-    /// The sections of the compaction file, in order.
     sections: Vec<Section>,
-    /// What is wrong.
     problems: Vec<Diagnostic>,
 }
 
@@ -42,16 +39,16 @@ struct Given {
     line: Option<usize>,
 }
 
-/// What the settings come to for one model.
+/// What the settings give for one model.
 #[derive(Debug, Serialize)]
 pub struct Held {
     model: Option<String>,
     window: u64,
     /// Tokens at which the context counts as full.
     limit: u64,
-    /// Percent by which the tiers of this session moved up.
+    /// Percent by which the tiers of this session are raised.
     moved_up: f64,
-    /// The entries of `when` that hold, by number.
+    /// The indices of the `when` entries that apply.
     when: Vec<usize>,
     tiers: Vec<Tier>,
     words: Words,
@@ -82,16 +79,16 @@ struct Section {
     name: String,
     role: &'static str,
     kinds: Vec<String>,
-    /// Part of the file that the seal holds it at.
+    /// Share of the file to which a seal limits this section.
     slice: Option<f64>,
 }
 
 impl Held {
-    /// For a model in a session that began with `base` tokens.
+    /// For a model, in a session that began with `base` tokens.
     pub fn of(settings: &Settings, model: Model, limits: &Limits, base: u64) -> Self {
-        let held = settings.held_for(&model);
+        let held = settings.for_model(&model);
         let window = Window { tokens: model.window, source: WindowSource::Agreed, certain: true };
-        let limit = limits.of(&window).tokens;
+        let limit = limits.for_window(&window).tokens;
         let still = held.ramp(limit);
         let ramp = still.shifted(base as f64 * 100.0 / limit.max(1) as f64);
         let first = |ramp: &guard::policy::ramp::Ramp| ramp.tier(1).map_or(0.0, |t| t.context);
@@ -125,7 +122,6 @@ impl Held {
 }
 
 impl Report {
-    /// Of what the layers came to.
     pub fn of(merged: &Merged, files: Vec<(&'static str, PathBuf)>, models: Vec<Held>) -> Self {
         let shape = &merged.settings.file.shape;
         let sections = shape.sections.iter().enumerate().map(|(index, section)| Section {
@@ -151,7 +147,7 @@ impl Report {
     }
 }
 
-/// The longest value that is shown whole.
+/// Longer values are cut.
 const VALUE: usize = 60;
 
 impl Display for Report {
@@ -198,10 +194,10 @@ impl Display for Held {
         let name = self.model.as_deref().map(|name| format!(" of {name}")).unwrap_or_default();
         writeln!(
             f,
-            "tiers in a window of {}{name}, full at {} tokens and {} words",
-            grouped(self.window),
-            grouped(self.limit),
-            grouped(self.words.full)
+            "tiers with a window of {}{name} (limit {} tokens) and {} words",
+            group_thousands(self.window),
+            group_thousands(self.limit),
+            group_thousands(self.words.full)
         )?;
         for index in &self.when {
             writeln!(f, "  by when.{index}")?;
@@ -217,16 +213,16 @@ impl Display for Held {
                 "  {:<14} {:>5.1} % = {:>9} tokens  {:>5.1} % = {:>6} words  blocks {blocks}",
                 t.name,
                 t.context,
-                grouped(t.tokens),
+                group_thousands(t.tokens),
                 t.file,
-                grouped(t.words)
+                group_thousands(t.words)
             )?;
         }
         let Words { seal_target, seal_refused_at, summary, commits, .. } = self.words;
-        let words = |n: usize| grouped(n as u64);
+        let words = |n: usize| group_thousands(n as u64);
         writeln!(
             f,
-            "  a seal aims at {} words and is refused at {}; Prior Summary has {}, the commits {}",
+            "  a seal shortens the file to {} words and refuses at {}; limits: Prior Summary {}, commits {}",
             words(seal_target),
             words(seal_refused_at),
             words(summary),

@@ -1,30 +1,29 @@
-//! What the guard has added to a context, and what part of it that is.
+//! What the guard has added to a context, and its share of the limit.
 
 use std::fmt;
 
 use serde::ser::{Serialize, SerializeStruct as _, Serializer};
 
-use base::shown::grouped;
+use base::shown::group_thousands;
 use guard::files::journal::{Added, Sum};
 
-/// What was added, and what it is measured by.
+/// The added text, and the figures to measure it by.
 #[derive(Debug, Clone, Copy)]
 pub struct Share {
-    /// The sums.
     pub added: Added,
-    /// Bytes that a token takes in this session, as measured, or a default.
+    /// Bytes per token in this session: measured, or a default.
     pub bytes_per_token: f64,
-    /// Tokens that count as full, where they are known.
+    /// Tokens that count as full, if known.
     pub limit: Option<u64>,
 }
 
 impl Share {
-    /// Tokens of everything but the deliveries.
+    /// Tokens of all additions except the deliveries.
     pub fn tokens(&self) -> u64 {
         self.added.tokens(self.bytes_per_token)
     }
 
-    /// Percent of the tokens that count as full.
+    /// Percent of the limit.
     pub fn percent(&self) -> Option<f64> {
         self.limit.map(|limit| self.tokens() as f64 * 100.0 / limit.max(1) as f64)
     }
@@ -50,7 +49,7 @@ impl Serialize for Share {
 /// `9 notes`, `1 note`.
 fn counted(sum: Sum, one: &str, many: &str) -> Option<String> {
     let name = if sum.count == 1 { one } else { many };
-    (sum.count > 0).then(|| format!("{} {name}", grouped(sum.count)))
+    (sum.count > 0).then(|| format!("{} {name}", group_thousands(sum.count)))
 }
 
 impl fmt::Display for Share {
@@ -68,14 +67,14 @@ impl fmt::Display for Share {
         if parts.is_empty() {
             f.write_str("nothing to the context yet")?;
         } else {
-            write!(f, "{} tokens in {}", grouped(self.tokens()), parts.join(", "))?;
+            write!(f, "{} tokens in {}", group_thousands(self.tokens()), parts.join(", "))?;
             if let Some(percent) = self.percent() {
                 write!(f, " ({percent:.2} %)")?;
             }
         }
         if delivered.count > 0 {
             let tokens = (delivered.bytes as f64 / self.bytes_per_token.max(1.0)).ceil() as u64;
-            write!(f, "; {} of the delivered file", grouped(tokens))?;
+            write!(f, "; {} of the delivered file", group_thousands(tokens))?;
         }
         Ok(())
     }

@@ -1,5 +1,5 @@
-//! What an extraction frees in tokens: a part of the values is counted by a vocabulary and
-//! calibrated by the rounds they are of, the others are taken to be alike.
+//! Estimates the tokens that an extraction frees. A vocabulary counts a sample of the values,
+//! calibrated by their rounds; the rest is extrapolated.
 
 use super::extracted::Chosen;
 use super::numbers::{READ, SAMPLE, blocks};
@@ -12,10 +12,10 @@ use sessions::span;
 use store::blocks::{Reader, Rows};
 use surgery::plan::{Place, Plan};
 
-/// The cost of a plan whose rounds stay, without the values that are chosen.
+/// The cost of a plan that keeps its rounds, without the chosen values.
 ///
 /// # Errors
-/// Blocks that can't be read.
+/// Blocks that cannot be read.
 pub fn of(cost: Cost, plan: &Plan, chosen: &Chosen, readers: &[Reader]) -> anyhow::Result<Cost> {
     let Some(first) = chosen.rounds.first() else { return Ok(cost) };
     let counter = Counter::default();
@@ -37,7 +37,7 @@ pub fn of(cost: Cost, plan: &Plan, chosen: &Chosen, readers: &[Reader]) -> anyho
         for line in rows.iter() {
             let row = dialect.row(line, &mut scratch);
             for item in row.id.map_or(&[][..], |id| chosen.of(id)) {
-                let json = item.span.of(line);
+                let json = item.span.slice(line);
                 bytes += json.len();
                 tokens += words(&counter, item, json).saturating_sub(left(chosen.form, item));
             }
@@ -60,7 +60,7 @@ fn words(counter: &Counter, item: &Item, json: &[u8]) -> u64 {
     }
 }
 
-/// Tokens of what stands in its place.
+/// Tokens of its placeholder.
 fn left(form: Placeholder, item: &Item) -> u64 {
     match form {
         _ if item.whole => 0,

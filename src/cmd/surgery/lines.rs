@@ -1,9 +1,9 @@
-//! Lines of the sources that what is made has nothing of.
+//! Notes about source lines that are not in the new session.
 
 use std::io;
 
 use super::source::Store;
-use crate::cmd::inscribe;
+use crate::cmd::import;
 use sessions::dialect::{Kind, Scratch, named};
 use sessions::round::Session;
 use store::blocks::Reader;
@@ -12,19 +12,19 @@ use surgery::plan::{Plan, in_context};
 use surgery::ranges;
 use surgery::table::short;
 
-/// Says which lines were left out, and why.
+/// The notes about lines that were left out, and why.
 ///
 /// # Errors
-/// Databases that can't be read.
+/// Databases that cannot be read.
 pub fn left_out(store: &Store, plan: &Plan, report: &Report) -> anyhow::Result<Vec<String>> {
     let mut notes = ahead(store, plan)?;
     notes.extend(malformed(store, plan, report)?);
-    notes.extend(behind(plan));
+    notes.extend(outside_context(plan));
     Ok(notes)
 }
 
-/// Says which rounds are lines of a table though their session had left them behind.
-fn behind(plan: &Plan) -> Vec<String> {
+/// Notes table rounds that were no longer in the session's context.
+fn outside_context(plan: &Plan) -> Vec<String> {
     let of = |(number, session): (usize, &Session)| {
         let context = in_context(session);
         let seqs: Vec<u32> = plan
@@ -44,8 +44,8 @@ fn behind(plan: &Plan) -> Vec<String> {
     plan.sessions.iter().enumerate().filter_map(of).collect()
 }
 
-/// Says which lines of the sources stand before their first round and are part of a conversation,
-/// or may be: where a prompt can't be read what is behind it is in no round.
+/// Notes conversation lines before a source's first round. If a prompt cannot be read, the lines
+/// after it belong to no round.
 fn ahead(store: &Store, plan: &Plan) -> anyhow::Result<Vec<String>> {
     let mut notes = Vec::new();
     for session in &plan.sessions {
@@ -67,7 +67,7 @@ fn ahead(store: &Store, plan: &Plan) -> anyhow::Result<Vec<String>> {
             })
         });
         let read = read.map_or_else(|e| e.kind() == io::ErrorKind::Interrupted, |()| true);
-        // What is damaged there is told by who needs it.
+        // Damaged blocks are reported where they are needed.
         if read && !lines.is_empty() {
             let why = "before the first prompt that can be read, so in no round";
             notes.push(note(session, &lines, why));
@@ -76,7 +76,7 @@ fn ahead(store: &Store, plan: &Plan) -> anyhow::Result<Vec<String>> {
     Ok(notes)
 }
 
-/// What is said of lines of a session that are not in what is made of it.
+/// The note about lines of a session that were left out.
 fn note(session: &Session, lines: &[u32], why: &str) -> String {
     format!(
         "{} {} of {}: {why}, left out",
@@ -86,14 +86,14 @@ fn note(session: &Session, lines: &[u32], why: &str) -> String {
     )
 }
 
-/// Rows of a session that stand before its first round.
+/// The number of rows before the first round.
 fn before(session: &Session, rows: u64) -> u64 {
     let of_rounds: u64 = session.rounds.iter().map(|round| u64::from(round.rows)).sum();
     rows.saturating_sub(of_rounds)
 }
 
-/// Says which lines of rounds that are in what is made, whole or as lines of a table, are no JSON:
-/// they were left out, and one of them may have begun a round. The store has them.
+/// Notes lines that are not JSON in rounds that are kept or in a table. They were left out, and one
+/// may have started a round. The store has them.
 fn malformed(store: &Store, plan: &Plan, report: &Report) -> anyhow::Result<Vec<String>> {
     let mut notes = Vec::new();
     for (number, session) in plan.sessions.iter().enumerate() {
@@ -105,7 +105,7 @@ fn malformed(store: &Store, plan: &Plan, report: &Report) -> anyhow::Result<Vec<
             continue;
         }
         let Some(progress) = store.index.progress(&store.folder(session))? else { continue };
-        let told = if indexed.is_empty() { Vec::new() } else { inscribe::malformed(&progress) };
+        let told = if indexed.is_empty() { Vec::new() } else { import::malformed(&progress) };
         let told = told.into_iter().filter(|(seq, _)| indexed.binary_search(seq).is_ok());
         let before = before(session, progress.rows);
         let line = |(seq, row): (u32, u32)| {
@@ -133,7 +133,7 @@ mod tests {
     fn what_was_left_behind_and_stands_in_a_table_is_told() {
         let noted = |follows: &[(u32, bool)]| {
             let plan = compress_before(session(follows), When::Round(4), Fidelity::default());
-            behind(&plan.unwrap())
+            outside_context(&plan.unwrap())
         };
         assert_eq!(noted(&[(0, false), (1, false), (2, false), (3, false)]), [""; 0]);
         let [only] = &noted(&[(0, false), (1, false), (1, false), (3, false)])[..] else {

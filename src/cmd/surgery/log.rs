@@ -1,4 +1,4 @@
-//! `surgery log`: what surgery has made.
+//! `surgery log`: lists what surgery has made.
 
 use std::fmt;
 use std::path::Path;
@@ -10,19 +10,19 @@ use crate::cmd::Failure;
 use crate::cmd::selector::Name;
 use base::clock::Time;
 use base::env::Env;
-use base::shown::minute;
+use base::shown::format_minute;
 use store::index::Export;
 use surgery::table::short;
 
-/// What surgery has made, the newest first.
+/// What surgery has made, newest first.
 #[derive(Debug)]
 pub struct Log(Vec<Export>);
 
 impl Log {
-    /// All of it, or what was made from a session or is it.
+    /// All, or what is, or was made from, this session.
     ///
     /// # Errors
-    /// A database that can't be read; a session that nothing was made from.
+    /// An unreadable database, or a session without successors.
     pub fn of(env: &Env, session: Option<&str>) -> anyhow::Result<Self> {
         let store = Store::open(env)?;
         let mut all = store.index.exports()?;
@@ -45,7 +45,6 @@ impl Log {
         Ok(Self(all))
     }
 
-    /// Whether it has made nothing.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -63,7 +62,7 @@ impl Serialize for Log {
     }
 }
 
-/// All but what only `undo` looks at.
+/// The fields that are not only for `undo`.
 #[derive(Serialize)]
 struct Entry<'a> {
     id: &'a str,
@@ -126,7 +125,7 @@ impl<'a> Entry<'a> {
     }
 }
 
-/// What has become of it.
+/// Whether the file still exists or was undone.
 fn state(export: &Export) -> &'static str {
     match export.undone {
         Some(_) => "undone",
@@ -143,7 +142,7 @@ fn line(export: &Export) -> String {
     };
     format!(
         "{}  {}  {} of {}{state}\n  {}",
-        minute(Some(export.made)),
+        format_minute(Some(export.made)),
         short(&export.id),
         export.operation,
         sources.join(" and "),

@@ -1,4 +1,4 @@
-//! What an operation made, or would make.
+//! The result of an operation.
 
 use super::target::{cwd, dialect};
 use base::new_file::Written;
@@ -8,40 +8,40 @@ use store::extracted::Record;
 use surgery::export::Report;
 use surgery::plan::Plan;
 
-/// What was made, or would be.
+/// A session that was made, or would be in a dry run.
 #[derive(Debug)]
 pub struct Made {
-    /// The plan it follows.
+    /// The plan.
     pub plan: Plan,
     /// Its id.
     pub id: String,
-    /// Its file; none in a dry run.
+    /// Its file; `None` in a dry run.
     pub path: Option<PathBuf>,
-    /// Files that its rounds refer to, in the folder beside it.
+    /// Copies of files that its rounds refer to, in the folder beside it.
     pub companions: Vec<Written>,
-    /// Whether the client finds it by its id: it lies in the client's folder of the project.
+    /// Whether the client finds it by its id, because it is in the project's client folder.
     pub by_id: bool,
-    /// Rows it has.
+    /// The number of rows.
     pub rows: u64,
-    /// Bytes it has.
+    /// The number of bytes.
     pub bytes: u64,
-    /// What it costs and frees.
+    /// The cost, before and after.
     pub cost: Cost,
-    /// What else is to be said of it.
+    /// Notes for the user.
     pub notes: Vec<String>,
-    /// What the exporter says of it.
+    /// The exporter's report.
     pub report: Report,
-    /// Values that were extracted on the way.
+    /// Values that were extracted.
     pub extracted: Vec<Record>,
 }
 
 impl Made {
-    /// The folder it goes on in.
+    /// The working folder.
     pub fn cwd(&self) -> Option<&str> {
         cwd(&self.plan)
     }
 
-    /// How its rows are written.
+    /// The dialect of its rows.
     pub fn dialect(&self) -> &str {
         dialect(&self.plan)
     }

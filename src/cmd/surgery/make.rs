@@ -1,5 +1,5 @@
-//! Makes sessions of plans: counted, exported, validated, written, recorded. Of several, all
-//! are ready before the first gets its name, so that none is left without the others.
+//! Makes sessions from plans: counts, exports, validates, writes and records them. A split
+//! publishes none before all are ready.
 
 use super::made::Made;
 use std::cell::RefCell;
@@ -21,25 +21,19 @@ use surgery::export::Birth;
 use surgery::plan::Plan;
 
 /// Makes one session.
-///
-/// # Errors
-/// As [`all`].
-pub fn one(
+pub fn make_session(
     env: &Env,
     now: Time,
     store: &Store,
     plan: Plan,
     output: &OutputArgs,
 ) -> anyhow::Result<Made> {
-    let mut made = all(env, now, store, vec![plan], output)?;
+    let mut made = make_sessions(env, now, store, vec![plan], output)?;
     made.pop().context("nothing was made")
 }
 
-/// Makes one session without the values that are chosen.
-///
-/// # Errors
-/// As [`all`].
-pub fn lean(
+/// Makes one session without the chosen values.
+pub fn make_lean(
     env: &Env,
     now: Time,
     store: &Store,
@@ -47,25 +41,25 @@ pub fn lean(
     chosen: &Chosen,
     output: &OutputArgs,
 ) -> anyhow::Result<Made> {
-    let mut made = each(env, now, store, vec![plan], chosen, output)?;
+    let mut made = make_each(env, now, store, vec![plan], chosen, output)?;
     made.pop().context("nothing was made")
 }
 
-/// Makes a session of each plan, or none.
+/// Makes a session from each plan, or none.
 ///
 /// # Errors
-/// Blocks that can't be read, a place that can't be written, an output that is not sound.
-pub fn all(
+/// Unreadable blocks, an unwritable place, or an invalid output.
+pub fn make_sessions(
     env: &Env,
     now: Time,
     store: &Store,
     plans: Vec<Plan>,
     output: &OutputArgs,
 ) -> anyhow::Result<Vec<Made>> {
-    each(env, now, store, plans, &Chosen::default(), output)
+    make_each(env, now, store, plans, &Chosen::default(), output)
 }
 
-fn each(
+fn make_each(
     env: &Env,
     now: Time,
     store: &Store,
@@ -100,14 +94,14 @@ fn each(
     Ok(all)
 }
 
-/// A session that only lacks its name.
+/// A session that is complete except for its name.
 struct Ready<'c> {
     made: Made,
     draft: Option<NewFile>,
     keeper: Keeper<'c>,
 }
 
-/// Everything but the name: counted, exported, looked at.
+/// Counts, exports and validates.
 fn prepare<'c>(
     env: &Env,
     now: Time,
@@ -119,7 +113,7 @@ fn prepare<'c>(
 ) -> anyhow::Result<Ready<'c>> {
     let Target { id, path, by_id, notes } = target;
     let readers = store.readers(&plan)?;
-    let cost = numbers::of(&plan, &readers, now)?;
+    let cost = numbers::plan_cost(&plan, &readers, now)?;
     let cost = freed::of(cost, &plan, chosen, &readers)?;
     let cwd = cwd(&plan).unwrap_or_default().to_owned();
     let title = numbers::title(&plan, &readers)?;
@@ -160,8 +154,8 @@ fn prepare<'c>(
     Ok(Ready { made, draft, keeper })
 }
 
-/// Records a session and gives it its name, in this order: a kill between the two leaves a line
-/// in the log of what never came to be, and never a session that can't be undone.
+/// Records a session, then gives it its name. A kill in between leaves a log line without a
+/// session, never a session that cannot be undone.
 fn publish(
     store: &Store,
     now: Time,
@@ -189,33 +183,33 @@ fn publish(
     });
     if let Err(why) = recorded {
         write::remove_beside(&made.companions, &path);
-        return Err(why).context("what is made must be recorded, so nothing was made");
+        return Err(why).context("could not record the new session, so it was not made");
     }
     let written = match keeper.keep().and_then(|()| draft.finish()) {
         Ok(written) => written,
         Err(why) => {
             write::remove_beside(&made.companions, &path);
-            // The error that counts is the one before.
+            // The earlier error is the one to report.
             let _ = store.index.undo_export(&made.id, now);
             return Err(why).with_context(failed);
         }
     };
     export.detail.mark = Some(written.mark);
-    // Where that fails, `undo` goes by what is recorded already.
+    // If that fails, `undo` uses the record from before.
     let _ = store.index.detail_export(&made.id, &export.detail);
     Ok(made)
 }
 
-/// Removes what was made before another one of its split failed.
+/// Removes a session after another one of its split failed.
 fn take_back(store: &Store, now: Time, made: &Made) {
     remove(made);
-    // The error that counts is the other one's; the log says that the file is gone.
+    // The other session's error is the one to report; the log shows that the file is gone.
     let _ = store.index.undo_export(&made.id, now);
 }
 
 fn remove(made: &Made) {
     if let Some(path) = &made.path {
-        // What can't be removed stays unrecorded; the error that counts is the one before.
+        // The earlier error is the one to report.
         let _ = std::fs::remove_file(path);
         write::remove_beside(&made.companions, path);
     }

@@ -1,6 +1,6 @@
-//! `surgery` and `export-claude`: a session's history restructured into a new session. Each
-//! operation is planned by `surgery::plan` from what is in the store; nothing in the store and
-//! no session that was there is altered.
+//! `surgery` and `export-claude` restructure a session's history into a new session.
+//! `surgery::plan` plans each operation from the store; existing sessions and the store's rows are
+//! never changed.
 
 pub mod extracted;
 mod freed;
@@ -40,21 +40,21 @@ impl Run for SurgeryVerb {
                 let before = source::when(before, now)?;
                 let session = store.session(env, session.as_deref())?;
                 let plan = plan::compress_before(session, before, output.fidelity.into())?;
-                one(context, &store, plan, output)
+                make_and_show(context, &store, plan, output)
             }
             Self::CompressEngagement { session, engagement, output } => {
                 let store = Store::open(env)?;
                 let session = store.session(env, session.as_deref())?;
                 tag::valid(engagement)?;
                 let plan = plan::compress_engagement(session, engagement, output.fidelity.into())?;
-                one(context, &store, plan, output)
+                make_and_show(context, &store, plan, output)
             }
             Self::ExtractEngagement { session, engagement, output } => {
                 let store = Store::open(env)?;
                 let session = store.session(env, session.as_deref())?;
                 tag::valid(engagement)?;
                 let plan = plan::extract_engagement(session, engagement, output.fidelity.into())?;
-                one(context, &store, plan, output)
+                make_and_show(context, &store, plan, output)
             }
             Self::Merge { a, b, no_table, output } => {
                 let store = Store::open(env)?;
@@ -63,7 +63,7 @@ impl Run for SurgeryVerb {
                 let mut rows = store.rows(&[&a, &b])?;
                 let plan = plan::merge(a, b, output.fidelity.into(), &mut rows)?;
                 let plan = Plan { voices: !no_table, ..plan };
-                one(context, &store, plan, output)
+                make_and_show(context, &store, plan, output)
             }
             Self::Split { session, map, run, output } => {
                 split(context, session.as_deref(), map, *run, output)
@@ -86,7 +86,7 @@ impl Run for SurgeryVerb {
 }
 
 impl Run for ExportArgs {
-    /// Each of its options is an operation.
+    /// Each option is an operation.
     fn run(&self, context: Context) -> anyhow::Result<Exit> {
         let Self { session, what, no_table, output } = self.clone();
         let verb = if let Some(before) = what.full_after {
@@ -106,18 +106,18 @@ impl Run for ExportArgs {
     }
 }
 
-/// Makes one session and tells of it.
-fn one(
+/// Makes one session and prints the result.
+fn make_and_show(
     Context { env, now }: Context,
     store: &Store,
     plan: Plan,
     output: &OutputArgs,
 ) -> anyhow::Result<Exit> {
-    show(&make::one(env, now, store, plan, output)?, output.json)?;
+    show(&make::make_session(env, now, store, plan, output)?, output.json)?;
     Ok(Exit::Done)
 }
 
-/// The children of a split: a list in JSON, however many there are.
+/// The successors of a split; always a list in JSON.
 #[derive(Serialize)]
 #[serde(transparent)]
 struct Children(Vec<Made>);
@@ -137,7 +137,7 @@ fn split(
     output: &OutputArgs,
 ) -> anyhow::Result<Exit> {
     let map = source::map(map)?;
-    // Whether the windows can be opened is known before anything is written.
+    // Check for tmux before anything is written.
     let windows = run.then(|| start::Windows::find(env)).transpose()?;
     if let Some(out) = output.out.as_deref().filter(|out| !out.is_dir()) {
         let what = format!("{} is not a folder: a split makes several files", out.display());
@@ -146,7 +146,7 @@ fn split(
     let store = Store::open(env)?;
     let session = store.session(env, session)?;
     let plans = plan::split(&session, &map, output.fidelity.into())?;
-    let all = Children(make::all(env, now, &store, plans, output)?);
+    let all = Children(make::make_sessions(env, now, &store, plans, output)?);
     show(&all, output.json)?;
     let Some(windows) = windows else { return Ok(Exit::Done) };
     for made in &all.0 {

@@ -1,6 +1,6 @@
-//! Before and after in tokens. Rounds count what the session's own responses measured; what
-//! was never in a context, an index table or a round at less than full fidelity, is counted by
-//! a vocabulary and calibrated by those rounds.
+//! Tokens before and after. Rounds use what the session's responses measured. Index tables and
+//! reduced rounds were never in a context, so a vocabulary counts them, calibrated by the measured
+//! rounds.
 
 use memchr::memmem;
 
@@ -14,42 +14,42 @@ use surgery::fidelity::{Fidelity, Level};
 use surgery::plan::{self, Piece, Place, Plan};
 use surgery::table;
 
-/// Words that are counted at most to calibrate by, in bytes: some sixty thousand tokens.
+/// Most bytes to count for calibration, about sixty thousand tokens.
 pub const SAMPLE: usize = 256 * 1024;
-/// Rows that are read at most for them, or for a name: most bytes of a transcript are no words.
+/// Most bytes of rows to read for it, or for a title: most of a transcript is not text.
 pub const READ: usize = 16 * 1024 * 1024;
-/// A line that stands for a block, in tokens: `[tool_result: 812 tokens, 340 ms, … — …]`.
+/// Tokens of a line that replaces a block: `[tool_result: 812 tokens, 340 ms, … — …]`.
 const PLACEHOLDER: u64 = 30;
-/// What stands around an index table.
+/// Tokens of the text around an index table.
 const AROUND_A_TABLE: u64 = 150;
-/// A line of a table: two previews of eighty characters, which are tokens at worst, and figures.
+/// Tokens of a table line at worst: two previews of eighty characters, and figures.
 const A_LINE: usize = 250;
-/// A table that has less than one in so many tokens is small.
+/// A table is small if it has less than one token per this many kept tokens.
 const SMALL: u64 = 100;
 
-/// What was counted of some rounds.
+/// The counts of some rounds.
 #[derive(Debug, Clone, Copy, Default)]
 struct Counted {
-    /// All of it.
+    /// All tokens.
     full: u64,
-    /// At the plan's fidelity.
+    /// Tokens at the plan's fidelity.
     kept: u64,
-    /// By measure, of those rounds that are measured.
+    /// Measured tokens of the measured rounds.
     measured: u64,
-    /// Counted, of the same.
+    /// Counted tokens of the measured rounds.
     against: u64,
 }
 
-/// What the plan costs and frees.
+/// The cost of a plan.
 ///
 /// # Errors
-/// Blocks that can't be read.
-pub fn of(plan: &Plan, readers: &[Reader], now: Time) -> anyhow::Result<Cost> {
+/// Blocks that cannot be read.
+pub fn plan_cost(plan: &Plan, readers: &[Reader], now: Time) -> anyhow::Result<Cost> {
     let counter = Counter::default();
     let reduced = plan.fidelity != Fidelity::default();
     let heard = if plan.voices { export::voices(plan) } else { String::new() };
-    // Beside what is kept whole, a small table is no part of the figure: the vocabulary and
-    // what it is calibrated by would take longer than all else of a short export.
+    // Estimate a small table roughly: loading the vocabulary and calibrating would take longer than
+    // the rest of a short export.
     let tables = plan.indexed().count() * A_LINE + heard.len() / 2;
     let kept: u64 = plan.whole().map(|place| tokens_of(plan, place)).sum();
     let small = !reduced && (tables as u64 + AROUND_A_TABLE) * SMALL < kept;
@@ -74,7 +74,7 @@ pub fn of(plan: &Plan, readers: &[Reader], now: Time) -> anyhow::Result<Cost> {
             plan::in_context(s).into_iter().map(move |seq| Place { session, seq })
         })
         .collect();
-    // Rounds at the beginning that are as they were are still in the cache.
+    // Unchanged rounds at the start are still in the prompt cache.
     let kept = before
         .iter()
         .zip(&plan.pieces)
@@ -96,7 +96,7 @@ fn tokens_of(plan: &Plan, place: Place) -> u64 {
     plan.at(place).map_or(0, |(_, round)| round.tokens)
 }
 
-/// Counted tokens of an index table. Its lines are alike: some stand for all.
+/// Estimates the tokens of an index table from a sample of its lines.
 fn table(plan: &Plan, count: &dyn Fn(&str) -> u64, places: &[Place]) -> u64 {
     const LINES: usize = 256;
     let step = places.len().div_ceil(LINES).max(1);
@@ -111,8 +111,8 @@ fn table(plan: &Plan, count: &dyn Fn(&str) -> u64, places: &[Place]) -> u64 {
     count(&lines.join("\n")) * places.len() as u64 / lines.len() as u64 + AROUND_A_TABLE
 }
 
-/// Counts rounds, the last first, until there is enough to go by. Nothing is counted where
-/// every round stays as it is.
+/// Counts rounds from the last one backwards until the sample is large enough. Skipped if every
+/// round stays unchanged.
 fn sample(plan: &Plan, counter: &Counter, readers: &[Reader]) -> anyhow::Result<Counted> {
     let mut counted = Counted::default();
     let reduced = plan.fidelity != Fidelity::default();
@@ -122,7 +122,7 @@ fn sample(plan: &Plan, counter: &Counter, readers: &[Reader]) -> anyhow::Result<
     let (mut words, mut read) = (0, 0);
     let mut rows = Rows::with_capacity(plan.largest());
     let mut places: Vec<Place> = plan.whole().collect();
-    // What is to be left out calibrates as well, where too little is kept.
+    // If little is kept whole, the table rounds calibrate as well.
     let mut indexed: Vec<Place> = plan.indexed().collect();
     indexed.append(&mut places);
     for place in indexed.into_iter().rev() {
@@ -149,7 +149,7 @@ fn sample(plan: &Plan, counter: &Counter, readers: &[Reader]) -> anyhow::Result<
     Ok(counted)
 }
 
-/// Hands on the blocks of messages; returns their bytes.
+/// Passes the blocks of messages to `each`; returns their bytes.
 pub fn blocks(
     dialect: &dyn dialect::Dialect,
     rows: &Rows,
@@ -164,7 +164,7 @@ pub fn blocks(
         }
         dialect.blocks(line, &row, &mut scratch, &mut found);
         for block in &found {
-            let json = block.span.of(line);
+            let json = block.span.slice(line);
             bytes += json.len();
             each(block.kind, json);
         }
@@ -172,7 +172,7 @@ pub fn blocks(
     bytes
 }
 
-/// What is left of a block's tokens at a fidelity.
+/// Tokens of a block at a fidelity.
 fn at(fidelity: Fidelity, kind: BlockKind, tokens: u64) -> u64 {
     let much = match kind {
         BlockKind::Thinking => fidelity.thinking,
@@ -187,7 +187,7 @@ fn at(fidelity: Fidelity, kind: BlockKind, tokens: u64) -> u64 {
     }
 }
 
-/// How long the session's cache lives, as the rows of its last round say.
+/// The lifetime of the prompt cache, from the rows of the last round.
 fn lifetime(plan: &Plan, readers: &[Reader]) -> anyhow::Result<Lifetime> {
     let mut hour = false;
     last_rows(plan, readers, |rows| {
@@ -196,11 +196,11 @@ fn lifetime(plan: &Plan, readers: &[Reader]) -> anyhow::Result<Lifetime> {
     Ok(if hour { Lifetime::Hour } else { Lifetime::Minutes })
 }
 
-/// What the user called the session, as its rows say last; of several, the first that has a
-/// name. Looked for from the end on, where clients write it again as a session goes on.
+/// The latest title in the rows; with several sessions, of the first one that has a title. Searches
+/// backwards, because clients repeat the title.
 ///
 /// # Errors
-/// Blocks that can't be read.
+/// Blocks that cannot be read.
 pub fn title(plan: &Plan, readers: &[Reader]) -> anyhow::Result<Option<String>> {
     let mut rows = Rows::with_capacity(plan.largest());
     for (session, reader) in plan.sessions.iter().zip(readers) {
@@ -215,7 +215,7 @@ pub fn title(plan: &Plan, readers: &[Reader]) -> anyhow::Result<Option<String>> 
                 break;
             }
         }
-        // Rows before the first round, where there are some: it was begun under a name.
+        // Rows before the first round: the session may have started with a title.
         if reader.round(0, &mut rows).is_ok()
             && let Some(title) = named(&rows)
         {
@@ -225,7 +225,7 @@ pub fn title(plan: &Plan, readers: &[Reader]) -> anyhow::Result<Option<String>> 
     Ok(None)
 }
 
-/// The name that the last of these rows gives that gives one.
+/// The last title in these rows.
 fn named(rows: &Rows) -> Option<String> {
     const KINDS: [(&[u8], &str); 2] =
         [(br#""type":"custom-title""#, "customTitle"), (br#""type":"session_info""#, "name")];
@@ -242,7 +242,7 @@ fn named(rows: &Rows) -> Option<String> {
     })
 }
 
-/// Hands on the rows of each session's last round.
+/// Passes the rows of each session's last round to `each`.
 fn last_rows(plan: &Plan, readers: &[Reader], mut each: impl FnMut(&[u8])) -> anyhow::Result<()> {
     let mut rows = Rows::with_capacity(plan.largest());
     for (session, reader) in plan.sessions.iter().zip(readers) {

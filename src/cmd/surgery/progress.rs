@@ -1,4 +1,4 @@
-//! A bar for what takes long, on a terminal.
+//! A progress bar on a terminal, for long work.
 
 use std::io::{self, IsTerminal as _, Write};
 
@@ -6,14 +6,14 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use surgery::plan::Plan;
 
-/// Bytes of rounds from which on a bar is shown.
+/// An export of fewer bytes gets no bar.
 const LONG: u64 = 50 * 1000 * 1000;
 
-/// How far an export is.
+/// The progress of an export.
 pub struct Progress(ProgressBar);
 
 impl Progress {
-    /// Over the rounds that a plan keeps whole.
+    /// For the rounds that a plan keeps whole.
     pub fn over(plan: &Plan) -> Self {
         let bytes = plan.whole().filter_map(|place| plan.at(place)).map(|(_, round)| round.bytes);
         let bytes: u64 = bytes.sum();
@@ -22,11 +22,11 @@ impl Progress {
         }
         let style = ProgressStyle::with_template("  {bar:40} {bytes} of {total_bytes}, {eta} left");
         let bar = ProgressBar::new(bytes);
-        // The template is right, or the default one is good enough.
+        // If the template is invalid, the default one is good enough.
         Self(style.map(|style| bar.clone().with_style(style)).unwrap_or(bar))
     }
 
-    /// Counts what is written.
+    /// Wraps a sink to count written bytes.
     pub fn through<W: Write>(self, sink: W) -> Counted<W> {
         Counted { bar: self.0, sink }
     }
@@ -39,7 +39,7 @@ pub struct Counted<W> {
 }
 
 impl<W> Counted<W> {
-    /// The sink, when all is written.
+    /// Returns the sink after the last write.
     pub fn done(self) -> W {
         self.bar.finish_and_clear();
         self.sink

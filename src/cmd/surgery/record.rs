@@ -1,5 +1,4 @@
-//! What is recorded of a session that is made: where it comes from, and where the numbers in
-//! its index tables lead.
+//! The record of a new session: its sources, and the rounds that its index tables refer to.
 
 use super::made::Made;
 use super::source::Store;
@@ -8,10 +7,10 @@ use base::atomic::Mark;
 use store::blocks;
 use store::index::{Detail, Numbers};
 
-/// What is recorded of it.
+/// Builds the record.
 ///
 /// # Errors
-/// What the databases say.
+/// Databases that cannot be read.
 pub fn detail(store: &Store, made: &Made, mark: Mark) -> anyhow::Result<Detail> {
     let sessions = made.plan.sessions.iter();
     Ok(Detail {
@@ -23,13 +22,13 @@ pub fn detail(store: &Store, made: &Made, mark: Mark) -> anyhow::Result<Detail> 
     })
 }
 
-/// The rounds that its tables name: its own ones, and those that came along in kept rounds.
+/// The rounds in its own tables, and in older tables within kept rounds.
 fn tables(store: &Store, made: &Made) -> anyhow::Result<Vec<Numbers>> {
     let plan = &made.plan;
     let own = plan.sessions.iter().enumerate().map(|(number, session)| {
         let seqs = plan.indexed().filter(|place| place.session == number).map(|place| place.seq);
         let blocks = blocks::identity(&store.folder(session).blocks());
-        Numbers::of(&session.agent, &session.id, blocks, seqs)
+        Numbers::from_seqs(&session.agent, &session.id, blocks, seqs)
     });
     let mut all: Vec<Numbers> = own.filter(|numbers| !numbers.rounds.is_empty()).collect();
     if made.report.told.is_empty() {

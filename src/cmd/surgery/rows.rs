@@ -1,4 +1,4 @@
-//! The rows of sessions in the store, for what reads them round by round.
+//! Reads rows of stored sessions, round by round.
 
 use std::io;
 
@@ -11,18 +11,12 @@ use store::blocks::Reader;
 use surgery::plan::Plan;
 
 impl Store {
-    /// Readers of the rows of a plan's sessions.
-    ///
-    /// # Errors
-    /// What the system says.
+    /// Readers for the sessions of a plan.
     pub fn readers(&self, plan: &Plan) -> anyhow::Result<Vec<Reader>> {
         plan.sessions.iter().map(|session| self.reader(session)).collect()
     }
 
-    /// Reads rounds of these sessions.
-    ///
-    /// # Errors
-    /// What the system says.
+    /// A function that reads rounds of these sessions.
     pub fn rows(
         &self,
         sessions: &[&Session],

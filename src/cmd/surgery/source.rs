@@ -1,4 +1,4 @@
-//! What an operation is about: the store, sessions in it, times, maps.
+//! Finds the inputs of an operation: the store, its sessions, times, and split maps.
 
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
@@ -6,12 +6,12 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, bail};
 
 use crate::cmd::selector::{NAMES, named};
-use crate::cmd::{err, inscribe};
+use crate::cmd::{err, import};
 use base::atomic;
 use base::clock::Time;
 use base::env::Env;
 use base::paths::{config_folder, same_file};
-use base::shown::minute;
+use base::shown::format_minute;
 use base::when::When;
 use sessions::round::Session;
 use store::blocks::{self, Folder, Root};
@@ -23,23 +23,23 @@ use surgery::plan::Map;
 /// The store and its index.
 #[derive(Debug)]
 pub struct Store {
-    /// Where the blocks are.
+    /// The blocks.
     pub root: Root,
-    /// What is known of them.
+    /// The index.
     pub index: Index,
-    /// The blocks' folders of sessions that were loaded, as they were then.
+    /// The sessions that were loaded, with the identity of their blocks at that time.
     loaded: RefCell<Vec<(Folder, Option<u64>)>>,
-    /// What is to be said of sessions as they were read.
+    /// Notes about the sessions that were read.
     notes: RefCell<Vec<String>>,
 }
 
 impl Store {
-    /// The user's store; nothing is made.
+    /// Opens the user's store without creating it.
     ///
     /// # Errors
-    /// No place for it.
+    /// No valid location.
     pub fn open(env: &Env) -> anyhow::Result<Self> {
-        let root = inscribe::root(env)?;
+        let root = import::root(env)?;
         Ok(Self {
             index: Index::new(root.clone()),
             root,
@@ -48,33 +48,33 @@ impl Store {
         })
     }
 
-    /// Tells that what is looked for across sessions may be in some that the index has lost.
+    /// Warns that a search may miss sessions that the index has lost.
     ///
     /// # Errors
-    /// What the databases say.
+    /// Databases that cannot be read.
     pub fn tell_unknown(&self) -> anyhow::Result<()> {
         let unknown = self.index.unknown()?;
         if unknown > 0 {
             err(format_args!(
                 "the index knows nothing of {} in the store {}: its databases were lost; `brain-guard store check --repair` makes them anew",
-                inscribe::count(unknown, "session"),
+                import::count(unknown, "session"),
                 self.root.path().display()
             ));
         }
         Ok(())
     }
 
-    /// What is to be said of the sessions that were read.
+    /// Notes about the sessions that were read.
     pub fn notes(&self) -> Vec<String> {
         self.notes.borrow().clone()
     }
 
-    /// A session by name, brought up to date in the store and loaded.
+    /// Imports what is new in a session, and loads it.
     ///
     /// # Errors
-    /// No such session, more than one, one that can't be inscribed, or in which nothing was said.
+    /// No match, several, a session that cannot be imported, or one without rounds.
     pub fn session(&self, env: &Env, name: Option<&str>) -> anyhow::Result<Session> {
-        let folder = self.inscribed(env, &named(env, name)?)?;
+        let folder = self.imported(env, &named(env, name)?)?;
         let session = self.load(&folder)?;
         if session.rounds.is_empty() {
             bail!("{} holds no round: nothing was said in it yet", session.id);
@@ -82,11 +82,11 @@ impl Store {
         Ok(session)
     }
 
-    /// What was extracted of a session, and before it was forked of those that it comes from: a
-    /// client copies rows with their ids.
+    /// The ledger of a session, with the records of the sessions it was forked from: a client
+    /// copies rows with their ids.
     ///
     /// # Errors
-    /// A ledger that can't be read.
+    /// A ledger that cannot be read.
     pub fn extracted(&self, session: &Session) -> anyhow::Result<Ledger> {
         let mut ids = vec![session.id.clone()];
         let mut parent = session.parent.clone();
@@ -100,10 +100,10 @@ impl Store {
         }
         let mut records = Vec::new();
         for id in ids.iter().rev() {
-            let ledger = Extracted::of(&self.root, &session.agent, id)
+            let ledger = Extracted::for_session(&self.root, &session.agent, id)
                 .ledger()
                 .with_context(|| format!("could not read what was extracted of {id}"))?;
-            // What left nothing behind is no row's.
+            // A record without a placeholder belongs to no row, so a fork does not inherit it.
             let stands =
                 |r: &Record| r.extract().is_some_and(|extract| extract.placeholder.is_some());
             records.extend(ledger.records.into_iter().filter(|r| *id == session.id || stands(r)));
@@ -111,19 +111,18 @@ impl Store {
         Ok(Ledger::of(records))
     }
 
-    /// What is known of a session and where its blocks are, of one moment.
+    /// Loads a session and the identity of its blocks, consistently.
     ///
     /// # Errors
-    /// An inscription that takes too long; what the index says.
+    /// An import that takes too long, or an unreadable index.
     fn load(&self, folder: &Folder) -> anyhow::Result<Session> {
-        let _held = inscribe::settled(folder)?;
+        let _held = import::settled(folder)?;
         let session = self.index.outline(folder)?;
         self.loaded.borrow_mut().push((folder.clone(), blocks::identity(&folder.blocks())));
         Ok(session)
     }
 
-    /// That no session was read whose file was written anew since it was loaded: its rounds are
-    /// others then.
+    /// Checks that no loaded session was rewritten since: its rounds would differ.
     ///
     /// # Errors
     /// One was.
@@ -131,26 +130,26 @@ impl Store {
         for (folder, blocks) in self.loaded.borrow().iter() {
             if blocks::identity(&folder.blocks()) != *blocks {
                 let id = &folder.session;
-                bail!("the file of {id} was written anew while it was read; try again");
+                bail!("the file of {id} was rewritten while brain-guard read it; try again");
             }
         }
         Ok(())
     }
 
-    /// Where a session lies in the store, brought up to date: by its file, its id or how that
-    /// begins. One whose file is gone is as it was inscribed.
+    /// Finds a session in the store by its file, id or id prefix, and imports what is new. A
+    /// session whose file is gone stays as it was imported.
     ///
     /// # Errors
-    /// No such session, more than one, one that can't be inscribed, or in which nothing was said.
-    pub fn inscribed(&self, env: &Env, name: &str) -> anyhow::Result<Folder> {
+    /// No match, several, a session that cannot be imported, or one without rounds.
+    pub fn imported(&self, env: &Env, name: &str) -> anyhow::Result<Folder> {
         if name.contains('/') || Path::new(name).extension().is_some() {
             return self.read(Path::new(name));
         }
         let mut kept = self.root.find(name)?;
-        let file = inscribe::find(env, name)?;
-        let is = |path: &PathBuf, id: &str| inscribe::ids(path).iter().any(|own| own == id);
+        let file = import::find(env, name)?;
+        let is = |path: &PathBuf, id: &str| import::ids(path).iter().any(|own| own == id);
         if let Some(path) = &file {
-            // What the store has of another session counts unless this one is called exactly so.
+            // Other sessions in the store win, unless this one has exactly that id.
             if is(path, name) || kept.iter().all(|folder| is(path, &folder.session)) {
                 let source =
                     |folder: &&Folder| self.source(folder).is_some_and(|s| same_file(&s, path));
@@ -182,7 +181,7 @@ impl Store {
         }
     }
 
-    /// Reads a session's file into the store.
+    /// Imports a session file.
     fn read(&self, file: &Path) -> anyhow::Result<Folder> {
         if file.is_dir() {
             bail!("{} is a folder; name a session's file in it", file.display());
@@ -197,14 +196,14 @@ impl Store {
         Ok(self.root.folder(&done.agent, &done.session))
     }
 
-    fn take(&self, file: &Path) -> anyhow::Result<inscribe::Done> {
-        let done = inscribe::session(&self.root, &self.index, file)?;
+    fn take(&self, file: &Path) -> anyhow::Result<import::Done> {
+        let done = import::session(&self.root, &self.index, file)?;
         self.notes.borrow_mut().extend(done.unended());
         Ok(done)
     }
 
-    /// Adds to a session what its file, wherever that lies, has more. The store answers alone
-    /// where that can't be read any more.
+    /// Imports new rows from the session's file. If the file cannot be read, the stored rows are
+    /// used.
     fn grown(&self, folder: Folder) -> Folder {
         if let Some(source) = self.source(&folder).filter(|path| path.is_file())
             && let Err(e) = self.take(&source)
@@ -214,33 +213,33 @@ impl Store {
         folder
     }
 
-    /// The file that a session was read from.
+    /// The file that a session was imported from.
     fn source(&self, folder: &Folder) -> Option<PathBuf> {
         self.index.progress(folder).ok().flatten().map(|progress| progress.source)
     }
 
-    /// Where a session lies.
+    /// The session's folder in the store.
     pub fn folder(&self, session: &Session) -> Folder {
         self.root.folder(&session.agent, &session.id)
     }
 }
 
-/// Sessions, for a message.
+/// Lists sessions for a message.
 fn ids(folders: &[Folder]) -> String {
     let shown = folders.iter().map(|folder| format!("{} ({})", folder.session, folder.agent));
     shown.collect::<Vec<_>>().join("\n  ")
 }
 
-/// Reads where a session is to be cut.
+/// Parses the point where a session is cut.
 ///
 /// # Errors
-/// What can be written.
+/// An invalid text; the error lists the valid forms.
 pub fn when(text: &str, now: Time) -> anyhow::Result<When> {
     let when = base::when::parse(text, now)?;
     if let When::At(moment) = when
         && !moment.zoned
     {
-        err(format_args!("{text} has no zone: read as UTC, {}", minute(Some(moment.at))));
+        err(format_args!("{text} has no zone: read as UTC, {}", format_minute(Some(moment.at))));
     }
     Ok(when)
 }
@@ -248,7 +247,7 @@ pub fn when(text: &str, now: Time) -> anyhow::Result<When> {
 /// Reads the map of a split; `-` is stdin.
 ///
 /// # Errors
-/// What the system says; what is wrong with the map, by its key.
+/// An unreadable map, or a faulty key.
 pub fn map(path: &Path) -> anyhow::Result<Map> {
     let text = if path == Path::new("-") {
         crate::cmd::stdin_text()?
@@ -273,19 +272,19 @@ mod tests {
     use sessions::fixtures;
 
     #[test]
-    fn a_session_that_was_inscribed_anew_meanwhile_is_not_made_into_another() {
+    fn a_session_that_was_imported_anew_meanwhile_is_not_made_into_another() {
         let dir = tempfile::tempdir().unwrap();
         let root = Root::new(dir.path().join("store"));
         let index = Index::new(root.clone());
         let file = dir.path().join("0a1b2c3d-0000-4000-8000-000000000000.jsonl");
         fs::write(&file, fixtures::RECORDED[2].1).unwrap();
-        let done = inscribe::session(&root, &index, &file).unwrap();
+        let done = import::session(&root, &index, &file).unwrap();
         let store = Store { root, index, loaded: RefCell::default(), notes: RefCell::default() };
         let folder = store.root.folder(&done.agent, &done.session);
         store.load(&folder).unwrap();
         store.unchanged().unwrap();
         blocks::set_aside(&folder).unwrap();
         let why = store.unchanged().unwrap_err().to_string();
-        assert!(why.contains("written anew"), "{why}");
+        assert!(why.contains("rewritten"), "{why}");
     }
 }

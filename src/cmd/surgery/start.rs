@@ -1,4 +1,4 @@
-//! Starts the client on what was made.
+//! Starts the client on a new session.
 
 use std::io::{self, IsTerminal as _};
 use std::os::unix::process::CommandExt as _;
@@ -12,15 +12,15 @@ use super::view;
 use base::env::Env;
 use carrier::tmux::Opener;
 
-/// tmux, where new windows can be opened in it.
+/// Opens new tmux windows.
 #[derive(Debug)]
 pub struct Windows(Opener);
 
 impl Windows {
-    /// The server this runs in.
+    /// Finds the tmux server that this process runs in.
     ///
     /// # Errors
-    /// None, with what to do instead.
+    /// No tmux; the error says what to do instead.
     pub fn find(env: &Env) -> anyhow::Result<Self> {
         match Opener::find(env) {
             Ok(opener) => Ok(Self(opener)),
@@ -30,30 +30,30 @@ impl Windows {
         }
     }
 
-    /// Opens a window in which the client goes on in `made`; returns the window's id.
+    /// Opens a window in which the client continues `made`; returns the window's id.
     ///
     /// # Errors
-    /// No client on the PATH; what tmux says.
+    /// No client on the PATH, or an error of tmux.
     pub fn open(&self, env: &Env, made: &Made, name: &str) -> anyhow::Result<String> {
         let cwd = folder(made)?;
         let program = client(env, made)?.display().to_string();
         let mut words = vec![program];
         words.extend(arguments(made)?);
-        // The client's sessions are where its variable says; a window gets the server's.
+        // A new window has the tmux server's environment, so pass the client's folder explicitly.
         let config = env.get("CLAUDE_CONFIG_DIR").map(|value| format!("CLAUDE_CONFIG_DIR={value}"));
         let folder = cwd.display().to_string();
         Ok(self.0.open(name, &folder, config.as_deref(), &words)?)
     }
 }
 
-/// Starts the client here, in the place of this program. Returns only where it can't.
+/// Replaces this process with the client. Returns only on failure.
 ///
 /// # Errors
-/// No terminal, no client.
-pub fn here(env: &Env, made: &Made) -> anyhow::Result<()> {
+/// No terminal, or no client.
+pub fn replace_process(env: &Env, made: &Made) -> anyhow::Result<()> {
     if !(io::stdin().is_terminal() && io::stdout().is_terminal()) {
         bail!(
-            "--run needs a terminal or tmux, and this is neither; the session was made, start it with:\n  {}",
+            "--run needs a terminal or tmux, and there is neither; the session was made, start it with:\n  {}",
             view::command(made)
         );
     }
@@ -67,7 +67,7 @@ fn folder(made: &Made) -> anyhow::Result<PathBuf> {
     let cwd = made.cwd().context("the session's rows don't say in which folder it ran")?;
     let cwd = Path::new(cwd);
     if !cwd.is_dir() {
-        bail!("{}, the folder that the session ran in, is not there", cwd.display());
+        bail!("{}, the folder that the session ran in, does not exist", cwd.display());
     }
     Ok(cwd.to_path_buf())
 }

@@ -1,4 +1,4 @@
-//! Where a new session goes, and what it is called.
+//! The id and file of a new session.
 
 use std::path::{Path, PathBuf};
 
@@ -12,24 +12,21 @@ use base::paths::{self, config_folder};
 use surgery::ids;
 use surgery::plan::Plan;
 
-/// Where a session goes.
 pub struct Target {
-    /// Its id.
     pub id: String,
-    /// Its file.
     pub path: PathBuf,
-    /// Whether the client finds it by its id: it lies in the client's folder of the project.
+    /// Whether the client finds it by its id, because it is in the project's client folder.
     pub by_id: bool,
-    /// What is to be said of the place.
+    /// Notes about the location.
     pub notes: Vec<String>,
 }
 
 impl Target {
-    /// The place that was asked for, else the client's folder of the project; the `number`
-    /// tells the children of a split apart.
+    /// The requested location, else the client's folder of the project. `number` distinguishes the
+    /// successors of a split.
     ///
     /// # Errors
-    /// A place that is none, or is taken.
+    /// An invalid location, or one that is taken.
     pub fn of(
         env: &Env,
         now: Time,
@@ -85,7 +82,7 @@ impl Target {
     }
 }
 
-/// The client's folder of the project that the session ran in.
+/// The client's folder of the session's project.
 fn own_folder(env: &Env, plan: &Plan) -> Option<PathBuf> {
     if dialect(plan) != "claude" {
         let source = plan.sessions.iter().find_map(|session| session.source.as_deref())?;
@@ -94,12 +91,12 @@ fn own_folder(env: &Env, plan: &Plan) -> Option<PathBuf> {
     Some(config_folder(env)?.join("projects").join(new_file::project_name(cwd(plan)?)))
 }
 
-/// The folder that the plan's first session with one ran in.
+/// The working folder of the plan's first session that has one.
 pub fn cwd(plan: &Plan) -> Option<&str> {
     plan.sessions.iter().find_map(|session| session.cwd.as_deref())
 }
 
-/// How its sessions are written.
+/// The dialect of its sessions.
 pub fn dialect(plan: &Plan) -> &str {
     plan.sessions.first().map_or("claude", |session| &session.dialect)
 }

@@ -1,5 +1,4 @@
-//! `surgery undo`: takes back what surgery made, as long as it is as it was written and
-//! nobody runs it.
+//! `surgery undo`: removes a session that surgery made, if it is unchanged and not running.
 
 mod beside;
 
@@ -22,16 +21,15 @@ use base::clock::Time;
 use base::env::{self, Env};
 use base::new_file;
 use base::paths::Places;
-use base::shown::minute;
+use base::shown::format_minute;
 use guard::client;
 use guard::files::state;
 use store::index::Export;
 use surgery::table::short;
 
-/// Bytes of the first row that are read at most: it says what made the session.
+/// Most bytes to read of the first row, which says what made the session.
 const LONGEST: u64 = 64 * 1024 * 1024;
 
-/// What was removed.
 #[derive(Debug, Serialize)]
 pub struct Undone {
     id: String,
@@ -45,11 +43,10 @@ pub struct Undone {
 }
 
 impl Undone {
-    /// Takes back what surgery made.
+    /// Removes a session that surgery made.
     ///
     /// # Errors
-    /// Nothing of that name; what has changed since; a client that runs it. Nothing is removed
-    /// then.
+    /// No match, a changed session, or a running client. Nothing is removed then.
     pub fn run(env: &Env, now: Time, id: Option<&str>) -> anyhow::Result<Self> {
         let store = Store::open(env)?;
         let export = find(env, store.index.exports()?, id)?;
@@ -60,9 +57,10 @@ impl Undone {
             );
         }
         let path = Path::new(&export.path);
-        sessions_own(&export)?;
+        ensure_own_files(&export)?;
         untouched(&export)?;
-        let runs = client::of_session(&export.id, path).or_else(|| seated(env, &store, &export));
+        let runs = client::find_session_process(&export.id, path)
+            .or_else(|| find_running_client(env, &store, &export));
         if let Some(pid) = runs {
             bail!("the process {pid} runs the session {name}; end it first");
         }
@@ -76,12 +74,12 @@ impl Undone {
         }
         let folder = new_file::companion_folder(path);
         let ours: Vec<&Path> = files_of(&export).map(|file| Path::new(file.path)).collect();
-        let strangers = beside::strangers(&ours, &folder)?;
+        let strangers = beside::foreign_files(&ours, &folder)?;
         if strangers.is_empty() {
             beside::empty_folders(&folder)?;
         } else {
             let removed: Vec<&str> = removed.iter().map(String::as_str).collect();
-            beside::emptied(&removed, &folder);
+            beside::remove_emptied(&removed, &folder);
         }
         store.index.undo_export(&export.id, now)?;
         let Export { id, operation, path, .. } = export;
@@ -105,12 +103,12 @@ impl fmt::Display for Undone {
     }
 }
 
-/// The client that has the session, where the guard's hooks saw it begin there: one that was
-/// started without an id, and has written nothing yet, is seen by nothing else.
-fn seated(env: &Env, store: &Store, export: &Export) -> Option<u32> {
+/// The client that runs the session, by the hooks' record. Only the hooks know a client that was
+/// started without an id and has written nothing yet.
+fn find_running_client(env: &Env, store: &Store, export: &Export) -> Option<u32> {
     let (agent, source) = export.detail.sources.first()?;
     let cwd = store.index.session(&store.root.folder(agent, source)).ok()?.cwd?;
-    let places = Places::of(env, Path::new(&cwd))?;
+    let places = Places::for_project(env, Path::new(&cwd))?;
     let known = state::load(&places, &export.id).ok()?.filter(|session| session.ended.is_none())?;
     let client = known.client?;
     let there = state::client(client.pid) == Some(client)
@@ -118,17 +116,16 @@ fn seated(env: &Env, store: &Store, export: &Export) -> Option<u32> {
     there.then_some(client.pid)
 }
 
-/// A file that was written.
+/// A file that surgery wrote.
 struct Ours<'e> {
     path: &'e str,
     bytes: u64,
     mark: Option<Mark>,
-    /// Of the files that have no mark.
+    /// Only for files without a mark.
     sha256: &'e str,
 }
 
-/// Everything that was written; the session's file last, for without it the others would be
-/// nobody's.
+/// All files of an export. The session's file is last: without it, nothing would own the others.
 fn files_of(export: &Export) -> impl Iterator<Item = Ours<'_>> {
     let beside = export.detail.companions.iter().map(|file| Ours {
         path: &file.path,
@@ -144,13 +141,12 @@ fn files_of(export: &Export) -> impl Iterator<Item = Ours<'_>> {
     }])
 }
 
-/// The newest one that is still there, or the one of this id.
+/// The export with this id, or the newest one that is not undone.
 fn find(env: &Env, mut all: Vec<Export>, id: Option<&str>) -> anyhow::Result<Export> {
     let Some(id) = id else {
         let last = all.into_iter().rev().find(|export| export.undone.is_none());
-        return last.context(
-            "there is nothing to undo: surgery has made nothing, or all of it was undone",
-        );
+        return last
+            .context("there is nothing to undo: surgery made no session, or every one was undone");
     };
     let name = Name::parse(env, id)?;
     let file =
@@ -163,24 +159,24 @@ fn find(env: &Env, mut all: Vec<Export>, id: Option<&str>) -> anyhow::Result<Exp
             )
         }
         [one] if one.undone.is_some() => {
-            bail!("{} was undone already, {}", short(&one.id), minute(one.undone))
+            bail!("{} was undone already, {}", short(&one.id), format_minute(one.undone))
         }
         [_] => Ok(all.remove(0)),
         _ => {
             let ids: Vec<&str> = all.iter().map(|export| export.id.as_str()).collect();
-            bail!("{id} may be any of these; write more of it:\n  {}", ids.join("\n  "))
+            bail!("{id} matches several sessions; write more of it:\n  {}", ids.join("\n  "))
         }
     }
 }
 
-/// That everything is as it was written, and nothing was put beside it.
+/// Checks that the files are unchanged and that nothing was added beside them.
 fn untouched(export: &Export) -> anyhow::Result<()> {
     let mut changes = Vec::new();
     for file in files_of(export) {
         changes.extend(change(&file)?);
     }
     let ours: BTreeSet<&Path> = files_of(export).map(|file| Path::new(file.path)).collect();
-    // The client keeps what belongs to a session there, whoever made the session.
+    // The client keeps files of a session there, whoever made the session.
     let folder = new_file::companion_folder(Path::new(&export.path));
     for path in beside::kept(&folder)?.iter().filter(|path| !ours.contains(path.as_path())) {
         changes.push(format!("{} was put there since", path.display()));
@@ -189,13 +185,13 @@ fn untouched(export: &Export) -> anyhow::Result<()> {
         return Ok(());
     }
     bail!(
-        "{} is not as it was made, so it stays; if nobody needs it, remove it by hand:\n  {}",
+        "{} changed after surgery made it, so it was not removed; if you do not need it, remove it by hand:\n  {}",
         short(&export.id),
         changes.join("\n  ")
     )
 }
 
-/// What became of a file since it was written; `None` where nothing did, or it is gone.
+/// How a file changed since it was written; `None` if it did not, or is gone.
 fn change(file: &Ours) -> anyhow::Result<Option<String>> {
     let path = Path::new(file.path);
     let grown = |length: u64| {
@@ -229,16 +225,16 @@ fn change(file: &Ours) -> anyhow::Result<Option<String>> {
     Ok(grown(now.2).or_else(|| differs(how)))
 }
 
-/// Whether a file that had the mark `written` is as it was. Who gives a file its old time back,
-/// as copies and editors do, can't do so for the time of its last change. That one is 0 where a
-/// kill came between the file's name and its record.
+/// Whether a file still has the mark `written`. Copies and editors can reset the modification time,
+/// but not the change time. The recorded change time is 0 if a kill came between naming and
+/// recording.
 fn is_untouched(written: Mark, now: Mark) -> bool {
     written == now || (written.1 == 0 && written == (now.0, 0, now.2, now.3))
 }
 
-/// That what is recorded is a session which surgery wrote, and what belongs to it: the record
-/// is a row of a database that others can write, and must not have another file removed.
-fn sessions_own(export: &Export) -> anyhow::Result<()> {
+/// Checks that the recorded files are a session made by surgery and its companions. Others can
+/// write the database, and must not make us remove their choice of files.
+fn ensure_own_files(export: &Export) -> anyhow::Result<()> {
     let path = Path::new(&export.path);
     let folder = new_file::companion_folder(path);
     let climbs = |path: &Path| path.components().any(|part| part == Component::ParentDir);
@@ -284,11 +280,11 @@ mod tests {
         write("one\n");
         let mark = atomic::mark(&path);
         assert_eq!(change(&ours(mark)).unwrap(), None);
-        // A kill came between its name and its record.
+        // A kill came between naming and recording.
         let early = mark.map(|(modified, _, size, inode)| (modified, 0, size, inode));
         assert_eq!(change(&ours(early)).unwrap(), None);
 
-        // Of the same length, with its time given back: a clock that stands still is waited for.
+        // The same length and modification time; loops until the clock advances.
         let before = fs::metadata(&path).unwrap();
         let times = FileTimes::new().set_modified(before.modified().unwrap());
         let ctime = |meta: &fs::Metadata| (meta.ctime(), meta.ctime_nsec());
@@ -309,7 +305,7 @@ mod tests {
         assert!(change(&ours(mark)).unwrap().is_some(), "another thing");
     }
 
-    /// What was recorded before there were marks.
+    /// Older records have no marks.
     #[test]
     fn a_file_without_a_mark_is_known_by_its_digest() {
         let dir = tempfile::tempdir().unwrap();

@@ -1,6 +1,6 @@
-//! What was made, in words and as JSON.
+//! Output about a new session, as text and JSON.
 
-use base::shown::{breaks_even, quoted, size, tokens};
+use base::shown::{breaks_even, shell_quote, size, tokens};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::Path;
@@ -9,8 +9,8 @@ use serde::ser::Error as _;
 use serde::{Serialize, Serializer};
 
 use super::made::Made;
-use base::shown::grouped;
-use base::shown::minute;
+use base::shown::format_minute;
+use base::shown::group_thousands;
 use sessions::cost::{Cost, Lifetime};
 use store::extracted::Record;
 use surgery::fidelity::Fidelity;
@@ -18,11 +18,11 @@ use surgery::plan::{Lineage, Operation, Place, Plan};
 use surgery::ranges;
 use surgery::table::short;
 
-/// What was done, as a verb would say it: `compress-before 2026-03-19T10:23Z`.
+/// The operation as a command: `compress-before 2026-03-19T10:23Z`.
 pub fn operation(operation: &Operation) -> String {
     match operation {
         Operation::CompressBefore { before } => {
-            format!("compress-before {}", minute(Some(*before)))
+            format!("compress-before {}", format_minute(Some(*before)))
         }
         Operation::CompressEngagement { engagement } => format!("compress-engagement {engagement}"),
         Operation::ExtractEngagement { engagement } => format!("extract-engagement {engagement}"),
@@ -35,7 +35,7 @@ pub fn operation(operation: &Operation) -> String {
     }
 }
 
-/// The name of a split's child: its engagement.
+/// The name of a split's successor: its engagement.
 pub fn child(made: &Made) -> String {
     match &made.plan.operation {
         Operation::Split { engagement } => engagement.clone(),
@@ -43,7 +43,7 @@ pub fn child(made: &Made) -> String {
     }
 }
 
-/// `412k tokens now, 96k after; breaks even after 4 requests`.
+/// The cost on one line: `before 412k → after 96k tokens; pays after 4 turns`.
 pub fn cost(cost: &Cost) -> String {
     let figures = format!("{} tokens now, {} after", tokens(cost.before), tokens(cost.after));
     let saved = match cost.pays_after() {
@@ -54,7 +54,7 @@ pub fn cost(cost: &Cost) -> String {
     format!("{figures}; {saved}")
 }
 
-/// What a plan holds of its sessions: `1-46 become lines of the index table, 47-58 stay whole`.
+/// The rounds on one line: `1-46 as index lines, 47-58 whole`.
 pub fn rounds(plan: &Plan) -> String {
     let of = |places: &[Place]| numbers(plan, places);
     let indexed: Vec<Place> = plan.indexed().collect();
@@ -69,7 +69,7 @@ pub fn rounds(plan: &Plan) -> String {
     parts.join(", ")
 }
 
-/// Rounds by their numbers; of several sessions, by whose they are.
+/// Round numbers; with several sessions, prefixed by the session.
 fn numbers(plan: &Plan, places: &[Place]) -> String {
     let parts = plan.sessions.iter().enumerate().filter_map(|(number, session)| {
         let seqs: Vec<u32> = places.iter().filter(|p| p.session == number).map(|p| p.seq).collect();
@@ -83,7 +83,7 @@ fn numbers(plan: &Plan, places: &[Place]) -> String {
     parts.collect::<Vec<_>>().join(" and ")
 }
 
-/// Rounds that are in neither form, and why.
+/// Rounds that were left out, and why.
 fn left(plan: &Plan) -> Option<String> {
     let part = |places: &[Place], why: &str| {
         (!places.is_empty()).then(|| format!("{} {why}", numbers(plan, places)))
@@ -99,23 +99,23 @@ fn left(plan: &Plan) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join(", "))
 }
 
-/// The command that goes on in what was made.
+/// The command that resumes the new session.
 pub fn command(made: &Made) -> String {
     let Some(path) = &made.path else { return String::new() };
     let run = if made.dialect() == "pi" {
-        format!("pi --session {}", quoted(&path.to_string_lossy()))
+        format!("pi --session {}", shell_quote(&path.to_string_lossy()))
     } else if made.by_id {
         format!("claude --resume {}", made.id)
     } else {
-        format!("claude --resume {}", quoted(&path.to_string_lossy()))
+        format!("claude --resume {}", shell_quote(&path.to_string_lossy()))
     };
     match made.cwd() {
-        Some(cwd) => format!("cd {} && {run}", quoted(cwd)),
+        Some(cwd) => format!("cd {} && {run}", shell_quote(cwd)),
         None => run,
     }
 }
 
-/// Values that were extracted: `9 values, 120.3 KB (7 tool_result, 2 thinking)`.
+/// The extracted values: `9 values, 120.3 KB (7 tool_result, 2 thinking)`.
 fn extracted(records: &[Record]) -> String {
     let (mut all, mut kinds) = (0, BTreeMap::new());
     for record in records {
@@ -126,7 +126,7 @@ fn extracted(records: &[Record]) -> String {
     }
     let kinds: Vec<String> = kinds.iter().map(|(kind, count)| format!("{count} {kind}")).collect();
     let values = if records.len() == 1 { "value" } else { "values" };
-    let count = grouped(records.len() as u64);
+    let count = group_thousands(records.len() as u64);
     format!("{count} {values}, {} ({})", size(all), kinds.join(", "))
 }
 
@@ -144,7 +144,7 @@ impl fmt::Display for Made {
             line("values", &extracted(&self.extracted))?;
         }
         match plan.operation {
-            // Two sessions' contexts are in one: there is no before.
+            // A merge has two contexts before, so there is nothing to compare.
             Operation::Merge => line("context", &format!("{} tokens", tokens(self.cost.after)))?,
             _ => line("context", &cost(&self.cost))?,
         }
@@ -153,21 +153,21 @@ impl fmt::Display for Made {
         }
         let Some(path) = &self.path else { return line("dry run", "nothing was written") };
         line("session", &self.id)?;
-        let (rows, bytes) = (grouped(self.rows), size(self.bytes));
+        let (rows, bytes) = (group_thousands(self.rows), size(self.bytes));
         line("file", &format!("{} ({rows} rows, {bytes})", path.display()))?;
         line("continue", &command(self))?;
         line("undo", &format!("brain-guard surgery undo {}", short(&self.id)))
     }
 }
 
-/// A round by its session and its number.
+/// A round of a session.
 #[derive(Serialize)]
 struct Numbered<'a> {
     session: &'a str,
     round: u32,
 }
 
-/// Rounds that are in neither form, by why.
+/// Rounds that were left out, by reason.
 #[derive(Serialize)]
 struct LeftOut<'a> {
     rewound: Vec<Numbered<'a>>,
@@ -185,7 +185,7 @@ struct Tokens {
     cache_lifetime: Lifetime,
 }
 
-/// What `--json` says of a session that was made.
+/// The JSON of a new session.
 #[derive(Serialize)]
 struct MadeFields<'a> {
     #[serde(flatten)]
@@ -209,7 +209,7 @@ struct MadeFields<'a> {
     dry_run: bool,
 }
 
-/// A value that was extracted, without what every one has the same.
+/// An extracted value, without the fields that are always the same.
 struct ExtractedValue<'a>(&'a Record);
 
 impl Serialize for ExtractedValue<'_> {
@@ -298,7 +298,7 @@ mod tests {
 
     #[test]
     fn paths_are_words() {
-        assert_eq!(quoted("/home/ada/x-1.jsonl"), "/home/ada/x-1.jsonl");
-        assert_eq!(quoted("/a b/it's"), r"'/a b/it'\''s'");
+        assert_eq!(shell_quote("/home/ada/x-1.jsonl"), "/home/ada/x-1.jsonl");
+        assert_eq!(shell_quote("/a b/it's"), r"'/a b/it'\''s'");
     }
 }

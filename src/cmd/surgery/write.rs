@@ -1,4 +1,4 @@
-//! The files of a new session: its rows, and copies of what they refer to.
+//! Writes the files of a new session: its rows, and copies of files they refer to.
 
 use std::cell::RefCell;
 use std::io::{self, Write};
@@ -17,11 +17,11 @@ use store::index::Beside;
 use surgery::export::{self, Birth, Report};
 use surgery::plan::{Place, Plan};
 
-/// Writes a plan's rows, each looked at on its way and without what `keeper` takes, into what
-/// `begin` gives: it may ask twice ([`export::all`]).
+/// Exports a plan's rows into the sink from `begin`, edited by `keeper`. The exporter may call
+/// `begin` twice ([`export::all`]).
 ///
 /// # Errors
-/// Blocks that can't be read; an output that is not sound.
+/// Unreadable blocks, or an invalid output.
 pub fn rows<W: Write>(
     env: &Env,
     plan: &Plan,
@@ -41,21 +41,20 @@ pub fn rows<W: Write>(
     Ok(export::all(plan, birth, &say, &mut read, begin)?)
 }
 
-/// A text: the user's own, where there is one.
+/// The template of a text: the user's own, if there is one.
 fn template(env: &Env, birth: &Birth, text: export::Text) -> String {
     let text = match text {
         export::Text::Index => Text::SurgeryIndex,
         export::Text::Voices => Text::SurgeryMerge,
     };
-    Places::of(env, Path::new(&birth.cwd))
+    Places::for_project(env, Path::new(&birth.cwd))
         .map_or_else(|| text.built_in().to_owned(), |places| texts::template(&places, text))
 }
 
-/// Copies what kept rounds refer to into the companion folder of the new session. What is not
-/// there is told.
+/// Copies files that kept rounds refer to into the companion folder. Notes missing ones.
 ///
 /// # Errors
-/// What the system says; nothing is left then.
+/// A failed copy; nothing is left then.
 pub fn beside(
     plan: &Plan,
     report: &Report,
@@ -69,7 +68,7 @@ pub fn beside(
         let from = new_file::companion_folder(Path::new(source));
         let files = report.companions.iter().filter(|file| file.session == number);
         let paths: Vec<&str> = files.map(|file| file.path.as_str()).collect();
-        match new_file::companions(&from, &to, paths.iter().copied()) {
+        match new_file::copy_companions(&from, &to, paths.iter().copied()) {
             Ok(written) => copied.extend(written),
             Err(e) => {
                 new_file::remove_companions(&to, &copied);
@@ -77,7 +76,7 @@ pub fn beside(
             }
         }
         let there = |path: &&str| copied.iter().any(|copy| copy.path == to.join(path));
-        // What a subagent is called is not told by every client.
+        // Not every client writes the name of a subagent.
         let due = |path: &&&str| !path.ends_with(".meta.json") && !there(path);
         for gone in paths.iter().filter(due) {
             notes.push(format!("{} is not there: no copy of it", from.join(gone).display()));
@@ -86,12 +85,12 @@ pub fn beside(
     Ok(copied)
 }
 
-/// Takes copies away again.
+/// Removes copies.
 pub fn remove_beside(copied: &[Written], path: &Path) {
     new_file::remove_companions(&new_file::companion_folder(path), copied);
 }
 
-/// A copy as it is recorded.
+/// The record of a copy.
 pub fn noted(copy: &Written) -> Beside {
     Beside {
         path: copy.path.display().to_string(),

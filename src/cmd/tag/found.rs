@@ -1,4 +1,4 @@
-//! `tag --search`: candidates by their words, tagged once a person has agreed.
+//! `tag --search`: finds candidates by their words, and tags them after the user agrees.
 
 use std::io::{self, IsTerminal as _, Write as _};
 
@@ -25,7 +25,7 @@ struct Candidates<'a> {
 /// Shows the candidates, asks, and tags them.
 ///
 /// # Errors
-/// A query without a word; a session that is none.
+/// A query without a word; an unknown session.
 pub fn run(env: &Env, now: Time, query: &str, id: &str, args: &TagArgs) -> anyhow::Result<Exit> {
     let store = Store::open(env)?;
     store.tell_unknown()?;
@@ -74,7 +74,7 @@ fn ask(id: &str) -> io::Result<String> {
     Ok(answer.trim().to_owned())
 }
 
-/// The candidates that an answer takes: all by `y`, some by their numbers in the list, else
+/// The candidates that an answer selects: all for `y`, some by their numbers in the list, else
 /// none.
 ///
 /// # Errors

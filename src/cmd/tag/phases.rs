@@ -1,5 +1,5 @@
-//! `tag --from engagement.md`: the phases of an engagement are spans of time; rounds that began
-//! in one belong to it.
+//! `tag --from engagement.md`: the phases of an engagement are spans of time. Rounds that began in
+//! a phase belong to it.
 
 use std::path::Path;
 
@@ -18,10 +18,10 @@ use store::blocks::Folder;
 use store::engagement::{self, Engagement};
 use surgery::matrix;
 
-/// Reads the file, keeps its phases for the matrix, and tags what lies in them.
+/// Reads the file, stores its phases for the matrix, and tags the rounds in them.
 ///
 /// # Errors
-/// A file that is no engagement's, or names no phase; no session it could be about.
+/// A file that is not an engagement's, or has no phase; no session to tag.
 pub fn run(env: &Env, now: Time, file: &Path, args: &TagArgs) -> anyhow::Result<Exit> {
     let shown = file.display();
     let text = atomic::read_text(file).with_context(|| shown.to_string())?;
@@ -68,7 +68,7 @@ pub fn run(env: &Env, now: Time, file: &Path, args: &TagArgs) -> anyhow::Result<
     tag_all(&store, groups, id, left, args.json)
 }
 
-/// The sessions that ran in the file's folder or below, subagents' among them.
+/// The sessions that ran in the file's folder or below it, including subagents.
 fn of_project(store: &Store, file: &Path) -> anyhow::Result<Vec<Folder>> {
     let file = resolve(file);
     let project = file.parent().unwrap_or(Path::new("/"));

@@ -1,4 +1,4 @@
-//! The ways to break an installation, what finds each, and what mends it.
+//! Ways to break an installation, the finding for each, and the repair.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
@@ -17,7 +17,7 @@ pub struct Breakage {
     pub check: &'static str,
     pub level: &'static str,
     pub word: &'static str,
-    /// Whether `--fix` mends it; else `mend` does.
+    /// Whether `--fix` repairs it; otherwise `mend` does.
     pub fixed: bool,
     pub act: fn(&mut Lab),
     pub mend: fn(&mut Lab),
@@ -32,7 +32,7 @@ const fn fixed(
     Breakage { check, level, word, fixed: true, act, mend: |_| () }
 }
 
-const fn told(
+const fn needs_mending(
     check: &'static str,
     level: &'static str,
     word: &'static str,
@@ -47,7 +47,7 @@ fn age(path: &Path, days: u64) {
     fs::File::options().write(true).open(path).expect("there").set_modified(at).expect("aged");
 }
 
-/// A client that is gone: nobody has such a number.
+/// A client that is gone: no process can have this number.
 const GONE: Client = Client { pid: 4_194_305, start: 1 };
 
 fn token(lab: &Lab) {
@@ -62,7 +62,6 @@ fn token(lab: &Lab) {
     fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).expect("mode");
 }
 
-/// All of them.
 pub const BREAKAGES: [Breakage; 24] = [
     fixed("files", "problem", "hooks/hooks.json", |lab| {
         fs::write(lab.plugin("hooks/hooks.json"), "{}").expect("broken");
@@ -71,7 +70,7 @@ pub const BREAKAGES: [Breakage; 24] = [
         fs::remove_file(lab.plugin("templates/kickoff.md")).expect("broken");
     }),
     fixed("files", "problem", "is not the binary that was installed", |lab| {
-        // A new file: the one that runs can't be written.
+        // A new file, because the running one cannot be written.
         fs::remove_file(lab.plugin("bin/brain-guard")).expect("broken");
         fs::write(lab.plugin("bin/brain-guard"), "#!/bin/sh\necho 0").expect("broken");
         let mode = fs::Permissions::from_mode(0o755);
@@ -99,35 +98,35 @@ pub const BREAKAGES: [Breakage; 24] = [
     fixed("registered", "problem", "does not know the plugin", |lab| {
         fs::remove_file(lab.at("client/plugin")).expect("broken");
     }),
-    told(
+    needs_mending(
         "registered",
         "problem",
         "switched off",
         |lab| lab.put("client/enabled", "false"),
         |lab| lab.put("client/enabled", "true"),
     ),
-    told(
+    needs_mending(
         "registered",
         "problem",
         "as version 0.0.9",
         |lab| lab.put("client/plugin", "0.0.9"),
         |lab| lab.put("client/plugin", env!("CARGO_PKG_VERSION")),
     ),
-    told(
+    needs_mending(
         "client",
         "problem",
         "2.1.200",
         |lab| lab.put("client/version", "2.1.200 (Claude Code)"),
         |lab| lab.put("client/version", "2.1.330 (Claude Code)"),
     ),
-    told(
+    needs_mending(
         "client",
         "note",
         "newer than 2.1.330",
         |lab| lab.put("client/version", "2.2.0 (Claude Code)"),
         |lab| lab.put("client/version", "2.1.330 (Claude Code)"),
     ),
-    told(
+    needs_mending(
         "hooks",
         "problem",
         "no hook of it has run",
@@ -142,7 +141,7 @@ pub const BREAKAGES: [Breakage; 24] = [
             fs::remove_file(path).expect("mended");
         },
     ),
-    told(
+    needs_mending(
         "hooks",
         "note",
         "mode is off",
@@ -153,7 +152,7 @@ pub const BREAKAGES: [Breakage; 24] = [
             lab.hook.settings(&json!({}));
         },
     ),
-    told(
+    needs_mending(
         "module",
         "problem",
         "version 0.0.9",
@@ -165,7 +164,7 @@ pub const BREAKAGES: [Breakage; 24] = [
             lab.hook.set("BRAIN_GUARD_MOD", &alive);
         },
     ),
-    told(
+    needs_mending(
         "switches",
         "problem",
         "switches the plugin off",
@@ -177,7 +176,7 @@ pub const BREAKAGES: [Breakage; 24] = [
         },
         |lab| fs::remove_file(lab.hook.project.join(".claude/settings.json")).expect("mended"),
     ),
-    told(
+    needs_mending(
         "environment",
         "problem",
         "counts as 100,000",
@@ -188,7 +187,7 @@ pub const BREAKAGES: [Breakage; 24] = [
             lab.hook.set("CLAUDE_CODE_AUTO_COMPACT_WINDOW", "");
         },
     ),
-    told(
+    needs_mending(
         "settings",
         "problem",
         "profil",
@@ -223,10 +222,10 @@ pub const BREAKAGES: [Breakage; 24] = [
             age(&places.session(id, "json"), 31);
         }
     }),
-    told(
+    needs_mending(
         "override",
         "note",
-        "an override stands",
+        "an override is active",
         |lab| {
             let until = Override::Until(clock::now() + chrono::TimeDelta::minutes(30));
             let (places, id) = (lab.hook.places(), lab.hook.session.clone());

@@ -1,5 +1,5 @@
-//! An installation to break: a stand-in for the client that keeps its lists in files, the
-//! plugin laid by `install`, and a session.
+//! An installation to break: a fake client that keeps its lists in files, the plugin from
+//! `install`, and a session.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -10,10 +10,10 @@ use serde_json::Value;
 use super::found;
 use crate::harness::Hook;
 
-/// A check, its level, and what was seen.
+/// A check, its level, and what it saw.
 pub type Fault = (String, String, String);
 
-/// Answers `claude …` as the client does, from files beside itself.
+/// Answers `claude …` like the client, from files in its own folder.
 const CLIENT: &str = r#"#!/bin/sh
 cd "$(dirname "$0")" || exit 1
 [ "$1" = --version ] && { cat version; exit; }
@@ -26,7 +26,7 @@ install*|update*) printf %s VERSION > plugin; printf true > enabled;;
 esac
 "#;
 
-/// An installation that is whole, with a session that runs.
+/// A complete installation with a running session.
 pub struct Lab {
     pub hook: Hook,
 }
@@ -44,7 +44,7 @@ impl Lab {
         lab.put("client/version", "2.1.330 (Claude Code)");
         let answer = lab.hook.raw(&["install", "--no-demo"], b"");
         assert_eq!(answer.code, Some(0), "{answer:?}");
-        // The transcript was there before the installation: it says nothing of it.
+        // The transcript is older than the installation, so it says nothing about it.
         lab
     }
 
@@ -66,12 +66,12 @@ impl Lab {
         self.hook.places().state.join(path)
     }
 
-    /// What is not as it should be: checks, levels and what was seen.
+    /// The faults `doctor` finds.
     pub fn faults(&self) -> Vec<Fault> {
         faults(&found(&self.hook.raw(&["doctor", "--json"], b"")))
     }
 
-    /// What was done, and what is left.
+    /// What `--fix` did, and the faults that remain.
     pub fn fix(&self) -> (Vec<Value>, Vec<Fault>) {
         let answer = self.hook.raw(&["doctor", "--fix", "--json"], b"");
         let value: Value = serde_json::from_str(&answer.stdout).expect("JSON");
@@ -80,7 +80,7 @@ impl Lab {
     }
 }
 
-/// What the disk has free is the machine's, and another figure each time.
+/// Leaves out the disk check, because free space differs on every machine and run.
 fn faults(found: &[Value]) -> Vec<Fault> {
     let text = |f: &Value, name: &str| f[name].as_str().expect("text").to_owned();
     let all = found.iter().filter(|f| f["level"] != "ok" && f["check"] != "disk");

@@ -1,4 +1,4 @@
-//! How verbs take what is asked of them, and what they say where nothing can be done.
+//! How `extract` verbs read their arguments, and what they say when nothing can be done.
 
 use std::fs;
 
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::world::{ID, Talk, World, long, plain};
 
 #[test]
-fn output_is_asked_for_by_its_name_too() {
+fn as_output_is_the_default_of_restore() {
     let world = World::of(&plain().text());
     world.done(&["run", ID]);
     let args = ["restore", ID, "aa000003", "--key", "text"];
@@ -18,7 +18,7 @@ fn output_is_asked_for_by_its_name_too() {
 }
 
 #[test]
-fn an_entry_is_named_by_its_placeholder_too() {
+fn a_placeholder_names_its_entry() {
     let world = World::of(&plain().text());
     world.done(&["run", ID]);
     let named = "[[extracted-aa000003]]";
@@ -29,7 +29,7 @@ fn an_entry_is_named_by_its_placeholder_too() {
 }
 
 #[test]
-fn a_key_that_is_there_is_meant_alone() {
+fn an_exact_key_selects_only_itself() {
     let texts: Vec<Value> = (0..12)
         .map(|n| json!({ "type": "text", "text": long(&format!("number {n}"), 900) }))
         .collect();
@@ -45,14 +45,14 @@ fn a_key_that_is_there_is_meant_alone() {
     assert_eq!(keys("message.content.1"), json!(["message.content.1.text"]));
     assert_eq!(keys("details").as_array().map(Vec::len), Some(2));
     let why = world.refused(&["restore", ID, "aa000003", "--key", ""]);
-    assert!(why.contains("a key that is asked for is empty; name one"), "{why}");
+    assert!(why.contains("a --key is empty; name a key"), "{why}");
     let told = world.run(&["restore", ID, "aa000003", "--key", "out", "--from", "2"]);
     assert_eq!(told.code, Some(0));
-    assert!(told.stderr.contains("--from is passed over"), "{}", told.stderr);
+    assert!(told.stderr.contains("--from is ignored"), "{}", told.stderr);
 }
 
 #[test]
-fn with_a_fault_in_the_settings_nothing_is_said_to_hold() {
+fn faulty_settings_stop_extraction() {
     let world = World::of(&plain().text());
     world.hook.settings(&json!({ "extract": { "keep_recent": "many" } }));
     let folder = world.file().parent().expect("folder").to_str().expect("utf-8").to_owned();
@@ -60,14 +60,14 @@ fn with_a_fault_in_the_settings_nothing_is_said_to_hold() {
         let why = world.refused(&args);
         assert!(!why.contains("ignored"), "{why}");
         assert!(
-            why.contains("nothing is extracted, and nothing removed, until that is mended"),
+            why.contains("nothing is extracted or removed until these settings are fixed"),
             "{why}"
         );
     }
 }
 
 #[test]
-fn what_may_go_and_can_not_is_told() {
+fn set_extractable_says_when_nothing_can_be_extracted() {
     let world = World::of(&plain().text());
     let told = |entry: &str| world.done(&["set-extractable", ID, entry, "true"]);
     assert!(told("aa000001").contains("nothing in it can be now"), "{}", told("aa000001"));
@@ -75,15 +75,15 @@ fn what_may_go_and_can_not_is_told() {
 }
 
 #[test]
-fn a_session_that_is_newer_than_this_program() {
+fn a_newer_session_version_is_refused() {
     let world = World::of(&plain().text().replacen("\"version\":3", "\"version\":4", 1));
     let why = world.refused(&["run", ID]);
-    assert!(why.contains("version 4") && why.contains("a newer one is needed"), "{why}");
+    assert!(why.contains("version 4") && why.contains("Update brain-guard"), "{why}");
     assert!(!why.contains("open it once"), "{why}");
 }
 
 #[test]
-fn a_database_below_a_watched_folder_is_told() {
+fn watch_reports_a_database_it_never_writes() {
     let world = World::of(&plain().text());
     let agent = world.file().ancestors().nth(2).expect("agent").join("agent");
     fs::create_dir_all(&agent).expect("folder");
@@ -95,7 +95,7 @@ fn a_database_below_a_watched_folder_is_told() {
 }
 
 #[test]
-fn rows_that_share_an_id_are_told() {
+fn plan_reports_rows_with_a_shared_id() {
     let text = plain().text().replace("aa000003", "aa000004");
     let world = World::of(&text);
     let told = world.json(&["plan", ID]);

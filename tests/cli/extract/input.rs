@@ -1,4 +1,4 @@
-//! Bad input: a clear word, exit code 1, nothing changed.
+//! Bad input gets a clear message and exit code 1, and changes nothing.
 #![allow(clippy::format_collect, reason = "a row is a line")]
 
 use std::fs::{self, File};
@@ -10,7 +10,7 @@ use serde_json::json;
 use super::world::{ID, World, plain};
 
 #[test]
-fn what_is_no_session() {
+fn missing_and_invalid_sessions_are_refused() {
     let world = World::new();
     let path = world.file();
     let file = path.to_str().expect("utf-8");
@@ -43,14 +43,14 @@ fn what_is_no_session() {
 }
 
 #[test]
-fn several_sessions_that_begin_so() {
+fn an_ambiguous_id_prefix_is_refused() {
     let world = World::of(&plain().text());
     let twin = world.file().with_file_name("3f0a9d1e-0000-4000-8000-000000000002.jsonl");
     world.put(&twin, &plain().text());
     let why = world.refused(&["plan", "3f0a9d1e"]);
     assert!(why.contains(ID) && why.contains("000000000002"), "{why}");
     assert_eq!(world.json(&["plan", ID])["session"], ID);
-    // pi's files have their time ahead of the id.
+    // The file names of pi have a timestamp before the id.
     let pi =
         world.hook.home.join(".pi/agent/sessions/--w--/2026-02-20T10-00-00-000Z_77777777-x.jsonl");
     world.put(&pi, &plain().text().replace(ID, "77777777-x"));
@@ -59,7 +59,7 @@ fn several_sessions_that_begin_so() {
 }
 
 #[test]
-fn a_session_whose_file_is_gone() {
+fn a_missing_session_file_is_named() {
     let world = World::of(&plain().text());
     assert_eq!(world.extracts(&[]), 2);
     let moved = world.hook.home.join("moved.jsonl");
@@ -76,7 +76,7 @@ fn a_session_whose_file_is_gone() {
 }
 
 #[test]
-fn what_is_no_entry_key_or_number() {
+fn invalid_entries_keys_and_numbers_are_refused() {
     let world = World::of(&plain().text());
     assert_eq!(world.extracts(&[]), 2);
     let file = world.file().display().to_string();
@@ -84,11 +84,8 @@ fn what_is_no_entry_key_or_number() {
         (vec!["restore", ID, ""], "the entry's name is empty; name an entry of "),
         (vec!["restore", ID, "zz"], "there is no entry zz in "),
         (vec!["restore", ID, "aa000001"], "nothing of aa000001 in "),
-        (
-            vec!["restore", ID, "aa000003", "--key", "no"],
-            "nothing that is extracted of aa000003 from ",
-        ),
-        (vec!["restore", ID, "all", "--key", "no"], "nothing that is extracted from "),
+        (vec!["restore", ID, "aa000003", "--key", "no"], "no extracted value of aa000003 from "),
+        (vec!["restore", ID, "all", "--key", "no"], "no extracted value from "),
         (vec!["set-extractable", ID, "", "false"], "the entry's name is empty; "),
         (vec!["set-extractable", ID, "zz", "false"], "there is no entry zz in "),
         (vec!["set-extractable", ID, "aa", "false"], "several entries of "),
@@ -112,7 +109,7 @@ fn what_is_no_entry_key_or_number() {
 }
 
 #[test]
-fn a_store_that_is_none() {
+fn an_unusable_store_is_named() {
     let mut world = World::of(&plain().text());
     let none = world.hook.home.join("a file");
     fs::write(&none, "").expect("file");
@@ -129,7 +126,7 @@ fn a_store_that_is_none() {
         assert!(answer.stderr.contains(&none), "{verb:?}: {answer:?}");
         assert!(answer.stderr.contains("`surgery.store`"), "{verb:?}: {answer:?}");
     }
-    // One that can't be made.
+    // A store that cannot be created.
     world.hook.set("BRAIN_GUARD_STORE", "/proc/nowhere");
     let why = world.refused(&["run", ID]);
     assert!(why.contains("/proc/nowhere") && why.contains("`surgery.store`"), "{why}");
@@ -139,7 +136,7 @@ fn a_store_that_is_none() {
 }
 
 #[test]
-fn a_session_before_version_3() {
+fn sessions_before_version_3_are_refused() {
     let world = World::new();
     let old = json!({ "type": "session", "id": ID, "timestamp": "2026-02-20T10:00:00.000Z", "cwd": "/w" });
     let rows: String = plain().text().lines().skip(1).map(|line| format!("{line}\n")).collect();
@@ -149,15 +146,15 @@ fn a_session_before_version_3() {
 }
 
 #[test]
-fn a_session_that_is_in_use() {
+fn a_session_in_use_is_refused() {
     let world = World::of(&plain().text());
     let file = File::options().append(true).open(world.file()).expect("session");
     file.set_modified(SystemTime::now()).expect("time");
     drop(file);
     let why = world.refused(&["run", ID]);
-    assert!(why.contains("was written") && why.contains("try again"), "{why}");
+    assert!(why.contains("was written") && why.contains("Try again"), "{why}");
     world.write(&plain().text());
-    // Held open by a process that may write it.
+    // Held open by a process that can write it.
     let held = File::options().append(true).open(world.file()).expect("session");
     let why = world.refused(&["run", ID]);
     assert!(why.contains(&format!("process {}", std::process::id())), "{why}");
@@ -177,9 +174,9 @@ fn a_session_that_is_in_use() {
     assert!(!lock.exists());
 }
 
-/// The project's latest session is shown without a name, and edited only under its name.
+/// Without a name, `plan` shows the project's latest session, but `run` refuses to edit it.
 #[test]
-fn extract_run_edits_no_session_that_was_not_named() {
+fn extract_run_edits_only_named_sessions() {
     let world = World::new();
     let project = world.hook.project.canonicalize().expect("project").display().to_string();
     let folder = format!("--{}--", project.trim_start_matches('/').replace('/', "-"));
@@ -200,7 +197,7 @@ fn extract_run_edits_no_session_that_was_not_named() {
 }
 
 #[test]
-fn a_session_of_claude_code_stays_as_it_is() {
+fn sessions_of_claude_code_are_never_changed() {
     let world = World::new();
     let id = "7c41b2aa-0000-4000-8000-000000000002";
     let row = json!({
@@ -216,9 +213,9 @@ fn a_session_of_claude_code_stays_as_it_is() {
     assert_eq!(fs::read_to_string(&path).expect("session"), format!("{row}\n"));
 }
 
-/// Refused before anything is written, and tried again it leaves nothing either.
+/// Extraction refuses before it writes anything, and a retry leaves nothing behind either.
 #[test]
-fn a_file_system_on_which_a_file_has_one_name() {
+fn a_file_system_without_hard_links_is_refused() {
     let world = World::of(&plain().text());
     let (before, folder) = (world.text(), world.file().parent().expect("folder").to_owned());
     for error in ["EPERM", "EOPNOTSUPP"] {
@@ -231,7 +228,7 @@ fn a_file_system_on_which_a_file_has_one_name() {
         let answer = strace.output().expect("strace: apt-get install strace");
         let why = String::from_utf8_lossy(&answer.stderr);
         assert_eq!(answer.status.code(), Some(1), "{why}");
-        assert!(why.contains("no second name can be given to it"), "{why}");
+        assert!(why.contains("does not allow a hard link to it"), "{why}");
         assert_eq!(world.text(), before);
         assert_eq!(fs::read_dir(&folder).expect("folder").count(), 1);
         let content = |path: &std::path::PathBuf| !path.ends_with(".lock");

@@ -1,4 +1,4 @@
-//! Extracted, restored, protected, extracted again, and what protects a value on the way.
+//! Extract, restore, protect, extract again, and what protects a value meanwhile.
 #![allow(clippy::format_collect, reason = "a row is a line")]
 
 use chrono::{SecondsFormat, TimeDelta, Utc};
@@ -6,19 +6,19 @@ use serde_json::{Value, json};
 
 use super::world::{ID, Talk, World, long, plain};
 
-/// A moment so many seconds ago, as entries say it.
+/// The timestamp so many seconds ago, in the format of entries.
 fn ago(seconds: i64) -> Value {
     (Utc::now() - TimeDelta::seconds(seconds)).to_rfc3339_opts(SecondsFormat::Millis, true).into()
 }
 
 #[test]
-fn full_lifecycle_of_flat_rows() {
+fn flat_rows_survive_the_full_lifecycle() {
     let thought = long("I think", 2_000);
     let thinking = json!({ "type": "thinking", "__id": "k1", "thinking": thought });
     let user = |n: u32| json!({ "type": "user", "__id": format!("u{n}"), "content": "go on" });
     let rows = [thinking, user(1), user(2), user(3)];
     let world = World::of(&rows.iter().map(|row| format!("{row}\n")).collect::<String>());
-    // No turn is protected, so that the only one here can be extracted.
+    // No turn is protected, so that the only value can be extracted.
     world.hook.settings(&json!({ "extract": { "protect_turns": 0, "placeholder": "plain" } }));
     assert_eq!(world.extracts(&[]), 1);
     assert_eq!(world.row("k1")["thinking"], "[[extracted-k1]]");
@@ -33,7 +33,7 @@ fn full_lifecycle_of_flat_rows() {
     world.set("k1", "_restored", ago(11 * 60));
     assert_eq!(world.extracts(&[]), 1);
     assert_eq!(world.row("k1")["thinking"], "[[extracted-k1]]");
-    // Restored before: it succeeds and says so.
+    // A value restored before is restored again, with a suggestion.
     let marked = world.row("k1")["_restored"].clone();
     let told = world.json(&["restore", ID, "k1", "--in-place"]);
     assert_eq!(told["restored"], true);
@@ -44,7 +44,7 @@ fn full_lifecycle_of_flat_rows() {
 
 #[test]
 fn a_restored_value_is_protected_for_a_while() {
-    // Restored so many seconds ago, protected for so long, what the entry says: extracted?
+    // Seconds since the restore, seconds protected, the entry's flag; is it extracted?
     for (restored, keep, says, goes) in [
         (300, 600, Value::Null, false),
         (900, 600, Value::Null, true),
@@ -71,7 +71,7 @@ fn a_restored_value_is_protected_for_a_while() {
 }
 
 #[test]
-fn twice_is_once() {
+fn a_second_run_changes_nothing() {
     let world = World::of(&plain().text());
     let first = world.done(&["run", ID]);
     assert!(first.contains("extracted 2 values of 1 entry"), "{first}");
@@ -85,13 +85,13 @@ fn twice_is_once() {
 }
 
 #[test]
-fn what_comes_back_is_what_was_there_byte_for_byte() {
+fn restore_returns_the_session_byte_for_byte() {
     let odd = "half \u{1f600} of a pair, \"quotes\", \\ and \u{e9}".repeat(40);
     let escaped = r"\u00e9\/\ud83d\ude00 \ud83d alone ".repeat(60);
     let talk = Talk::new().user("look").exec(&odd).exec(&long("b", 2_000)).answer("x");
     let text = talk.user("a").answer("b").user("c").answer("d").text();
-    // Escapes as another program writes them, an unknown field, broken rows, CRLF, no last
-    // line break.
+    // Escapes as another program writes them, an unknown field, broken rows, CRLF, no final
+    // newline.
     let text = text.replacen(
         &serde_json::to_string(&long("b", 2_000)).expect("JSON"),
         &format!("\"{escaped}\""),
@@ -110,7 +110,7 @@ fn what_comes_back_is_what_was_there_byte_for_byte() {
     let told = world.json(&["restore", ID, "all", "--in-place", "--unmarked"]);
     assert_eq!(told.as_array().expect("a list").len(), 2);
     assert_eq!(world.text(), text);
-    // Marked, it differs by the marks alone.
+    // With marks, only the marks differ.
     assert_eq!(world.extracts(&[]), 4);
     world.done(&["restore", ID, "all", "--in-place"]);
     let marked = world.text();
@@ -121,7 +121,7 @@ fn what_comes_back_is_what_was_there_byte_for_byte() {
 }
 
 #[test]
-fn the_call_that_asked_is_redacted_as_the_settings_say() {
+fn restore_calls_are_redacted_as_the_settings_say() {
     let call = json!([{
         "type": "toolCall", "id": "call_r", "name": "purge_control",
         "arguments": { "action": "restore", "entry_id": "aa000003", "keys": ["content"] },
@@ -167,10 +167,9 @@ fn every_extraction_and_restore_is_logged_with_its_fields() {
     }
 }
 
-/// A session that lives stays as it is: the call that asked is redacted when the session is
-/// written the next time.
+/// A live session stays as it is; the call is redacted when the session is written next.
 #[test]
-fn a_call_that_was_answered_by_printing_is_redacted_by_the_next_run() {
+fn a_printed_restore_is_redacted_by_the_next_run() {
     let world = World::of(&plain().text());
     assert_eq!(world.extracts(&[]), 2);
     let call = json!([{
@@ -181,7 +180,7 @@ fn a_call_that_was_answered_by_printing_is_redacted_by_the_next_run() {
         "role": "toolResult", "toolCallId": "call_r", "toolName": "purge_control",
         "content": [{ "type": "text", "text": "restored" }], "isError": false,
     });
-    // What the client wrote behind the rows that are there: the call, and a result to extract.
+    // The client appended a call and a result to extract.
     let more = plain().assistant(call).message(given).exec(&long("more", 4_000)).answer("seen");
     let more = more.user("go on").answer("done").user("and?").answer("that").text();
     let later: Vec<&str> = more.lines().skip(plain().text().lines().count()).collect();

@@ -1,4 +1,4 @@
-//! `extract` on session files, as pi and `OpenClaw` write them, and as flat rows.
+//! `extract` on session files in the formats of pi and `OpenClaw`, and on flat rows.
 
 mod asked;
 mod input;

@@ -1,5 +1,4 @@
-//! Rows that are left alone, values that go early, and what is too little to be done, through the
-//! program.
+//! Rows left alone, values extracted early, and savings too small to act on.
 
 use std::fs::File;
 use std::time::SystemTime;
@@ -8,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::world::{ID, World, long};
 
-/// Results as flat rows, `t0` to `t9`, with these rows instead of some.
+/// Results as flat rows, `t0` to `t9`, some with another end.
 fn rows(instead: &[(usize, &str)]) -> World {
     let first = json!({ "type": "user", "__id": "u0", "content": "go" });
     let mut rows: Vec<String> = (0..10)
@@ -31,11 +30,10 @@ fn watched(world: &World) -> Value {
     world.json(&["watch", &file, "--once"])
 }
 
-/// A raw tab in a text, a name that stands twice, an `_extractable` that means nothing, and a row
-/// with something behind its end: these
-/// rows stay to the byte, are told by their lines, and keep nothing else.
+/// A raw tab, a duplicate name, a meaningless `_extractable`, text after the row's end. Such rows
+/// stay unchanged, are listed by line, and hold nothing else back.
 #[test]
-fn odd_rows_stay_and_the_rest_goes() {
+fn odd_rows_stay_and_the_rest_is_extracted() {
     let world = rows(&[
         (1, ",\"note\":\"a\tb\"}"),
         (2, r#","output":"short"}"#),
@@ -63,15 +61,15 @@ fn odd_rows_stay_and_the_rest_goes() {
     assert_eq!(world.text(), text);
     world.done(&["restore", ID, "all", "--in-place", "--unmarked"]);
     assert_eq!(world.text(), before);
-    // What is unclear can be made clear; in what is no valid JSON nothing can be said.
+    // `set-extractable` can clarify an unclear flag, but cannot write to invalid JSON.
     world.done(&["set-extractable", ID, "t1", "false"]);
     world.done(&["set-extractable", ID, "t3", "none"]);
     assert_eq!(world.text(), before.replace(r#","_extractable":"false""#, ""));
 }
 
-/// A value that stands again later goes though it is recent, unless that is switched off.
+/// A value that a later message repeats is extracted even if recent, unless `dedupe` is off.
 #[test]
-fn a_repeated_value_goes_before_it_is_old() {
+fn a_repeated_value_is_extracted_early() {
     let world = rows(&[]);
     let (of, twin) = (world.row("t9")["output"].clone(), "t7");
     world.set(twin, "output", of);
@@ -94,7 +92,7 @@ fn a_repeated_value_goes_before_it_is_old() {
     assert_eq!(world.extracts(&[]), 7);
 }
 
-/// Watching leaves a file alone for a little; by hand it is done.
+/// `watch` waits until the saving is worth it; `run` does not.
 #[test]
 fn watching_waits_until_it_is_worth_it() {
     let world = rows(&[]);
@@ -113,7 +111,7 @@ fn watching_waits_until_it_is_worth_it() {
     assert_eq!(world.extracts(&[]), 7);
 }
 
-/// Where no row says when it was written, the file does.
+/// If no row has a time, the file's time counts.
 #[test]
 fn a_session_without_times_is_as_old_as_its_file() {
     let world = rows(&[]);
@@ -125,9 +123,9 @@ fn a_session_without_times_is_as_old_as_its_file() {
     assert!(verdict["pays"].is_u64() || verdict.get("waits").is_some(), "{verdict}");
 }
 
-/// Rules of its own, and how much a placeholder shows.
+/// The user's own rules, and how much a placeholder shows.
 #[test]
-fn rules_and_keep_chars_of_the_settings_hold() {
+fn trigger_rules_and_keep_chars_apply() {
     let world = rows(&[(0, r#","name":"web"}"#), (9, r#","name":"web"}"#)]);
     world.hook.settings(&json!({ "extract": {
         "protect_turns": 0,
@@ -143,7 +141,7 @@ fn rules_and_keep_chars_of_the_settings_hold() {
     assert!(put.contains("It begins: «output 9 the» and ends: «"), "{put}");
     world.done(&["restore", ID, "all", "--in-place", "--unmarked"]);
     assert_eq!(world.text(), before, "what it shows changes nothing about what comes back");
-    // What the command line says goes before the rules.
+    // The command line overrides the rules.
     assert_eq!(world.extracts(&["--type", "thinking"]), 0);
     assert_eq!(world.extracts(&["--min-length", "9000"]), 0);
     world.hook.settings(&json!({ "extract": { "protect_turns": 0, "keep_chars": 0 } }));
@@ -152,9 +150,9 @@ fn rules_and_keep_chars_of_the_settings_hold() {
     assert!(put.contains(" of web, extracted. To have it back: ") && !put.contains('«'), "{put}");
 }
 
-/// A long session has thousands of values: a line for each of them tells nobody anything.
+/// A long session has thousands of values, so only the first are listed.
 #[test]
-fn of_many_that_come_back_the_first_are_named_and_the_rest_is_counted() {
+fn a_restore_of_many_lists_the_first_and_counts_the_rest() {
     let text: String = (0..30)
         .map(|n| {
             let output = long(&format!("output {n}"), 1_600);

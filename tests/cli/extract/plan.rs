@@ -1,11 +1,11 @@
-//! `extract plan` and `extract context`: they tell, and change nothing.
+//! `extract plan` and `extract context` report and change nothing.
 
 use serde_json::{Value, json};
 
 use super::world::{ID, Talk, World, long, plain};
 
 #[test]
-fn a_plan_says_what_goes_what_stays_and_when_it_pays() {
+fn plan_lists_what_is_extracted_and_when_it_breaks_even() {
     let world = World::of(&plain().text());
     world.hook.settings(&json!({ "extract": { "min_saving": 0 } }));
     let before = world.text();
@@ -32,16 +32,16 @@ fn a_plan_says_what_goes_what_stays_and_when_it_pays() {
     assert_eq!(plan["verdict"], "cold");
     assert!((600..1_200).contains(&plan["tokens"].as_u64().expect("tokens")), "{plan}");
     assert_eq!((world.text(), world.kept().len()), (before, 0));
-    // A dry run tells the same.
+    // A dry run reports the same.
     assert_eq!(world.json(&["run", ID, "--dry-run"]), plan);
     assert_eq!(world.kept().len(), 0);
-    // At every look or not, the cache has expired.
+    // Expired cache: `when` makes no difference.
     world.hook.settings(&json!({ "extract": { "when": "interval" } }));
     assert!(world.done(&["plan", ID]).contains("the prompt cache has expired"));
 }
 
 #[test]
-fn what_a_compaction_or_another_branch_left_behind_is_told_apart() {
+fn plan_marks_values_outside_the_context() {
     let talk = Talk::new().user("look").exec(&long("old", 3_000)).answer("seen");
     let compacted = talk.row(json!({
         "type": "compaction", "summary": "it was looked", "firstKeptEntryId": "aa000004",
@@ -58,7 +58,7 @@ fn what_a_compaction_or_another_branch_left_behind_is_told_apart() {
         of.map(|item| item["in_context"].clone()).collect::<Vec<Value>>()
     };
     assert_eq!((sent("aa000003"), sent("aa000008")), (vec![json!(false)], vec![json!(true)]));
-    // Two leaves: the last row's branch is the one in the context.
+    // Two leaves: only the last row's branch is in the context.
     let fork = json!({
         "type": "message", "parentId": "aa000001",
         "message": { "role": "user", "content": "another way" },
@@ -69,7 +69,7 @@ fn what_a_compaction_or_another_branch_left_behind_is_told_apart() {
         plan["items"].as_array().expect("items").iter().all(|item| item["in_context"] == false)
     );
     assert_eq!((&plan["bytes_in_context"], &plan["tokens"]), (&0.into(), &0.into()));
-    // It goes all the same, and comes back.
+    // It is extracted all the same, and can be restored.
     let before = world.text();
     assert_eq!(world.extracts(&[]), 2);
     world.done(&["restore", ID, "all", "--in-place", "--unmarked"]);

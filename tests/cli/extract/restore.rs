@@ -1,4 +1,4 @@
-//! `extract restore` where it can't do what is asked, and what counts as a placeholder.
+//! `extract restore` when it cannot restore, and what counts as a placeholder.
 #![allow(clippy::format_push_string, reason = "a row is a line")]
 
 use std::fs;
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::world::{ID, Talk, World, long, plain};
 
 #[test]
-fn output_alters_nothing_but_the_ledger() {
+fn restore_as_output_changes_only_the_ledger() {
     let world = World::of(&plain().text());
     world.done(&["run", ID]);
     let before = world.text();
@@ -29,7 +29,7 @@ fn output_alters_nothing_but_the_ledger() {
 }
 
 #[test]
-fn everything_is_told_by_entry() {
+fn restore_all_prints_values_by_entry() {
     let world = World::of(&plain().text());
     world.done(&["run", ID]);
     let all = world.json(&["restore", ID, "all"]);
@@ -40,7 +40,7 @@ fn everything_is_told_by_entry() {
     let keys: Vec<&str> = texts.keys().map(String::as_str).collect();
     assert_eq!(keys, ["message.content.0.text", "message.details.aggregated"]);
     assert!(texts.values().all(|text| *text == long("found", 4_000)), "{all}");
-    // What is damaged is told before anything is.
+    // Damage is reported before anything is restored.
     let pack = world.kept().into_keys().find(|path| path.extension().is_some_and(|e| e == "pack"));
     let pack = pack.expect("a pack");
     let mut bytes = fs::read(&pack).expect("a pack");
@@ -54,7 +54,7 @@ fn everything_is_told_by_entry() {
 }
 
 #[test]
-fn what_is_not_extracted_is_named() {
+fn restore_names_what_is_not_extracted() {
     let world = World::of(&plain().text());
     let nothing = world.refused(&["restore", ID, "all"]);
     assert!(nothing.contains("nothing of") && nothing.contains("is extracted"), "{nothing}");
@@ -73,9 +73,9 @@ fn what_is_not_extracted_is_named() {
     assert!(why.contains("no session 7777") && why.contains(".openclaw/agents"), "{why}");
 }
 
-/// Without the ledger a placeholder is text, and what it may be is said where somebody asks.
+/// Without the ledger a placeholder is plain text; the error says what it may be.
 #[test]
-fn what_another_store_may_have_is_told() {
+fn a_placeholder_without_a_ledger_is_explained() {
     let world = World::of(&plain().text());
     assert_eq!(world.json(&["context", ID])["unknown"], 0);
     world.done(&["run", ID]);
@@ -93,7 +93,7 @@ fn what_another_store_may_have_is_told() {
 }
 
 #[test]
-fn a_lost_ledger_is_told() {
+fn a_lost_ledger_is_reported() {
     let ledger = |world: &World| {
         let found = world.kept().into_keys().find(|path| path.ends_with("ledger.jsonl"));
         found.expect("a ledger")
@@ -105,10 +105,10 @@ fn a_lost_ledger_is_told() {
     assert!(world.done(&["status"]).starts_with("no ledger names the "));
     let swept = world.done(&["gc"]);
     assert!(
-        swept.contains("0 are kept, 0 B; ") && swept.contains("that no ledger names"),
+        swept.contains("0 are kept, 0 B; ") && swept.contains("no ledger names them"),
         "{swept}"
     );
-    // One that lost its end.
+    // A placeholder without its end.
     let world =
         World::of(&plain().exec(&long("more", 3_000)).answer("b").user("c").answer("d").text());
     world.done(&["run", ID, "--keep-recent", "0"]);
@@ -121,7 +121,7 @@ fn a_lost_ledger_is_told() {
 }
 
 #[test]
-fn a_placeholder_that_was_written_over_is_no_placeholder() {
+fn an_overwritten_placeholder_is_no_placeholder() {
     let world = World::of(&plain().text());
     world.done(&["run", ID]);
     let mut row = world.row("aa000003");
@@ -133,7 +133,7 @@ fn a_placeholder_that_was_written_over_is_no_placeholder() {
 }
 
 #[test]
-fn damaged_and_lost_content_is_told_before_anything_changes() {
+fn damaged_content_is_reported_before_anything_changes() {
     for damage in [true, false] {
         let world = World::of(&plain().text());
         world.done(&["run", ID]);
@@ -143,7 +143,7 @@ fn damaged_and_lost_content_is_told_before_anything_changes() {
             .filter(|path| path.components().any(|part| part.as_os_str() == "objects"))
             .filter(|path| !path.ends_with(".lock"))
             .collect();
-        // Both values are the same text: one object.
+        // Both values have the same text, so they share one object.
         assert_eq!(objects.len(), 1, "{objects:?}");
         if damage {
             fs::write(&objects[0], "\"another\"").expect("damage");
@@ -163,7 +163,7 @@ fn damaged_and_lost_content_is_told_before_anything_changes() {
 }
 
 #[test]
-fn of_all_what_is_damaged_keeps_nothing_else_from_coming_back() {
+fn restore_all_skips_damaged_content() {
     let talk = Talk::new().user("look").exec(&long("first", 4_000)).exec(&long("second", 4_000));
     let before = talk.answer("seen").user("a").answer("b").user("c").answer("d").text();
     let world = World::of(&before);
@@ -202,16 +202,16 @@ fn of_all_what_is_damaged_keeps_nothing_else_from_coming_back() {
 }
 
 #[test]
-fn what_looks_like_a_placeholder_is_text() {
+fn text_like_a_placeholder_stays_text() {
     let quoted = format!("[[extracted-aa000003]] {}", long("quoted", 2_000));
     let talk = Talk::new().user("look").exec(&quoted).user(&quoted).answer("seen");
     let before = talk.user("a").answer("b").user("c").answer("d").text();
     let world = World::of(&before);
-    // Texts of that kind are extracted as any other.
+    // Such texts are extracted like any other.
     assert_eq!(world.extracts(&["--type", "tool_result,user"]), 3);
     world.done(&["restore", ID, "aa000003", "--in-place", "--unmarked"]);
     assert_eq!(world.row("aa000003")["message"]["content"][0]["text"], quoted.as_str());
-    // A user who quotes a live placeholder to the letter keeps his words.
+    // A user who quotes a live placeholder exactly keeps the text.
     let world = World::of(&plain().text());
     world.done(&["run", ID]);
     let live = world.row("aa000003")["message"]["content"][0]["text"].clone();

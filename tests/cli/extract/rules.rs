@@ -1,4 +1,4 @@
-//! What is extracted and what stays, through the program.
+//! What is extracted and what stays.
 
 use serde_json::{Value, json};
 
@@ -17,7 +17,7 @@ fn flat(count: u32, characters: usize) -> String {
     (0..count).map(row).collect()
 }
 
-/// A user with these rows and no protected turns.
+/// A user with these rows, and no protected turns.
 fn flat_rows() -> World {
     let world = World::of(&flat(10, 600));
     world.hook.settings(&json!({ "extract": { "protect_turns": 0 } }));
@@ -30,7 +30,7 @@ fn is_out(row: &Value) -> bool {
 }
 
 #[test]
-fn entries_older_than_keep_recent_go_and_recent_ones_stay() {
+fn only_entries_older_than_keep_recent_are_extracted() {
     let world = flat_rows();
     assert_eq!(world.extracts(&["--keep-recent", "3"]), 7);
     let out: Vec<bool> = world.rows()[1..].iter().map(is_out).collect();
@@ -38,7 +38,7 @@ fn entries_older_than_keep_recent_go_and_recent_ones_stay() {
 }
 
 #[test]
-fn keep_recent_of_none_extracts_all() {
+fn keep_recent_zero_extracts_all() {
     let world = flat_rows();
     assert_eq!(world.extracts(&["--keep-recent", "0"]), 10);
     assert!(world.rows()[1..].iter().all(is_out));
@@ -46,7 +46,7 @@ fn keep_recent_of_none_extracts_all() {
 }
 
 #[test]
-fn shorter_values_stay() {
+fn short_values_stay() {
     let world = flat_rows();
     let before = world.text();
     assert_eq!(world.extracts(&["--min-length", "601"]), 0);
@@ -55,7 +55,7 @@ fn shorter_values_stay() {
 }
 
 #[test]
-fn an_entry_says_of_itself_whether_it_goes() {
+fn the_extractable_flag_decides_for_its_entry() {
     let world = flat_rows();
     for (entry, value) in [("t9", "true"), ("t0", "false"), ("t1", "9"), ("t2", "7")] {
         let told = world.json(&["set-extractable", ID, entry, value]);
@@ -64,9 +64,9 @@ fn an_entry_says_of_itself_whether_it_goes() {
     }
     assert_eq!(world.extracts(&[]), 6);
     let out: Vec<bool> = world.rows()[1..].iter().map(is_out).collect();
-    // t1 has eight messages behind it, t2 seven.
+    // Eight messages follow t1, seven follow t2.
     assert_eq!(out, [false, false, true, true, true, true, true, false, false, true]);
-    // Saying the same again writes nothing; `none` takes it back.
+    // Setting the same value again writes nothing; `none` removes it.
     let before = world.text();
     world.done(&["set-extractable", ID, "t0", "false"]);
     assert_eq!(world.text(), before);
@@ -79,7 +79,7 @@ fn an_entry_says_of_itself_whether_it_goes() {
 }
 
 #[test]
-fn a_result_goes_with_its_copy_and_the_model_is_sent_neither() {
+fn a_result_is_extracted_with_its_copy() {
     let world = World::of(&plain().text());
     let told = world.json(&["run", ID]);
     assert_eq!((&told["values"], &told["entries"]), (&2.into(), &1.into()));
@@ -93,7 +93,7 @@ fn a_result_goes_with_its_copy_and_the_model_is_sent_neither() {
     assert_eq!(row["message"]["toolCallId"], "call_2");
     let valid = world.hook.raw(&["validate", world.file().to_str().expect("utf-8")], b"");
     assert_eq!(valid.code, Some(0), "{valid:?}");
-    // Nothing but that row is another.
+    // Only that row differs.
     let before = plain().text();
     for (n, (old, new)) in before.lines().zip(world.text().lines()).enumerate() {
         assert_eq!(old == new, n != 3, "row {n}");
@@ -101,7 +101,7 @@ fn a_result_goes_with_its_copy_and_the_model_is_sent_neither() {
 }
 
 #[test]
-fn two_texts_go_each_and_a_picture_stays() {
+fn texts_are_extracted_and_pictures_stay() {
     let picture =
         json!({ "type": "image", "data": "aGVsbG8=".repeat(200), "mimeType": "image/png" });
     let result = json!([
@@ -129,7 +129,7 @@ fn two_texts_go_each_and_a_picture_stays() {
 }
 
 #[test]
-fn signed_thinking_goes_whole_and_comes_back_whole() {
+fn signed_thinking_is_extracted_and_restored_whole() {
     let thinking =
         json!({ "type": "thinking", "thinking": long("hm", 3_000), "thinkingSignature": "c2ln" });
     let content = json!([thinking, { "type": "text", "text": "so" }]);

@@ -1,4 +1,4 @@
-//! A user with sessions where `OpenClaw` keeps them.
+//! A user whose sessions are in the folder of `OpenClaw`.
 #![allow(
     clippy::needless_pass_by_value,
     clippy::format_collect,
@@ -16,21 +16,20 @@ use serde_json::{Value, json};
 use crate::harness::{Answer, Hook};
 use crate::verbs::{self, files};
 
-/// The session that most tests are about.
+/// The session that most tests use.
 pub const ID: &str = "3f0a9d1e-0000-4000-8000-000000000001";
 
-/// A user.
 pub struct World {
     pub hook: Hook,
 }
 
 impl World {
-    /// Outside of every session.
+    /// A user outside of every session.
     pub fn new() -> Self {
         Self { hook: verbs::outside(ID) }
     }
 
-    /// With a session of these rows.
+    /// A user with a session of these rows.
     pub fn of(text: &str) -> Self {
         let world = Self::new();
         world.write(text);
@@ -42,7 +41,7 @@ impl World {
         self.hook.home.join(".openclaw/agents/main/sessions").join(format!("{ID}.jsonl"))
     }
 
-    /// Writes it, as if nobody had been at it for two hours.
+    /// Writes the session's file, dated two hours ago.
     pub fn write(&self, text: &str) {
         self.put(&self.file(), text);
     }
@@ -54,23 +53,20 @@ impl World {
         file.set_modified(SystemTime::now() - Duration::from_secs(7_200)).expect("time");
     }
 
-    /// Its bytes.
     pub fn text(&self) -> String {
         fs::read_to_string(self.file()).expect("session")
     }
 
-    /// Its rows.
     pub fn rows(&self) -> Vec<Value> {
         self.text().lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
     }
 
-    /// The row of an entry.
     pub fn row(&self, id: &str) -> Value {
         let is = |row: &Value| row["id"] == id || row["__id"] == id;
         self.rows().into_iter().find(is).unwrap_or_else(|| panic!("no entry {id}"))
     }
 
-    /// What the store has of extraction: path and digest.
+    /// The files of the extraction store: path and digest.
     pub fn kept(&self) -> BTreeMap<PathBuf, String> {
         files(&self.hook.home.join(".local/share/brain-guard/extracted"))
     }
@@ -80,17 +76,17 @@ impl World {
         self.hook.raw(&verb(args), b"")
     }
 
-    /// Runs a verb that must do.
+    /// Runs a verb that must succeed.
     pub fn done(&self, args: &[&str]) -> String {
         verbs::done(&self.hook, &verb(args))
     }
 
-    /// The same with `--json`.
+    /// Runs a verb with `--json` that must succeed.
     pub fn json(&self, args: &[&str]) -> Value {
         verbs::json(&self.hook, &verb(args))
     }
 
-    /// Runs a verb that must be refused; returns why. Nothing is changed by it.
+    /// Runs a verb that must be refused and change nothing; returns why.
     pub fn refused(&self, args: &[&str]) -> String {
         let before = files(&self.hook.home.join(".openclaw"));
         let kept = self.kept();
@@ -103,7 +99,7 @@ impl World {
         why
     }
 
-    /// How many values a run takes out.
+    /// How many values a run extracts.
     pub fn extracts(&self, args: &[&str]) -> u64 {
         let told = self.json(&[&["run", ID], args].concat());
         told["values"].as_u64().expect("values")
@@ -122,12 +118,12 @@ impl World {
     }
 }
 
-/// A verb of extraction.
+/// The arguments of an `extract` verb.
 fn verb<'a>(args: &[&'a str]) -> Vec<&'a str> {
     [&["extract"], args].concat()
 }
 
-/// A text of so many characters that says what it is.
+/// A text of this length that begins with `what`.
 pub fn long(what: &str, characters: usize) -> String {
     let text = format!("{what} the quick brown fox jumps over it ");
     text.chars().cycle().take(characters).collect()
@@ -147,7 +143,7 @@ impl Talk {
         Self { rows: vec![header] }
     }
 
-    /// Adds a row behind the last one; its id is `aa` and its number.
+    /// Appends a row; its id is `aa` and its number.
     pub fn row(mut self, mut row: Value) -> Self {
         let number = self.rows.len();
         let parent = self.rows.last().and_then(|row| row.get("id").cloned());
@@ -180,7 +176,7 @@ impl Talk {
         self.assistant(json!([{ "type": "text", "text": text }]))
     }
 
-    /// A call and what it gave: two rows.
+    /// A tool call and its result: two rows.
     pub fn tool(self, name: &str, result: Value, details: Value) -> Self {
         let id = format!("call_{}", self.rows.len());
         let call = json!([{ "type": "toolCall", "id": id, "name": name, "arguments": { "n": 1 } }]);
@@ -190,7 +186,7 @@ impl Talk {
         }))
     }
 
-    /// The same with one text, kept twice.
+    /// A tool call whose result has the same text twice.
     pub fn exec(self, text: &str) -> Self {
         let result = json!([{ "type": "text", "text": text }]);
         self.tool("exec", result, json!({ "aggregated": text }))
@@ -201,7 +197,7 @@ impl Talk {
     }
 }
 
-/// A talk with one long result, `aa000003`, and enough behind it.
+/// A talk with one long result, `aa000003`, and enough rows after it.
 pub fn plain() -> Talk {
     Talk::new()
         .user("look")

@@ -1,4 +1,4 @@
-//! Case by case: what each file means, and what is refused by its line.
+//! What each file means, and which line makes it refused.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -21,7 +21,7 @@ fn entry(section: &str, text: &str) -> (String, String) {
 }
 
 #[test]
-fn renamed_and_doubled_sections_come_together_and_strange_ones_are_kept() {
+fn seal_merges_similar_sections_and_keeps_unknown_ones() {
     let renamed = sealed("renamed");
     assert!(renamed.contains(&entry("Forward State", "finish the rounding fix")), "{renamed:?}");
     assert!(
@@ -52,7 +52,7 @@ fn renamed_and_doubled_sections_come_together_and_strange_ones_are_kept() {
 }
 
 #[test]
-fn in_another_language_only_its_own_headings_hold() {
+fn only_headings_of_the_configured_language_count() {
     let german = sealed("german");
     assert_eq!(german[0].0, "Wie es weitergeht");
     let english =
@@ -61,7 +61,7 @@ fn in_another_language_only_its_own_headings_hold() {
 }
 
 #[test]
-fn what_stands_in_a_fence_is_neither_heading_nor_flag() {
+fn fenced_text_is_neither_heading_nor_flag() {
     let fences = sealed("fences");
     let of = |start: &str| {
         fences
@@ -91,7 +91,7 @@ fn what_stands_in_a_fence_is_neither_heading_nor_flag() {
 }
 
 #[test]
-fn a_note_with_a_list_beside_a_paragraph_makes_several_entries() {
+fn a_note_with_a_list_and_a_paragraph_makes_several_entries() {
     let (hook, shape) = job("missing", &fixture("missing"));
     let note = "Left open:\r\n\r\n- one\r\n  ```\r\n  ## code\r\n  ```\r\n- [ ] two\r\n\r\nand a paragraph\r\n";
     assert_eq!(hook.raw(&["append"], note.as_bytes()).code, Some(0));
@@ -106,7 +106,7 @@ fn a_note_with_a_list_beside_a_paragraph_makes_several_entries() {
 }
 
 #[test]
-fn headings_in_a_note_lead_to_their_sections_or_are_refused_by_their_line() {
+fn headings_in_a_note_select_sections_or_are_refused() {
     let (hook, shape) = job("missing", &fixture("missing"));
     let answer = hook.raw(&["append"], b"## Risks\n- the clock\n\n## Insights\n- slow is fast\n");
     assert!(
@@ -121,11 +121,7 @@ fn headings_in_a_note_lead_to_their_sections_or_are_refused_by_their_line() {
             "because\n\n## Risks\n- x\n",
             "line 3 is the heading of a section (\"## Risks\"), and --kind why",
         ),
-        (
-            &[],
-            "because\n\n## Risks\n- x\n",
-            "line 1 stands under no section's heading (\"because\")",
-        ),
+        (&[], "because\n\n## Risks\n- x\n", "line 1 is not under a section heading (\"because\")"),
         (
             &[],
             "## Risks\n- x\n\n## Git\n- abc a commit\n",
@@ -139,9 +135,9 @@ fn headings_in_a_note_lead_to_their_sections_or_are_refused_by_their_line() {
     assert_eq!(text(&hook), before);
 }
 
-/// A megabyte of open threads is the agent's to cut: the seal names the lines.
+/// Only the agent can cut a megabyte of open threads: the seal names the lines.
 #[test]
-fn a_megabyte_is_taken_in_and_the_seal_names_what_to_cut() {
+fn seal_names_the_lines_to_cut_in_a_megabyte() {
     let mut source = "# big\n\n## Forward State\n\n- go on\n\n## Open Threads\n\n".to_owned();
     for number in 0..250 {
         let words: Vec<String> =
@@ -174,9 +170,9 @@ fn a_megabyte_is_taken_in_and_the_seal_names_what_to_cut() {
     assert_eq!(text(&hook), before, "nothing is lost by it");
 }
 
-/// Bytes of another encoding can't be shown, but they are kept.
+/// Bytes in another encoding cannot be shown, but they are kept.
 #[test]
-fn bytes_that_are_no_text_are_kept_before_they_are_lost() {
+fn invalid_utf8_is_kept_before_it_is_replaced() {
     for command in [&["append", "more"][..], &["seal", "--no-clear"], &["close", "CLOSE"]] {
         let (hook, _) = job("latin", "");
         let bytes = b"## Open Threads\n- plain\n- na\xefve\n";

@@ -1,4 +1,4 @@
-//! `purge_control` on a session of pi's.
+//! `purge_control` on sessions of pi and Claude Code.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,13 +10,13 @@ use super::SESSION;
 use super::server::Server;
 use crate::harness::Hook;
 
-/// What the tool of the session below gave.
+/// The tool result in the session below.
 fn output() -> String {
     let lines: Vec<String> = (1..=200).map(|n| format!("line {n}: \"quoted\"\tand é\n")).collect();
     lines.concat()
 }
 
-/// A session of pi's that ended a while ago: a call whose result is long, and words after it.
+/// A pi session that ended a while ago: a call with a long result, then text.
 fn pi(hook: &Hook) -> PathBuf {
     let message = |id: &str, parent: &str, message: Value| {
         json!({
@@ -55,18 +55,18 @@ fn pi(hook: &Hook) -> PathBuf {
     let text = rows.map(|row| row.to_string()).join("\n") + "\n";
     let path = hook.home.join("2026-02-20_0f0e0d0c.jsonl");
     fs::write(&path, text.replace("\"parentId\":\"\"", "\"parentId\":null")).expect("session");
-    rest(&path);
+    make_idle(&path);
     path
 }
 
-/// Nobody has written the file for an hour.
-fn rest(path: &Path) {
+/// Dates the file an hour back.
+fn make_idle(path: &Path) {
     let at = SystemTime::now() - Duration::from_secs(3_600);
     fs::File::options().write(true).open(path).expect("there").set_modified(at).expect("aged");
 }
 
 #[test]
-fn an_entry_comes_back_by_a_call_and_its_session_stays_as_it_is() {
+fn a_restore_call_prints_an_entry_and_changes_no_session() {
     let hook = Hook::of(SESSION);
     let file = pi(&hook);
     let answer = hook.raw(&["extract", "run", file.to_str().expect("utf-8")], b"");
@@ -114,15 +114,15 @@ fn an_entry_comes_back_by_a_call_and_its_session_stays_as_it_is() {
     assert_eq!(fs::read(&file).expect("session"), lean, "only read");
 }
 
-/// Somebody has the file open and wrote it a moment ago, as a client does whose agent asks.
-fn live(path: &Path) -> fs::File {
+/// Opens the file and dates it now, like a client whose agent is asking.
+fn hold_open(path: &Path) -> fs::File {
     let file = fs::File::options().append(true).open(path).expect("there");
     file.set_modified(SystemTime::now()).expect("written now");
     file
 }
 
-/// What of a session would go, by the entries' ids.
-fn goes(hook: &Hook, session: &str) -> Vec<String> {
+/// The ids of the entries that a run would extract.
+fn planned_entries(hook: &Hook, session: &str) -> Vec<String> {
     let answer = hook.raw(&["extract", "plan", session, "--json"], b"");
     assert_eq!(answer.code, Some(0), "{answer:?}");
     let plan: Value = serde_json::from_str(&answer.stdout).expect("JSON");
@@ -131,7 +131,7 @@ fn goes(hook: &Hook, session: &str) -> Vec<String> {
 }
 
 #[test]
-fn an_agent_says_of_its_own_live_session_what_is_to_stay() {
+fn an_agent_sets_the_flag_in_its_own_live_session() {
     let hook = Hook::of(SESSION);
     let file = pi(&hook);
     let name = file.to_str().expect("utf-8");
@@ -146,8 +146,8 @@ fn an_agent_says_of_its_own_live_session_what_is_to_stay() {
         assert!(!is_error, "{texts:?}");
         serde_json::from_str(&texts[0]).expect("JSON")
     };
-    assert_eq!(goes(&hook, name), ["a0000003"]);
-    let open = live(&file);
+    assert_eq!(planned_entries(&hook, name), ["a0000003"]);
+    let open = hold_open(&file);
     let before = fs::read(&file).expect("session");
     let context = ask("get_context", json!({}));
     assert_eq!(context["said"], json!([]), "{context}");
@@ -160,26 +160,26 @@ fn an_agent_says_of_its_own_live_session_what_is_to_stay() {
     assert_eq!(fs::read(&file).expect("session"), before, "it is not written");
     let context = ask("get_context", json!({}));
     assert_eq!(context["said"], json!([{ "entry_id": "a0000003", "extractable": false }]));
-    assert!(goes(&hook, name).is_empty());
+    assert!(planned_entries(&hook, name).is_empty());
 
-    // The latest holds, and once the session rests it is written into the row.
+    // The latest value counts; it goes into the row once the session is idle.
     ask("set_extractable", json!({ "entry_id": "a0000003", "value": 2 }));
-    assert_eq!(goes(&hook, name), ["a0000003"]);
+    assert_eq!(planned_entries(&hook, name), ["a0000003"]);
     drop(open);
-    rest(&file);
+    make_idle(&file);
     let answer = ask("set_extractable", json!({ "entry_id": "a0000003", "value": false }));
     assert_eq!(answer, json!({ "entry_id": "a0000003", "extractable": false }));
     assert!(fs::read_to_string(&file).expect("session").contains("\"_extractable\":false"));
-    assert!(goes(&hook, name).is_empty());
-    // Now the row says it itself: who changes it there is heard.
+    assert!(planned_entries(&hook, name).is_empty());
+    // The row has the flag now, so a change there counts.
     let text = fs::read_to_string(&file).expect("session");
     fs::write(&file, text.replace("\"_extractable\":false", "\"_extractable\":true")).expect("it");
-    rest(&file);
-    assert_eq!(goes(&hook, name), ["a0000003"]);
+    make_idle(&file);
+    assert_eq!(planned_entries(&hook, name), ["a0000003"]);
 }
 
 #[test]
-fn an_agent_of_claude_codes_says_it_too_and_its_session_is_never_written() {
+fn a_claude_code_agent_sets_the_flag_without_a_session_write() {
     let hook = Hook::of(SESSION);
     let row = |uuid: &str, parent: Value, kind: &str, message: Value| {
         json!({
@@ -217,16 +217,16 @@ fn an_agent_of_claude_codes_says_it_too_and_its_session_is_never_written() {
         parent = uuid.into();
     }
     fs::write(&hook.transcript, &text).expect("transcript");
-    assert_eq!(goes(&hook, SESSION), ["c3-result"]);
-    let _open = live(&hook.transcript);
+    assert_eq!(planned_entries(&hook, SESSION), ["c3-result"]);
+    let _open = hold_open(&hook.transcript);
     let mut server = Server::ready(&hook);
-    // No session is named: it is the one that the client is in.
+    // Without a name, the session is the client's.
     let asked = json!({ "action": "set_extractable", "entry_id": "c3", "value": false });
     let answer: Value =
         serde_json::from_str(&server.done("purge_control", &asked)[0]).expect("JSON");
     assert_eq!((&answer["entry_id"], &answer["extractable"]), (&"c3-result".into(), &false.into()));
     assert!(answer["in_ledger"].as_str().is_some_and(|why| why.contains("never changed")));
-    assert!(goes(&hook, SESSION).is_empty());
+    assert!(planned_entries(&hook, SESSION).is_empty());
     let context = server.done("purge_control", &json!({ "action": "get_context" })).concat();
     assert!(
         context.contains(r#""said":[{"entry_id":"c3-result","extractable":false}]"#),

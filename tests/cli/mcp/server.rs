@@ -1,4 +1,4 @@
-//! `brain-guard mcp` as a client speaks to it, by hand: a line of JSON each way.
+//! A handwritten client of `brain-guard mcp`: one line of JSON each way.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
@@ -12,18 +12,18 @@ use serde_json::{Value, json};
 use crate::harness::{Answer, Hook};
 
 pub const DEADLINE: Duration = Duration::from_secs(60);
-/// A server and the two ends of its pipes. Whatever it writes must be the protocol.
+/// A server and both ends of its pipes. All its output must be protocol messages.
 pub struct Server {
     child: Child,
     pub stdin: Option<ChildStdin>,
     lines: Receiver<String>,
-    /// Answers that came before they were waited for.
+    /// Answers that arrived before their turn.
     early: BTreeMap<u64, Value>,
     asked: u64,
 }
 
 impl Server {
-    /// One that nobody has spoken to.
+    /// A server without any message so far.
     pub fn silent(hook: &Hook) -> Self {
         let mut command = hook.command(&["mcp"]);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -41,7 +41,7 @@ impl Server {
         Self { child, stdin, lines, early: BTreeMap::new(), asked: 0 }
     }
 
-    /// One that is ready.
+    /// An initialized server.
     pub fn ready(hook: &Hook) -> Self {
         let mut server = Self::silent(hook);
         let hello = server.hello();
@@ -60,7 +60,6 @@ impl Server {
         )
     }
 
-    /// Writes a line.
     pub fn raw(&mut self, line: &[u8]) {
         let stdin = self.stdin.as_mut().expect("still open");
         stdin.write_all(line).and_then(|()| stdin.write_all(b"\n")).expect("the server reads");
@@ -71,7 +70,7 @@ impl Server {
         self.raw(message.to_string().as_bytes());
     }
 
-    /// Sends a request and gives its number.
+    /// Sends a request; returns its id.
     pub fn begin(&mut self, method: &str, params: &Value) -> u64 {
         self.asked += 1;
         let id = self.asked;
@@ -87,7 +86,7 @@ impl Server {
         value
     }
 
-    /// Waits for the answer to a request, in whatever order they come.
+    /// Waits for the answer to a request, in any order.
     pub fn end(&mut self, id: u64) -> Value {
         let end = Instant::now() + DEADLINE;
         loop {
@@ -105,27 +104,27 @@ impl Server {
         self.end(id)
     }
 
-    /// What a tool says: its texts, and whether it is an error.
+    /// A tool's texts, and whether it failed.
     pub fn call(&mut self, tool: &str, arguments: &Value) -> (Vec<String>, bool) {
         let answer = self.ask("tools/call", &json!({ "name": tool, "arguments": arguments }));
         said(&answer)
     }
 
-    /// The texts of a call that does.
+    /// The texts of a call that must succeed.
     pub fn done(&mut self, tool: &str, arguments: &Value) -> Vec<String> {
         let (texts, is_error) = self.call(tool, arguments);
         assert!(!is_error, "{tool} {arguments}: {texts:?}");
         texts
     }
 
-    /// Why a call does not.
+    /// The text of a call that must fail.
     pub fn refused(&mut self, tool: &str, arguments: &Value) -> String {
         let (texts, is_error) = self.call(tool, arguments);
         assert!(is_error && texts.len() == 1, "{tool} {arguments}: {texts:?}");
         texts.concat()
     }
 
-    /// Ends stdin, and waits for the process: how it ended, and what it wrote to stderr.
+    /// Closes stdin and waits for the process.
     pub fn close(mut self) -> Answer {
         self.stdin = None;
         let end = Instant::now() + DEADLINE;
@@ -147,13 +146,13 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        // It may have ended by itself.
+        // It may have ended already.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
-/// The texts of an answer, and whether they are an error.
+/// The texts of an answer, and whether it is an error.
 pub fn said(answer: &Value) -> (Vec<String>, bool) {
     let result = &answer["result"];
     let content = result["content"].as_array().unwrap_or_else(|| panic!("no result: {answer}"));

@@ -1,4 +1,4 @@
-//! What is in the store comes back as it was, or somebody is told.
+//! The store returns sessions unchanged, or reports why it cannot.
 
 use std::fs;
 use std::process::{Command, Stdio};
@@ -7,7 +7,7 @@ use super::{ok, on_a_full_disk, round, store};
 use crate::harness::Hook;
 
 #[test]
-fn what_was_inscribed_comes_back_byte_for_byte() {
+fn export_returns_an_imported_session_byte_for_byte() {
     let hook = Hook::new();
     let odd = format!("{}{{broken \"\u{fffd}\n\n{}", round(1), round(2));
     let bytes = [odd.as_bytes(), b"\xff not utf-8\n"].concat();
@@ -47,13 +47,16 @@ fn what_was_inscribed_comes_back_byte_for_byte() {
         assert!(refused.stderr.contains(why), "{refused:?}");
     }
     assert!(!settings.exists());
-    // Blocks that are gone, and others in their place.
+    // Missing blocks, and other blocks in their place.
     let kept = store(&hook).join("claude").join(id);
     let short = folder.join("short.jsonl");
     let out = ["--out", short.to_str().expect("utf-8")];
     fs::rename(kept.join("blocks.db"), kept.join("away")).expect("moved");
     let missing = export(&out);
-    assert!(missing.code == Some(1) && missing.stderr.contains("no blocks"), "{missing:?}");
+    assert!(
+        missing.code == Some(1) && missing.stderr.contains("is not in the store"),
+        "{missing:?}"
+    );
     fs::write(kept.join("blocks.db"), "").expect("written");
     let cut = export(&out);
     assert!(cut.code == Some(1) && cut.stderr.contains("bytes were imported"), "{cut:?}");
@@ -61,11 +64,11 @@ fn what_was_inscribed_comes_back_byte_for_byte() {
 }
 
 #[test]
-fn a_full_disk_is_named_and_costs_nothing() {
+fn a_full_disk_is_reported_and_loses_nothing() {
     let hook = Hook::new();
     let long = round(2).replace("an answer", &"an answer ".repeat(200_000));
     fs::write(&hook.transcript, format!("{}{long}", round(1))).expect("written");
-    // The signal that comes with such a limit ends no verb either.
+    // SIGXFSZ, the signal of this limit, ends no verb either.
     let limited = |args: &[&str]| {
         let full = Command::new("sh")
             .args(["-c", "ulimit -f 100; exec \"$0\" \"$@\""])

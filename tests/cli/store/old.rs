@@ -1,5 +1,4 @@
-//! A store that an earlier build wrote, in packs: it is read, gone on with, and its packs go when
-//! they are copied.
+//! A store from an earlier build, in packs: it is read and continued, and packs go once copied.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -27,7 +26,7 @@ fn text(name: &str) -> String {
     fs::read_to_string(Path::new(FOLDER).join(name)).expect("a fixture")
 }
 
-/// A user who has such a store, and the session's folder in it.
+/// A user with such a store, and the session's folder in it.
 fn scene() -> (Hook, PathBuf) {
     let hook = Hook::new();
     copy(&Path::new(FOLDER).join("sessions"), &store(&hook));
@@ -40,7 +39,7 @@ fn run(hook: &Hook, args: &[&str]) -> Answer {
 }
 
 #[test]
-fn it_is_read_with_its_editions_and_tags_and_its_packs_go_when_they_are_copied() {
+fn an_old_store_is_read_and_its_packs_go_once_copied() {
     let (hook, folder) = scene();
     let read = || {
         assert_eq!(ok(&run(&hook, &["store", "export", ID])), text("session.jsonl"));
@@ -64,28 +63,28 @@ fn it_is_read_with_its_editions_and_tags_and_its_packs_go_when_they_are_copied()
 }
 
 #[test]
-fn a_session_goes_on_behind_what_is_in_packs() {
+fn a_session_in_packs_can_be_continued() {
     let (hook, folder) = scene();
     let grown = format!("{}{}", text("session.jsonl"), round(7));
     let file = hook.transcript.with_file_name(format!("{ID}.jsonl"));
     fs::write(&file, &grown).expect("written");
     let report = parsed(&run(&hook, &["import", ID, "--json"]));
-    assert_eq!(report["inscribed"][0]["new_rows"], 2, "{report}");
+    assert_eq!(report["imported"][0]["new_rows"], 2, "{report}");
     assert_eq!(ok(&run(&hook, &["store", "export", ID])), grown);
-    // A pack that was written to since is none of it, and stays.
+    // A pack written to since then stays.
     let pack = folder.join("blocks/000000.pack");
     let more = fs::read(&pack).expect("a pack");
     fs::write(&pack, [&more[..], b"{\"id\":\"x"].concat()).expect("written");
     assert_eq!(ok(&run(&hook, &["store", "export", ID])), grown);
     let kept = run(&hook, &["store", "drop-old"]);
     assert_eq!(kept.code, Some(1), "{kept:?}");
-    assert!(kept.stdout.contains("does not hold all of it"), "{kept:?}");
+    assert!(kept.stdout.contains("is incomplete, because a pack is damaged"), "{kept:?}");
     assert!(kept.stdout.contains("1 folder of packs"), "the edition's go: {kept:?}");
     assert!(pack.is_file() && !folder.join("blocks.1").exists());
 }
 
 #[test]
-fn on_a_full_disk_it_is_read_and_nothing_is_lost() {
+fn an_old_store_is_readable_on_a_full_disk() {
     let (hook, folder) = scene();
     let read = on_a_full_disk(&hook, &["store", "export", ID]);
     assert_eq!(String::from_utf8_lossy(&read.stdout), text("session.jsonl"), "{read:?}");

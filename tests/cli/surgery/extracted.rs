@@ -1,4 +1,4 @@
-//! What extraction leaves to the sessions that are made.
+//! What new sessions inherit from extraction.
 
 use std::fs;
 
@@ -7,9 +7,9 @@ use serde_json::json;
 use super::world::{ID, World};
 
 #[test]
-fn what_was_said_of_an_entry_holds_in_the_sessions_that_are_made_of_its_own() {
+fn successors_inherit_the_extractable_flags() {
     let world = World::new(5);
-    // The result of round 2; those of rounds 1 and 3 go.
+    // The result of round 2 stays; those of rounds 1 and 3 are extracted.
     let row = format!("{}-0002-4000-8000-000000000004", &ID[..8]);
     let told = world.json(&["extract", "set-extractable", ID, &row, "false"]);
     assert!(told["in_ledger"].as_str().expect("why").contains("never changed"), "{told}");
@@ -24,7 +24,7 @@ fn what_was_said_of_an_entry_holds_in_the_sessions_that_are_made_of_its_own() {
         let said = context["said"].as_array().expect("said");
         assert_eq!(said.len(), 1, "{context}");
         assert_eq!(said[0]["extractable"], json!(false));
-        // The row has an id of its own there.
+        // The row has a new id there.
         let id = said[0]["entry_id"].as_str().expect("an id");
         assert!(id != row && text.contains(id), "{context}");
         let plan = world.json(&["extract", "plan", path, "--keep-recent", "0"]);

@@ -1,4 +1,4 @@
-//! Merges of sessions that have rounds in common.
+//! Merges of sessions that share rounds.
 
 use std::fs;
 use std::path::Path;
@@ -11,14 +11,14 @@ fn text(made: &serde_json::Value) -> String {
     fs::read_to_string(Path::new(made["path"].as_str().expect("path"))).expect("session")
 }
 
-/// A client's fork keeps the rows up to where it parts, ids and all.
+/// A client's fork keeps all rows, with their ids, up to the fork.
 fn fork(world: &World, rounds: u32) -> String {
     let (own, other) = (format!("\"sessionId\":\"{ID}\""), format!("\"sessionId\":\"{OTHER}\""));
     world.session(ID, rounds, 0).replace(&own, &other)
 }
 
 #[test]
-fn a_round_that_forks_part_in_stays_of_both() {
+fn merge_keeps_both_versions_of_a_forked_round() {
     let world = World::new(3);
     let fork = fork(&world, 3).replace("the answer 3 is known", "the fork has another answer");
     world.write(OTHER, &fork);
@@ -37,9 +37,9 @@ fn a_round_that_forks_part_in_stays_of_both() {
 }
 
 #[test]
-fn what_one_went_on_with_stays() {
+fn merge_keeps_the_longer_of_two_rounds() {
     let world = World::new(3);
-    // Of its last round the fork has the question alone.
+    // The fork has only the question of its last round.
     let fork = fork(&world, 3);
     let lines: Vec<&str> = fork.lines().collect();
     world.write(OTHER, &(lines[..lines.len() - 5].join("\n") + "\n"));
@@ -49,7 +49,7 @@ fn what_one_went_on_with_stays() {
 }
 
 #[test]
-fn the_original_stays_rather_than_what_was_made_of_it_with_less() {
+fn merge_prefers_original_rounds_over_reduced_ones() {
     let world = World::new(4);
     let less = ["--tool-use", "summary", "--tool-result", "summary", "--thinking", "ref"];
     let cut = ["surgery", "compress-before", ID, "round:2"];
@@ -61,7 +61,7 @@ fn the_original_stays_rather_than_what_was_made_of_it_with_less() {
         assert_eq!(calls(&text(&made)), 4, "{made}");
         assert!(text(&made).contains("secret thought 4"));
         let left = made["left"]["doubled"].as_array().expect("doubled");
-        // Its table stands for nothing that isn't there.
+        // Its table lists no round that is missing.
         assert!(left.len() == 4 && left.iter().all(|round| round["session"] == id), "{made}");
     }
 }

@@ -1,4 +1,4 @@
-//! Bad input: a clear word, exit code 1, nothing written.
+//! Bad input gets a clear message and exit code 1, and writes nothing.
 
 use std::fs;
 use std::process::Stdio;
@@ -7,7 +7,7 @@ use super::world::{ID, World, files, said};
 
 const CUT: &str = "2026-03-19T10:25Z";
 
-/// Nothing but the store may change.
+/// Asserts that only the store changes.
 fn unwritten(world: &World, act: impl FnOnce() -> String) -> String {
     let before = files(&world.folder());
     let why = act();
@@ -16,7 +16,7 @@ fn unwritten(world: &World, act: impl FnOnce() -> String) -> String {
 }
 
 #[test]
-fn an_empty_file() {
+fn surgery_refuses_an_empty_file() {
     let world = World::new(2);
     for text in ["", "{\"type\":\"mode\",\"mode\":\"normal\"}\n"] {
         world.write(ID, text);
@@ -31,10 +31,10 @@ fn malformed_lines_are_named_and_stay_in_the_store() {
     let world = World::new(4);
     let mut lines: Vec<String> =
         world.session(ID, 4, 0).lines().map(|line| format!("{line}\n")).collect();
-    // In round 1, which becomes a line, and in round 3, which stays whole.
+    // One in round 1, which becomes a table line, and one in round 3, which stays complete.
     lines.insert(2, "{\"type\":\"user\",\"broken\n".to_owned());
     lines.insert(16, "no JSON at all\n".to_owned());
-    // One whose head can be read.
+    // A row with a readable head.
     lines[17] = lines[17].replacen("\"userType\":\"external\"", "\"userType\":\"\\q\"", 1);
     world.write(ID, &lines.concat());
     let text = world.done(&["surgery", "compress-before", ID, "round:3"]);
@@ -47,7 +47,7 @@ fn malformed_lines_are_named_and_stay_in_the_store() {
 }
 
 #[test]
-fn a_prompt_that_cant_be_read_takes_its_round_along_and_that_is_told() {
+fn an_unreadable_prompt_drops_its_round_with_a_note() {
     let world = World::new(4);
     let text = world.session(ID, 4, 0);
     let (prompt, rest) = text.split_once('\n').expect("lines");
@@ -59,7 +59,7 @@ fn a_prompt_that_cant_be_read_takes_its_round_along_and_that_is_told() {
 }
 
 #[test]
-fn an_index_that_was_lost_is_told_and_made_anew() {
+fn a_lost_index_is_reported_and_rebuilt() {
     let world = World::new(4);
     world.done(&["import", "--all"]);
     world.done(&["tag", ID, "1-2", "console-work"]);
@@ -87,7 +87,7 @@ fn an_index_that_was_lost_is_told_and_made_anew() {
 }
 
 #[test]
-fn a_folder_that_is_gone_is_told() {
+fn a_missing_folder_is_reported() {
     let world = World::new(4);
     let gone = world.hook.home.join("gone");
     let (there, gone) = (world.hook.project.to_str().unwrap(), gone.to_str().unwrap());
@@ -100,7 +100,7 @@ fn a_folder_that_is_gone_is_told() {
 }
 
 #[test]
-fn a_file_that_is_being_written() {
+fn surgery_leaves_out_an_unfinished_line() {
     let world = World::new(3);
     let whole = world.session(ID, 3, 0);
     let half = world.round(ID, 4, 40);
@@ -115,7 +115,7 @@ fn a_file_that_is_being_written() {
 }
 
 #[test]
-fn an_engagement_nobody_has() {
+fn an_unknown_engagement_is_refused() {
     let world = World::new(3);
     world.done(&["tag", ID, "2", "console-work"]);
     for verb in ["compress-engagement", "extract-engagement"] {
@@ -127,7 +127,7 @@ fn an_engagement_nobody_has() {
 }
 
 #[test]
-fn cuts_that_leave_nothing() {
+fn cuts_that_leave_nothing_are_refused() {
     let world = World::new(3);
     for cut in ["2020-01-01", "2030-01-01T00:00Z", "round:1", "round:9"] {
         unwritten(&world, || world.refused(&["surgery", "compress-before", ID, cut]));
@@ -135,7 +135,7 @@ fn cuts_that_leave_nothing() {
 }
 
 #[test]
-fn maps_that_can_not_be_followed() {
+fn invalid_maps_are_refused() {
     let world = World::new(4);
     let map = world.hook.project.join("map.json");
     for (text, word) in [
@@ -162,7 +162,7 @@ fn maps_that_can_not_be_followed() {
 }
 
 #[test]
-fn sessions_that_are_not_there() {
+fn missing_sessions_are_refused() {
     let mut world = World::new(2);
     let why = world.refused(&["surgery", "compress-before", "deadbeef", CUT]);
     assert!(why.contains("deadbeef") && why.contains(".claude/projects"), "{why}");
@@ -189,7 +189,7 @@ fn sessions_that_are_not_there() {
     assert!(world.refused(&["validate", "deadbeef"]).contains("no session deadbeef"));
     let limit = world.run(&["search", "apples", "--limit", "0"]);
     assert_eq!(limit.code, Some(2), "{limit:?}");
-    // Outside of every session it is the project's latest, which is said.
+    // Outside of every session it uses the project's latest, and says so.
     let latest = world.run(&["surgery", "compress-before", "round:2", "--dry-run"]);
     assert_eq!(latest.code, Some(0), "{latest:?}");
     assert!(latest.stderr.contains("no session was named; this is the project's latest"));
@@ -221,7 +221,7 @@ fn nothing_is_overwritten() {
     let args = ["surgery", "compress-before", ID, "round:2", "--out", folder.to_str().unwrap()];
     world.done(&args);
     assert_eq!(fs::read_dir(&folder).unwrap().count(), 1);
-    // One that is written as a folder is made.
+    // A path with a trailing slash is created as a folder.
     let fresh = world.hook.project.join("fresh/");
     world.done(&["surgery", "compress-before", ID, "round:2", "--out", fresh.to_str().unwrap()]);
     assert_eq!(fs::read_dir(&fresh).unwrap().count(), 1);
@@ -229,9 +229,9 @@ fn nothing_is_overwritten() {
     assert!(world.refused(&args).contains("/proc/nowhere"));
 }
 
-/// A pipe that was closed is nobody's fault; a disk that is full is somebody's.
+/// A closed pipe is not an error; a full disk is.
 #[test]
-fn output_that_can_not_be_written_is_told() {
+fn a_failed_write_to_stdout_is_reported() {
     let world = World::new(2);
     for args in [vec!["inject", "3f0a9d1e:1"], vec!["advise", ID, "--json"]] {
         let full = fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
@@ -246,9 +246,9 @@ fn output_that_can_not_be_written_is_told() {
     }
 }
 
-/// What `advise` names can be run.
+/// What `advise` suggests can be run.
 #[test]
-fn a_single_round_is_no_case_for_a_successor() {
+fn advise_suggests_nothing_for_a_single_round() {
     let world = World::new(1);
     let advice = world.json(&["advise", ID]);
     assert_eq!(advice["advice"][0]["command"], "", "{advice}");

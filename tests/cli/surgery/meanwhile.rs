@@ -1,4 +1,4 @@
-//! A session that is written anew while another one is made of it.
+//! A session rewritten while a successor is made from it.
 
 use std::fs;
 use std::path::Path;
@@ -10,8 +10,8 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use super::world::{ID, World};
 
-/// Whether the process writes a file in this folder that has no name yet.
-fn writes(child: &Child, folder: &Path) -> bool {
+/// Whether the process is writing an unnamed file in this folder.
+fn is_writing(child: &Child, folder: &Path) -> bool {
     let open = fs::read_dir(format!("/proc/{}/fd", child.id())).into_iter().flatten().flatten();
     let mut files = open.filter_map(|fd| fs::read_link(fd.path()).ok());
     files.any(|file| {
@@ -20,28 +20,28 @@ fn writes(child: &Child, folder: &Path) -> bool {
     })
 }
 
-/// Stops a process while it writes there; whether that came in time.
-fn stopped(child: &mut Child, folder: &Path) -> bool {
+/// Stops a process while it writes there; `false` if it was too late.
+fn stop_while_writing(child: &mut Child, folder: &Path) -> bool {
     let pid = Pid::from_raw(i32::try_from(child.id()).expect("a number")).expect("a process");
     while child.try_wait().expect("own child").is_none() {
-        if writes(child, folder) {
+        if is_writing(child, folder) {
             kill_process(pid, Signal::STOP).expect("stopped");
-            // It may have been over already, or its file may have its name.
-            return child.try_wait().expect("own child").is_none() && writes(child, folder);
+            // The process may have ended, or its file may have a name already.
+            return child.try_wait().expect("own child").is_none() && is_writing(child, folder);
         }
         thread::sleep(Duration::from_millis(1));
     }
     false
 }
 
-fn goes_on(child: &Child) {
+fn resume_process(child: &Child) {
     let pid = Pid::from_raw(i32::try_from(child.id()).expect("a number")).expect("a process");
-    // One that is over can't.
+    // Fails if the process has ended.
     let _ = kill_process(pid, Signal::CONT);
 }
 
 #[test]
-fn a_session_that_is_written_anew_meanwhile_is_not_made_into_another() {
+fn surgery_fails_if_the_session_is_rewritten_meanwhile() {
     let world = World::new(1);
     let short = "the quick brown fox jumps over it ".repeat(100);
     let long = short.repeat(100);
@@ -59,13 +59,13 @@ fn a_session_that_is_written_anew_meanwhile_is_not_made_into_another() {
             world.hook.command(&["surgery", "compress-before", ID, "round:3", "--out", to]);
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().expect("started");
-        let in_time = stopped(&mut child, &folder);
+        let in_time = stop_while_writing(&mut child, &folder);
         if in_time {
-            // Another session by the same name; its blocks are in the store before this goes on.
+            // Another session by the same name is stored before the first continues.
             world.write(ID, &text.replace("about apples", "about pears"));
             world.done(&["import", file]);
         }
-        goes_on(&child);
+        resume_process(&child);
         let output = child.wait_with_output().expect("it ends");
         let made: Vec<_> = fs::read_dir(&folder).expect("folder").flatten().collect();
         if !in_time {
@@ -76,7 +76,7 @@ fn a_session_that_is_written_anew_meanwhile_is_not_made_into_another() {
         }
         let why = String::from_utf8_lossy(&output.stderr).into_owned();
         assert_eq!(output.status.code(), Some(1), "{why}");
-        assert!(why.contains("was written anew while it was read; try again"), "{why}");
+        assert!(why.contains("was rewritten while brain-guard read it; try again"), "{why}");
         assert!(made.is_empty(), "{made:?}");
         return;
     }

@@ -1,4 +1,4 @@
-//! `surgery` and what belongs to it, on sessions in the client's own folder.
+//! `surgery` and related verbs, on sessions in the client's own folder.
 
 mod extracted;
 mod forks;

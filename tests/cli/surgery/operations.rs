@@ -1,4 +1,4 @@
-//! What each operation makes, and that it alters nothing.
+//! What each operation makes, and that it changes no existing session.
 
 use std::fs;
 use std::path::Path;
@@ -9,7 +9,7 @@ fn path(made: &serde_json::Value) -> &Path {
     Path::new(made["path"].as_str().expect("path"))
 }
 
-/// The prompts in a file that are not an index table.
+/// The prompts in a file, without index tables.
 fn prompts(path: &Path) -> Vec<String> {
     said(path).into_iter().filter(|text| text.starts_with("question")).collect()
 }
@@ -19,7 +19,7 @@ fn questions(numbers: &[u32]) -> Vec<String> {
 }
 
 #[test]
-fn compress_before_makes_a_table_and_keeps_the_rest() {
+fn compress_before_makes_a_table_and_keeps_later_rounds() {
     let world = World::new(6);
     let before = files(&world.folder());
     let made = world.json(&["surgery", "compress-before", ID, "2026-03-19T10:35Z"]);
@@ -41,7 +41,7 @@ fn compress_before_makes_a_table_and_keeps_the_rest() {
     let (all, left) = (tokens["before"].as_u64().unwrap(), tokens["after"].as_u64().unwrap());
     assert!(left < all && left > 0, "{tokens}");
     assert_eq!((&tokens["pays_after"], &tokens["cache_cold"]), (&0.into(), &true.into()));
-    // The session itself is as it was.
+    // The session itself is unchanged.
     let mut after = files(&world.folder());
     after.remove(file).expect("the new file");
     assert_eq!(after, before);
@@ -49,7 +49,7 @@ fn compress_before_makes_a_table_and_keeps_the_rest() {
 }
 
 #[test]
-fn a_cut_is_a_time_in_any_zone_or_a_round_or_an_age() {
+fn a_cut_accepts_a_time_a_round_or_an_age() {
     let world = World::new(4);
     for cut in ["2026-03-19T10:25Z", "2026-03-19T11:25+01:00", "2026-03-19T05:55-04:30", "round:3"]
     {
@@ -64,7 +64,7 @@ fn a_cut_is_a_time_in_any_zone_or_a_round_or_an_age() {
 }
 
 #[test]
-fn both_spellings_do_the_same() {
+fn both_spellings_give_the_same_session() {
     let world = World::new(4);
     world.done(&["tag", ID, "2-3", "console-work"]);
     for (own, seeds) in [
@@ -96,7 +96,7 @@ fn engagements_are_compressed_and_extracted() {
 }
 
 #[test]
-fn a_merge_is_sorted_by_time_and_a_split_gives_each_its_own() {
+fn merge_sorts_by_time_and_split_separates_again() {
     let world = World::new(3);
     world.write(OTHER, &world.session(OTHER, 2, 5));
     let merged = world.json(&["surgery", "merge", ID, "7c41b2aa"]);
@@ -108,7 +108,7 @@ fn a_merge_is_sorted_by_time_and_a_split_gives_each_its_own() {
     let (a, b) = ("3f0a9d1e", "7c41b2aa");
     assert_eq!(lines, [line(a, 1), line(b, 1), line(a, 2), line(b, 2), line(a, 3)]);
     assert!(voices.contains("brain-guard inject 3f0a9d1e:001"), "{voices}");
-    // The table is found by nobody who looks for what was said.
+    // Search does not find the table.
     world.done(&["import", path(&merged).to_str().unwrap()]);
     assert!(!world.done(&["search", "merging several"]).contains("[brain-guard]"));
     let plain = world.json(&["export-claude", "--merge", ID, OTHER, "--no-table"]);
@@ -161,7 +161,7 @@ fn inject_reads_what_a_table_names() {
         assert!(long.contains(part), "{part}\n{long}");
     }
     assert!(!long.contains("question 3"), "{long}");
-    // In the session that was made, the table's numbers are the source's.
+    // In the successor, the table's numbers are the source's.
     world.hook.set("CLAUDE_CODE_SESSION_ID", made["id"].as_str().unwrap());
     assert_eq!(world.done(&["inject", "002"]), long);
     assert_eq!(world.done(&["surgery", "inject", "2"]), long);
@@ -174,7 +174,7 @@ fn inject_reads_what_a_table_names() {
     assert!(!short.contains("secret thought 2") && short.contains("found thing 2"), "{short}");
     assert!(short.len() < long.len());
     assert_eq!(files(&world.hook.home.clone()), before, "a read");
-    // A number that no table has is of the session's own rounds.
+    // A number that is in no table means the session's own round.
     assert!(world.done(&["inject", "1"]).contains("question 1 about apples"));
     assert!(world.refused(&["inject", "9"]).contains("1-3"));
     world.hook.set("CLAUDE_CODE_SESSION_ID", "");
@@ -182,7 +182,7 @@ fn inject_reads_what_a_table_names() {
     assert!(world.refused(&["inject", "two"]).contains("3f0a9d1e:47"));
 }
 
-/// A session that was made is a session: it can be made into another one.
+/// A successor can be operated on like any session.
 #[test]
 fn a_compressed_session_is_compressed_again() {
     let world = World::new(6);
@@ -207,7 +207,7 @@ fn a_dry_run_writes_nothing() {
     assert_eq!(files(&world.hook.home.clone()), before);
 }
 
-/// The store before and after each operation: the sessions in it are the same byte for byte.
+/// No operation changes a session in the store, byte for byte.
 #[test]
 fn no_operation_alters_the_store() {
     let world = World::new(4);
@@ -238,7 +238,7 @@ fn no_operation_alters_the_store() {
 }
 
 #[test]
-fn what_was_made_of_a_session_is_no_parallel_work() {
+fn advise_does_not_merge_a_session_with_its_successor() {
     let world = World::new(4);
     world.write(OTHER, &world.session(OTHER, 4, 5));
     let advised = |id: &str| {
@@ -263,7 +263,7 @@ fn what_was_made_of_a_session_is_no_parallel_work() {
 }
 
 #[test]
-fn two_sessions_rounds_are_told_apart_in_what_was_left_out() {
+fn left_out_rounds_are_listed_by_session() {
     let world = World::new(3);
     let fork = world
         .session(ID, 3, 0)
@@ -274,7 +274,7 @@ fn two_sessions_rounds_are_told_apart_in_what_was_left_out() {
 }
 
 #[test]
-fn a_session_keeps_its_name_wherever_that_was_given() {
+fn a_successor_keeps_the_sessions_name() {
     let world = World::new(3);
     let name = |id: &str, name: &str| {
         format!("{{\"type\":\"custom-title\",\"customTitle\":\"{name}\",\"sessionId\":\"{id}\"}}\n")
@@ -294,7 +294,7 @@ fn a_session_keeps_its_name_wherever_that_was_given() {
 }
 
 #[test]
-fn revive_says_how_to_go_on() {
+fn revive_says_how_to_continue() {
     let world = World::new(9);
     let text = world.done(&["revive", ID]);
     assert!(text.contains("claude --resume "), "{text}");
@@ -303,17 +303,17 @@ fn revive_says_how_to_go_on() {
     assert_eq!(prompts(path(&made)), questions(&[8, 9]));
     let index = &said(path(&made))[0];
     assert!(index.contains(ID) && index.contains("brain-guard inject"), "{index}");
-    // Without a terminal nothing can be started; the session is made, and it is said how.
+    // Without a terminal nothing can be started; the session is made and the output says how.
     let run = world.run(&["revive", ID, "--run"]);
     assert_eq!(run.code, Some(1), "{run:?}");
     assert!(run.stderr.contains("claude --resume"), "{run:?}");
 }
 
 #[test]
-fn what_a_round_refers_to_comes_along() {
+fn a_successor_brings_its_subagents_along() {
     let world = World::new(2);
     let rows = world.session(ID, 2, 0);
-    // As the client notes a subagent: its id in the result's row.
+    // The client records a subagent by its id in the result's row.
     let rows = rows.replace(
         "\"type\":\"user\",\"userType\":\"external\",\"uuid\":\"3f0a9d1e-0002-4000-8000-000000000004\"",
         "\"toolUseResult\":{\"agentId\":\"a1b2c3d4\",\"status\":\"completed\"},\"type\":\"user\",\"userType\":\"external\",\"uuid\":\"3f0a9d1e-0002-4000-8000-000000000004\"",
@@ -326,7 +326,7 @@ fn what_a_round_refers_to_comes_along() {
     let made = world.json(&["surgery", "compress-before", ID, "round:2"]);
     let copy = path(&made).with_extension("").join("subagents/agent-a1b2c3d4.jsonl");
     assert_eq!(fs::read_to_string(&copy).unwrap(), "{}\n", "{made}");
-    // What a subagent is called was never told: nothing is missing.
+    // The subagent's name is unknown, so no note says that it is missing.
     assert_eq!(made["notes"], serde_json::json!([]));
     let id = made["id"].as_str().unwrap();
     world.done(&["surgery", "undo", id]);
@@ -346,7 +346,7 @@ fn a_session_of_pi_is_found_by_its_id_though_its_file_begins_with_a_time() {
     ];
     let file = folder.join("2026-02-20T10-00-00-000Z_5b7e1f00-aaaa.jsonl");
     fs::write(file, rows.join("\n")).unwrap();
-    // First from its file, then from the store as well.
+    // First from the session's file, then from the store as well.
     for name in ["5b7e", "5b7e1f00-aaaa", "2026-02-20T10-00-00-000Z_5b7e1f00-aaaa"] {
         let text = world.done(&["inject", &format!("{name}:1")]);
         assert!(text.contains("a question of pi"), "{name}: {text}");

@@ -17,7 +17,7 @@ fn made(world: &World) -> (String, PathBuf) {
 }
 
 #[test]
-fn what_was_made_is_listed_and_taken_back() {
+fn undo_removes_logged_successors() {
     let world = World::new(4);
     assert!(world.refused(&["surgery", "undo"]).contains("nothing to undo"));
     let before = files(&world.folder());
@@ -43,7 +43,7 @@ fn what_was_made_is_listed_and_taken_back() {
 }
 
 #[test]
-fn what_is_gone_is_not_said_to_be_removed() {
+fn undo_says_when_the_file_was_gone_already() {
     let world = World::new(4);
     let (id, path) = made(&world);
     fs::remove_file(&path).unwrap();
@@ -52,7 +52,7 @@ fn what_is_gone_is_not_said_to_be_removed() {
 }
 
 #[test]
-fn a_place_that_could_not_be_recorded_is_refused() {
+fn a_folder_that_is_not_utf8_is_refused() {
     let world = World::new(4);
     let folder = world.hook.home.join(std::ffi::OsStr::from_bytes(b"nu\xff"));
     fs::create_dir(&folder).unwrap();
@@ -64,7 +64,7 @@ fn a_place_that_could_not_be_recorded_is_refused() {
 }
 
 #[test]
-fn what_was_changed_stays() {
+fn undo_keeps_a_changed_session() {
     let world = World::new(4);
     let (id, path) = made(&world);
     let mut file = OpenOptions::new().append(true).open(&path).unwrap();
@@ -94,9 +94,9 @@ fn what_was_changed_stays() {
     assert!(path.exists() && beside.exists());
 }
 
-/// What was made may lie beside a folder that has nothing to do with it.
+/// The new session may have a folder with the same name that is not its own.
 #[test]
-fn a_stranger_of_the_same_name_stays_and_is_named() {
+fn undo_keeps_and_names_an_unrelated_folder() {
     let world = World::new(4);
     let folder = world.folder().join("elsewhere");
     let (out, beside) = (folder.join("notes.jsonl"), folder.join("notes"));
@@ -115,13 +115,13 @@ fn a_stranger_of_the_same_name_stays_and_is_named() {
 }
 
 #[test]
-fn what_is_run_stays() {
+fn undo_keeps_a_running_session() {
     let mut world = World::new(4);
     let (id, path) = made(&world);
     world.hook.set("CLAUDE_CODE_SESSION_ID", &id);
     assert!(world.refused(&["surgery", "undo", &id]).contains("this runs in the session"));
     world.hook.set("CLAUDE_CODE_SESSION_ID", "");
-    // A client that was started on it: what counts is how it was called.
+    // A client started on it, recognized by its command line.
     let mut client = Command::new("sh")
         .args(["-c", "read line", "claude", "--resume", &id])
         .stdin(Stdio::piped())
@@ -131,7 +131,7 @@ fn what_is_run_stays() {
     assert!(why.contains(&format!("the process {} runs", client.id())), "{why}");
     drop(client.stdin.take());
     client.wait().unwrap();
-    // Another one, of which only the hooks know: this process stands in for it.
+    // A client that only the hooks know; this process plays it.
     let seat = world.hook.beside(&id, std::process::id());
     seat.start("resume");
     let why = world.refused(&["surgery", "undo", &id]);
@@ -141,9 +141,9 @@ fn what_is_run_stays() {
     assert!(!path.exists());
 }
 
-/// A file that somebody removed is no hindrance: what is left is taken back.
+/// A file that somebody removed does not stop the undo of the rest.
 #[test]
-fn what_is_gone_is_taken_back() {
+fn undo_accepts_missing_files() {
     let world = World::new(4);
     let (id, path) = made(&world);
     fs::remove_file(&path).unwrap();
@@ -152,10 +152,10 @@ fn what_is_gone_is_taken_back() {
     assert!(world.done(&["surgery", "log"]).contains("(undone)"));
 }
 
-/// Killed as it enters each call that makes something last: what has a name is in the log and
-/// can be taken back, and nothing else is left in the client's folder.
+/// Killed at each call that makes something permanent. Every named file is in the log and can be
+/// undone, and nothing else remains in the client's folder.
 #[test]
-fn a_kill_leaves_no_session_that_undo_does_not_know() {
+fn a_killed_operation_leaves_no_session_unknown_to_undo() {
     let world = World::new(4);
     world.done(&["import", world.file(ID).to_str().unwrap()]);
     let mut killed = 0;

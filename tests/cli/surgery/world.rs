@@ -1,4 +1,4 @@
-//! A user with a project and sessions in the client's folder, as client 2.1.329 writes them.
+//! A user with a project and sessions in the client's folder, in the format of client 2.1.329.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -10,25 +10,24 @@ use crate::harness::{Answer, Hook};
 use crate::verbs;
 pub use crate::verbs::files;
 
-/// The session that most tests are about.
+/// The session that most tests use.
 pub const ID: &str = "3f0a9d1e-0000-4000-8000-000000000001";
-/// Another one of the same project.
+/// Another session of the same project.
 pub const OTHER: &str = "7c41b2aa-0000-4000-8000-000000000002";
 
-/// A user.
 pub struct World {
     pub hook: Hook,
 }
 
 impl World {
-    /// Outside of every session, with one of `rounds` rounds.
+    /// A user outside of every session, with one session of `rounds` rounds.
     pub fn new(rounds: u32) -> Self {
         let world = Self { hook: verbs::outside(ID) };
         world.write(ID, &world.session(ID, rounds, 0));
         world
     }
 
-    /// The client's folder of the project.
+    /// The client's folder for the project.
     pub fn folder(&self) -> PathBuf {
         let path = self.hook.project.display().to_string();
         let name: String =
@@ -36,28 +35,26 @@ impl World {
         self.hook.home.join(".claude/projects").join(name)
     }
 
-    /// A session's file.
     pub fn file(&self, id: &str) -> PathBuf {
         self.folder().join(format!("{id}.jsonl"))
     }
 
-    /// Puts a session's file there.
+    /// Writes a session's file.
     pub fn write(&self, id: &str, text: &str) {
         fs::create_dir_all(self.folder()).expect("folder");
         fs::write(self.file(id), text).expect("session");
     }
 
-    /// The store.
     pub fn store(&self) -> PathBuf {
         self.hook.home.join(".local/share/brain-guard/sessions")
     }
 
-    /// Rounds from 10:00 on, ten minutes each, `late` minutes later.
+    /// Rounds of ten minutes each, from 10:00 plus `late` minutes.
     pub fn session(&self, id: &str, rounds: u32, late: u32) -> String {
         (1..=rounds).map(|n| self.round(id, n, late + 10 * n)).collect()
     }
 
-    /// A round: a prompt; thinking, words and a call in one message; its result; an answer.
+    /// A round: a prompt; one message with thinking, text and a call; the result; an answer.
     pub fn round(&self, id: &str, n: u32, minute: u32) -> String {
         let uuid = |row: u32| format!("{}-{n:04}-4000-8000-{row:012}", &id[..8]);
         let at = |second: u32| {
@@ -74,7 +71,7 @@ impl World {
             })
         };
         let call = format!("toolu_{}_{n}", &id[..8]);
-        // What a response used grows as if its round brought a thousand tokens.
+        // The usage grows by a thousand tokens a round.
         let used = 20_000 + 1_000 * u64::from(n);
         let thinking = json!({
             "type": "thinking", "thinking": format!("secret thought {n}"), "signature": "c2ln",
@@ -121,12 +118,12 @@ impl World {
         self.hook.raw(args, b"")
     }
 
-    /// Runs a verb that must do.
+    /// Runs a verb that must succeed.
     pub fn done(&self, args: &[&str]) -> String {
         verbs::done(&self.hook, args)
     }
 
-    /// The same with `--json`.
+    /// Runs a verb with `--json` that must succeed.
     pub fn json(&self, args: &[&str]) -> Value {
         verbs::json(&self.hook, args)
     }
@@ -136,7 +133,7 @@ impl World {
         verbs::refused(&self.hook, args)
     }
 
-    /// The store's blocks and databases of sessions.
+    /// The store's blocks and session databases.
     pub fn kept(&self) -> BTreeMap<PathBuf, String> {
         let mut all = files(&self.store());
         all.retain(|path, _| path.parent() != Some(self.store().as_path()));
@@ -144,13 +141,12 @@ impl World {
     }
 }
 
-/// The rows of a file.
 pub fn rows(path: &Path) -> Vec<Value> {
     let text = fs::read_to_string(path).expect("session");
     text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
 }
 
-/// What people said and did in a file: the blocks of its messages, in order, in short.
+/// The texts, calls and results in a file, in order and shortened.
 pub fn said(path: &Path) -> Vec<String> {
     let mut said = Vec::new();
     for row in rows(path) {

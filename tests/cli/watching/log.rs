@@ -1,4 +1,4 @@
-//! The log on stderr, for who asks for it.
+//! The log on stderr, which is off by default.
 
 use serde_json::{Value, json};
 
@@ -10,7 +10,7 @@ fn lines(stderr: &str) -> Vec<Value> {
 }
 
 #[test]
-fn each_extraction_and_each_restore_is_a_line_with_its_fields() {
+fn each_extraction_and_restore_logs_one_line() {
     let mut world = World::new();
     let path = world.session("s", 3600);
     world.hook.set("BRAIN_GUARD_LOG", "debug").set("BRAIN_GUARD_LOG_FORMAT", "json");
@@ -49,7 +49,7 @@ fn each_extraction_and_each_restore_is_a_line_with_its_fields() {
 }
 
 #[test]
-fn it_is_off_by_default_and_what_is_asked_for_wrongly_costs_no_verb() {
+fn the_log_is_off_by_default_and_ignores_bad_filters() {
     let mut world = World::new();
     let run = world.run(&["run", text(&world.session("a", 3600))]);
     assert!(run.code == Some(0) && run.stderr.is_empty(), "{run:?}");
@@ -62,7 +62,7 @@ fn it_is_off_by_default_and_what_is_asked_for_wrongly_costs_no_verb() {
     world.hook.set("BRAIN_GUARD_LOG", "x=loud");
     let run = world.run(&["run", text(&world.session("d", 3600))]);
     assert!(run.code == Some(0) && run.stderr.contains("`x=loud` is not a filter"), "{run:?}");
-    // The hook says nothing but its answer.
+    // The hook prints only its answer.
     world.hook.set("BRAIN_GUARD_LOG", "trace");
     let payload = world.hook.payload("PreToolUse", &json!({"tool_name": "Read", "tool_input": {}}));
     assert_eq!(world.hook.send(&payload).stderr, "");

@@ -1,4 +1,4 @@
-//! What `gc` removes, and above all what it does not; and that nothing else removes content.
+//! What `gc` removes and keeps, and that nothing else removes content.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -12,7 +12,7 @@ fn gc(world: &World, args: &[&str]) -> Value {
     serde_json::from_str(&answer.stdout).unwrap_or_else(|e| panic!("{e}: {answer:?}"))
 }
 
-/// A session of which something was extracted.
+/// A session with an extracted value.
 fn extracted(world: &World, id: &str) -> std::path::PathBuf {
     let path = world.session(id, 3600);
     assert_eq!(came(&world.once(&path), &path), "extracted");
@@ -20,15 +20,15 @@ fn extracted(world: &World, id: &str) -> std::path::PathBuf {
     path
 }
 
-/// Puts all of it back; nothing needs the content then.
-fn restored(world: &World, path: &std::path::Path) {
+/// Restores all values, so that nothing needs the content.
+fn restore_all(world: &World, path: &std::path::Path) {
     let answer = world.run(&["restore", text(path), "all", "--in-place"]);
     assert_eq!(answer.code, Some(0), "{answer:?}");
     aged(path, 3600);
 }
 
-/// Sweeps until so many objects are left: their retention ends one by one.
-fn swept(world: &World, objects: usize) {
+/// Runs `gc` until this many objects remain, because their retention ends one by one.
+fn gc_until(world: &World, objects: usize) {
     wait_for("what nothing needs", || {
         gc(world, &FORGET);
         world.objects() <= objects
@@ -36,11 +36,11 @@ fn swept(world: &World, objects: usize) {
     assert_eq!(world.objects(), objects);
 }
 
-/// `gc --forget`, as the user gives it in a terminal of their own.
+/// The flags with which a user runs `gc` in a terminal.
 const FORGET: [&str; 2] = ["--forget", "--yes"];
 
-/// The watch that deleted: it had looked for longer than the retention at a session that lay
-/// where it does not look.
+/// An earlier `watch` deleted content once the session had been missing for longer than the
+/// retention.
 #[test]
 fn a_watch_removes_no_content_however_old_it_is() {
     let mut world = World::new();
@@ -49,12 +49,12 @@ fn a_watch_removes_no_content_however_old_it_is() {
     let moved = extracted(&world, "moved");
     let count = world.objects();
     let restored_one = extracted(&world, "back");
-    restored(&world, &restored_one);
+    restore_all(&world, &restored_one);
     let all = world.objects();
     let aside = world.hook.home.join("aside");
     fs::create_dir(&aside).expect("made");
     fs::rename(&moved, aside.join("moved.jsonl")).expect("renamed");
-    // As a sweep of days ago would have left it.
+    // The state after a run days ago.
     fs::write(
         world.store().join("state.json"),
         r#"{"last_retention_run_at":"2026-01-01T00:00:00Z"}"#,
@@ -66,21 +66,21 @@ fn a_watch_removes_no_content_however_old_it_is() {
         std::thread::sleep(std::time::Duration::from_millis(500));
     }
     assert_eq!(world.objects(), all);
-    // `gc` alone removes nothing either, and says of both what would go.
+    // `gc` alone removes nothing either, and lists what would go.
     let shown = gc(&world, &[]);
     assert_eq!((&shown["dry_run"], world.objects()), (&json!(true), all), "{shown}");
     assert_eq!(shown["sessions"], json!(["pi/back", "pi/moved"]), "{shown}");
-    // Moved below the client's folders it is found.
+    // Moved inside the client's folders, the session is found.
     let found = world.folder.with_file_name("--elsewhere--");
     fs::create_dir(&found).expect("made");
     fs::rename(aside.join("moved.jsonl"), found.join("moved.jsonl")).expect("renamed");
-    swept(&world, count);
+    gc_until(&world, count);
     fs::rename(found.join("moved.jsonl"), &moved).expect("renamed");
-    restored(&world, &moved);
+    restore_all(&world, &moved);
 }
 
 #[test]
-fn only_forget_removes_after_the_session_was_named() {
+fn gc_removes_content_only_with_forget() {
     let mut world = World::new();
     let path = extracted(&world, "s");
     let count = world.objects();
@@ -106,7 +106,7 @@ fn content_of_a_live_placeholder_stays_whatever_its_age() {
     let mut world = World::new();
     world.hook.set("CLAUDECODE", "");
     world.settings(&json!({"retention": "1s"}));
-    // The same content is one object: each session has its own.
+    // Equal content is one object, so each session has its own text.
     let live = extracted(&world, "live");
     let count = world.objects();
     assert!(count > 0);
@@ -116,7 +116,7 @@ fn content_of_a_live_placeholder_stays_whatever_its_age() {
     aged(&other, 3600);
     assert_eq!(came(&world.once(&other), &other), "extracted");
     assert_eq!(world.objects(), 2 * count);
-    restored(&world, &other);
+    restore_all(&world, &other);
     let young = {
         world.settings(&json!({"retention": "1h"}));
         gc(&world, &FORGET)
@@ -127,7 +127,7 @@ fn content_of_a_live_placeholder_stays_whatever_its_age() {
         gc(&world, &[])["gone"]["count"].as_u64() == Some(count as u64)
     });
     assert_eq!(world.objects(), 2 * count, "without --forget nothing goes");
-    swept(&world, count);
+    gc_until(&world, count);
     let back = world.run(&["restore", text(&live), "live-r1"]);
     assert!(back.code == Some(0) && back.stdout.contains(&output(1)), "{back:?}");
     let words = world.run(&["gc"]);
@@ -135,14 +135,14 @@ fn content_of_a_live_placeholder_stays_whatever_its_age() {
 }
 
 #[test]
-fn what_cannot_be_read_or_is_not_there_to_be_read_keeps_its_content() {
+fn an_unreadable_session_keeps_its_content() {
     let mut world = World::new();
     world.hook.set("CLAUDECODE", "");
     world.settings(&json!({"retention": "1s"}));
     let path = extracted(&world, "s");
     let count = world.objects();
-    // Nothing is in its folder's folder: a disk that is not mounted looks like that. Moved to
-    // another project it is found.
+    // The session's parent folder is missing, as with an unmounted disk. A session moved to another
+    // project is found.
     for (aside, unread) in [
         (world.hook.home.join("aside"), json!([path])),
         (world.folder.with_file_name("elsewhere"), json!([])),
@@ -154,35 +154,35 @@ fn what_cannot_be_read_or_is_not_there_to_be_read_keeps_its_content() {
         }
         fs::rename(&aside, &world.folder).expect("renamed");
     }
-    // A folder in its place can't be read as a session, root or not.
+    // A folder in its place cannot be read as a session, not even by root.
     let kept = world.folder.join("kept");
     fs::rename(&path, &kept).expect("renamed");
     fs::create_dir(&path).expect("made");
     assert_eq!(gc(&world, &FORGET)["gone"]["count"], 0);
     fs::remove_dir(&path).expect("removed");
-    // A copy under another name that was looked at once.
+    // A copy under another name that was read once.
     let branch = world.folder.join("branch.jsonl");
     fs::rename(&kept, &branch).expect("renamed");
     fs::copy(&branch, &path).expect("copied");
     assert_eq!(world.run(&["restore", text(&branch), "s-r1"]).code, Some(0));
     fs::remove_file(&path).expect("removed");
-    // What was extracted later, and is needed nowhere, goes: so its retention is over, too.
+    // Newer content that nothing needs is removed, so the retention of this one is over, too.
     let other = world.folder.with_file_name("--x--");
     fs::create_dir(&other).expect("made");
     let control = other.join("control.jsonl");
     fs::rename(world.session("control", 3600), &control).expect("renamed");
     assert_eq!(came(&world.once(&control), &control), "extracted");
     fs::remove_file(&control).expect("removed");
-    swept(&world, count);
+    gc_until(&world, count);
     assert_eq!(gc(&world, &FORGET)["gone"]["count"], 0);
     assert_eq!(world.objects(), count);
-    // Nothing has its placeholders any more.
+    // No file has its placeholders any more.
     fs::remove_file(&branch).expect("removed");
-    swept(&world, 0);
+    gc_until(&world, 0);
 }
 
 #[test]
-fn a_ledger_that_is_damaged_keeps_everything() {
+fn a_damaged_ledger_keeps_everything() {
     let mut world = World::new();
     world.hook.set("CLAUDECODE", "");
     world.settings(&json!({"retention": "1s"}));
@@ -196,11 +196,11 @@ fn a_ledger_that_is_damaged_keeps_everything() {
     assert_eq!(kept["gone"]["count"], 0, "{kept}");
     assert_eq!(world.objects(), count);
     fs::write(&ledger, whole).expect("written");
-    swept(&world, 0);
+    gc_until(&world, 0);
 }
 
 #[test]
-fn settings_with_a_fault_remove_nothing() {
+fn faulty_settings_remove_nothing() {
     let world = World::new();
     extracted(&world, "s");
     world.settings(&json!({"retention": "a while"}));
@@ -214,7 +214,7 @@ fn settings_with_a_fault_remove_nothing() {
 }
 
 #[test]
-fn the_store_is_the_users_alone_and_gc_makes_none() {
+fn the_store_is_private_and_gc_creates_none() {
     let world = World::new();
     let empty = gc(&world, &[]);
     assert_eq!(

@@ -1,4 +1,4 @@
-//! Looks: what is acted on, what waits, what is let alone, and how watching ends.
+//! What `watch` acts on, what waits, what it leaves alone, and how it ends.
 
 use std::fs;
 use std::io::{BufRead as _, BufReader, Write as _};
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use super::{World, aged, came, text, wait_for};
 
-/// A watch at work, and the looks it told of.
+/// A running watch, and its reports.
 struct Watcher {
     child: Child,
     looks: Arc<Mutex<Vec<Value>>>,
@@ -41,7 +41,7 @@ impl Watcher {
         self.looks.lock().expect("whole").clone()
     }
 
-    /// What came of a file last.
+    /// The latest outcome for a file.
     fn last(&self, path: &Path) -> Option<String> {
         let looks = self.looks();
         looks.iter().rev().find_map(|look| came(look, path).as_str().map(str::to_owned))
@@ -56,14 +56,14 @@ impl Watcher {
 
 impl Drop for Watcher {
     fn drop(&mut self) {
-        // One that a test left behind, for it failed.
+        // A failed test leaves the watch running.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
 #[test]
-fn a_look_acts_where_the_cache_is_cold_and_says_of_each_file_what_came_of_it() {
+fn watch_extracts_from_cold_sessions_and_reports_every_file() {
     let world = World::new();
     let cold = world.session("cold", 3600);
     let warm = world.session("warm", 60);
@@ -75,7 +75,7 @@ fn a_look_acts_where_the_cache_is_cold_and_says_of_each_file_what_came_of_it() {
     fs::write(&claude, "{\"type\":\"user\",\"uuid\":\"u\",\"parentUuid\":null,\"sessionId\":\"s\",\"message\":{\"role\":\"user\",\"content\":\"hi\"}}\n")
         .expect("written");
     aged(&claude, 3600);
-    // Nothing of a warm session pays at once.
+    // No extraction in a warm session breaks even at once.
     world.settings(&json!({"break_even_turns": 0}));
     let before: Vec<Vec<u8>> =
         [&warm, &live, &odd, &claude].map(|path| fs::read(path).expect("read")).into();
@@ -95,7 +95,7 @@ fn a_look_acts_where_the_cache_is_cold_and_says_of_each_file_what_came_of_it() {
     assert_eq!(before, after);
     aged(&cold, 3600);
     assert_eq!(came(&world.once(&cold), &cold), "nothing");
-    // In words, and as an exit: what failed is a fault, what waits is none.
+    // A failure sets the exit code; waiting does not.
     let all = world.run(&["watch", text(&world.folder), "--once"]);
     assert_eq!(all.code, Some(1), "{all:?}");
     assert!(all.stdout.contains("waits: ") && all.stdout.contains("1 failed"), "{all:?}");
@@ -106,7 +106,7 @@ fn a_look_acts_where_the_cache_is_cold_and_says_of_each_file_what_came_of_it() {
 }
 
 #[test]
-fn a_warm_session_is_acted_on_where_that_pays_or_at_every_look() {
+fn a_warm_session_waits_until_it_breaks_even() {
     let world = World::new();
     world.settings(&json!({"break_even_turns": 10_000}));
     let pays = world.session("pays", 60);
@@ -118,7 +118,7 @@ fn a_warm_session_is_acted_on_where_that_pays_or_at_every_look() {
 }
 
 #[test]
-fn switched_off_it_looks_and_tells() {
+fn a_disabled_watch_only_reports() {
     let world = World::new();
     let cold = world.session("cold", 3600);
     let before = fs::read(&cold).expect("read");
@@ -134,7 +134,7 @@ fn switched_off_it_looks_and_tells() {
 }
 
 #[test]
-fn a_watch_reads_only_what_changed_finds_what_is_new_and_ends_when_told() {
+fn a_watch_reads_only_changes_and_ends_on_a_signal() {
     let world = World::new();
     let first = world.session("first", 3600);
     world.settings(&json!({"scan_interval_seconds": 10}));
@@ -146,13 +146,13 @@ fn a_watch_reads_only_what_changed_finds_what_is_new_and_ends_when_told() {
     wait_for("more looks", || watcher.looks().len() > so_far + 2);
     let idle = watcher.looks().split_off(so_far);
     assert!(idle.iter().all(|look| look["files"] == 1 && look["seen"] == json!([])), "{idle:#?}");
-    // A second one on the same store.
+    // A second watch on the same store.
     let second = world.run(&["watch", text(&world.folder), "--once"]);
     assert!(
         second.code == Some(1) && second.stderr.contains("another `extract watch`"),
         "{second:?}"
     );
-    // One that is new, and one that is being written.
+    // A new session, and one that is being written.
     let new = world.session("new", 3600);
     wait_for("a new session", || watcher.last(&new).as_deref() == Some("extracted"));
     let mut file = fs::File::options().append(true).open(&first).expect("opened");
@@ -164,7 +164,7 @@ fn a_watch_reads_only_what_changed_finds_what_is_new_and_ends_when_told() {
     wait_for("the writer to be seen", || watcher.last(&first).as_deref() == Some("refused"));
     aged(&first, 3600);
     wait_for("its end", || watcher.last(&first).as_deref() == Some("nothing"));
-    // Settings that change hold from the next look on; with a fault in them the old ones do.
+    // Changed settings apply from the next pass on; faulty ones leave the old in effect.
     world.settings(&json!({"scan_interval_seconds": 10, "retention": "soon", "keep_recent": 0}));
     let so_far = watcher.looks().len();
     wait_for("looks with a fault in the settings", || watcher.looks().len() > so_far + 1);
@@ -179,7 +179,7 @@ fn a_watch_reads_only_what_changed_finds_what_is_new_and_ends_when_told() {
     assert_eq!(status["watched"], true, "{status:#}");
     watcher.end(Signal::TERM);
     assert_eq!(fs::read(&settings).expect("read"), kept, "what ran when is no setting");
-    // Of a schedule it is known when it comes, whoever watches.
+    // The next run of a schedule is known, whoever watches.
     world.settings(&json!({"auto_cron": "* * * * *"}));
     let status = world.run(&["status", "--json"]);
     let status: Value = serde_json::from_str(&status.stdout).expect("JSON");
@@ -202,7 +202,7 @@ fn a_watch_reads_only_what_changed_finds_what_is_new_and_ends_when_told() {
 }
 
 impl Watcher {
-    /// Ends it by the keyboard's signal, once it has looked.
+    /// Ends it with the keyboard's signal after its first pass.
     fn end_soon(self) {
         wait_for("a look", || !self.looks().is_empty());
         self.end(Signal::INT);
@@ -210,7 +210,7 @@ impl Watcher {
 }
 
 #[test]
-fn a_lock_that_a_live_gateway_holds_is_waited_for() {
+fn watch_waits_for_a_live_gateways_lock() {
     let world = World::new();
     let path = world.session("held", 3600);
     let before = fs::read(&path).expect("read");

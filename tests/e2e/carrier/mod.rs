@@ -14,7 +14,7 @@ use guard::files::state;
 use crate::client::Tui;
 use crate::world::World;
 
-/// The client's pane, found as a hook finds it: by the client's own environment.
+/// Finds the client's pane as a hook does: by the client's environment.
 fn pane(tui: &Tui) -> Pane {
     let client = state::client(tui.pid()).expect("the client runs");
     let environment = std::fs::read(format!("/proc/{}/environ", client.pid)).expect("its own");
@@ -26,7 +26,6 @@ fn pane(tui: &Tui) -> Pane {
     Pane::open(place, client).expect("the client's own pane")
 }
 
-/// Waits until the box is this.
 #[track_caller]
 fn wait_box(world: &World, pane: &mut Pane, wanted: &PromptBox) {
     world.wait(&format!("box {wanted:?}"), || {
@@ -34,7 +33,7 @@ fn wait_box(world: &World, pane: &mut Pane, wanted: &PromptBox) {
     });
 }
 
-/// Waits until the pane is idle, or until it is not.
+/// Waits until the pane's idle state equals `idle`.
 #[track_caller]
 fn wait_idle(world: &World, pane: &mut Pane, idle: bool) {
     world.wait(&format!("idle: {idle}"), || (pane.idle() == Ok(idle)).then_some(()));

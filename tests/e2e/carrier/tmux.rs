@@ -1,4 +1,4 @@
-//! What the carrier sees of the client in every state that a key could meet.
+//! The tmux carrier reads the client's state correctly wherever a key could arrive.
 
 use std::time::{Duration, Instant};
 
@@ -10,10 +10,10 @@ use crate::client;
 use crate::mock::{Gate, Reply};
 use crate::world::World;
 
-/// An older client with the same box.
+/// An older client with the same prompt box.
 const OLDER: &str = "2.1.250";
 
-/// Drafts of every kind, each emptied again.
+/// Types drafts of every kind and deletes each again.
 fn drafts(version: &str) {
     let world = World::build().bare().in_tmux().client(version).start();
     let tui = world.tui(&[]);
@@ -69,7 +69,7 @@ fn empty(world: &World, tui: &client::Tui, pane: &mut carrier::tmux::Pane) {
     });
 }
 
-/// A turn that runs, with an empty box, a queued prompt and a draft.
+/// Checks a running turn with an empty box, a queued prompt and a draft.
 fn turns(version: &str) {
     let gate = Gate::default();
     let held = gate.clone();
@@ -97,7 +97,7 @@ fn turns(version: &str) {
     wait_idle(&world, &mut pane, true);
 }
 
-/// Looks for half a second.
+/// Asserts that the pane is not idle for half a second.
 #[track_caller]
 fn never_idle(pane: &mut carrier::tmux::Pane, what: &str) {
     let end = Instant::now() + Duration::from_millis(500);
@@ -106,7 +106,6 @@ fn never_idle(pane: &mut carrier::tmux::Pane, what: &str) {
     }
 }
 
-/// A permission dialog.
 fn permission(version: &str) {
     let agent = |n| match n {
         1 => Reply::tool("Write", json!({"file_path": "made.txt", "content": "x"})),
@@ -118,10 +117,10 @@ fn permission(version: &str) {
     let mut pane = pane(&tui);
     tui.prompt("go");
     tui.wait_screen("dialog", |screen| screen.contains("Do you want to create made.txt?"));
-    // The box is still there for a frame.
+    // The box stays for one frame.
     wait_box(&world, &mut pane, &PromptBox::None);
     never_idle(&mut pane, "a dialog");
-    // "No". An Escape too many would open the list of earlier prompts.
+    // "No". An extra Escape would open the list of earlier prompts.
     tui.answer("3");
     wait_idle(&world, &mut pane, true);
 }
@@ -137,12 +136,12 @@ fn drafts_are_read_in_an_older_client() {
 }
 
 #[test]
-fn a_turn_is_seen() {
+fn a_running_turn_is_recognized() {
     turns(client::PINNED);
 }
 
 #[test]
-fn a_turn_is_seen_in_an_older_client() {
+fn a_running_turn_is_recognized_in_an_older_client() {
     turns(OLDER);
 }
 

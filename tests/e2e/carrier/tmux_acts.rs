@@ -1,4 +1,4 @@
-//! What the carrier's keys do in the client.
+//! The keys of the tmux carrier have the intended effect in the client.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use crate::world::{Builder, Spy, World};
 
 const CHORD: [Stroke; 2] = [Stroke::ctrl(']'), Stroke::ctrl(']')];
 
-/// A client in which the user's own keybindings bind the chord to /clear.
+/// A client whose user keybindings bind the chord to /clear.
 fn bound() -> Builder {
     let bindings = json!({"bindings": [
         {"context": "Chat", "bindings": {"ctrl+] ctrl+]": "command:clear"}},
@@ -58,7 +58,7 @@ fn a_line_and_a_paste_arrive_whole() {
     let said = asked.user_texts().join("\n");
     assert!(said.contains("carry out the hand-over below:"), "{said}");
     assert!(said.contains(text.trim_end()), "{said}");
-    // Tabs reach the client, which makes four spaces of each.
+    // The client turns each tab into four spaces.
     pane.paste("a\tb\n1\n2\n3\n4").expect("pasted");
     wait_box(&world, &mut pane, &holds("[Pasted text #2 +4 lines]"));
     tui.keys("C-x C-s");
@@ -91,8 +91,8 @@ fn a_session_that_moved_to_the_background_gets_no_keys() {
     assert_eq!(pane.chord(&CHORD, &mut || true), moved);
 }
 
-/// The client works on for a moment behind its Stop hook; a chord in that moment
-/// is queued, and costs the draft.
+/// The client works for a moment after its Stop hook. It queues a chord from that moment, and
+/// the draft is lost.
 #[test]
 fn chords_right_after_a_turn_keep_the_draft() {
     let agent = || Reply::text("done").delay(Duration::from_millis(400));

@@ -1,4 +1,4 @@
-//! The X11 carrier at the real client in an xterm.
+//! The X11 carrier with the real client in an xterm.
 
 use std::time::Duration;
 
@@ -23,7 +23,7 @@ fn world(builder: Builder) -> World {
     builder.home_file(".claude/keybindings.json", &bindings.to_string()).spy(Spy::default()).start()
 }
 
-/// The client in a terminal on a desktop of its own, and the carrier there.
+/// Starts the client in an xterm on its own desktop, and the carrier for it.
 fn desk(world: &World) -> (Tui, Window) {
     let desktop = world.desktop();
     let xterm = world.xterm(&desktop, "+0+0", &world.program(&[]));
@@ -33,7 +33,7 @@ fn desk(world: &World) -> (Tui, Window) {
     let children = std::fs::read_to_string(of_terminal).expect("the terminal's children");
     let pid = children.split_whitespace().next().expect("the client").parse().expect("a number");
     let client = state::client(pid).expect("the client runs");
-    let place = find(&Env::of([("DISPLAY", desktop.name())]), client).expect("its window");
+    let place = find(&Env::from_pairs([("DISPLAY", desktop.name())]), client).expect("its window");
     let program = env!("CARGO_BIN_EXE_brain-guard").into();
     let options = Options { idle: Duration::from_secs(600), program };
     let mut window = Window::open(place, client, options).expect("its window");
@@ -71,7 +71,7 @@ fn the_chord_clears_and_the_draft_stays() {
 }
 
 #[test]
-fn in_a_dialog_nothing_happens() {
+fn no_keys_go_into_a_dialog() {
     let agent = |n| match n {
         1 => Reply::tool("Write", json!({"file_path": "made.txt", "content": "x"})),
         _ => Reply::text("ok"),

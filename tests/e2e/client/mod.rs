@@ -1,4 +1,4 @@
-//! The real client: where it is, in a terminal (`tui`), and with `-p` (`run`).
+//! The real client: its binary, the terminal session (`tui`), and the `-p` run (`run`).
 
 mod run;
 mod terminal;
@@ -14,10 +14,9 @@ pub use tmux::Tmux;
 pub use tui::Tui;
 pub use xterm::Xterm;
 
-/// The versions that the tests run: the first one everywhere, the others in fewer tests. `./test` fetches them.
+/// The client versions that `./test` fetches: the first for all tests, the others for fewer.
 const VERSIONS: &str = include_str!("versions.txt");
 
-/// The version that the tests run against.
 pub const PINNED: &str = first_line(VERSIONS);
 
 const fn first_line(text: &str) -> &str {
@@ -28,12 +27,12 @@ const fn first_line(text: &str) -> &str {
     text.split_at(end).0
 }
 
-/// The other versions.
 pub fn others() -> impl Iterator<Item = &'static str> {
     VERSIONS.lines().skip(1)
 }
 
-/// The binary of a version. A missing one fails the test: a proof that was skipped proves nothing.
+/// The binary of a version. A missing binary fails the test, because a skipped test proves
+/// nothing.
 pub fn binary(version: &str) -> PathBuf {
     let default = || Path::new(env!("CARGO_MANIFEST_DIR")).join("target/clients");
     let clients = std::env::var_os("BRAIN_GUARD_CLIENTS").map_or_else(default, PathBuf::from);

@@ -1,4 +1,4 @@
-//! `claude -p`: a plain child whose output is read line by line.
+//! `claude -p`: a child process whose output is read line by line.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, ChildStdin, Stdio};
@@ -12,14 +12,14 @@ use crate::evidence::{Evidence, lock};
 use crate::process::{self, DEADLINE, Output};
 use crate::world::World;
 
-/// The lines of one pipe so far, and a bell for each.
+/// The lines of one pipe so far, and a signal for each new line.
 #[derive(Default)]
 struct Lines {
     lines: Mutex<Vec<String>>,
     came: Condvar,
 }
 
-/// A headless run; its child is killed when it is dropped.
+/// A headless run; dropping it kills the child.
 pub struct Run {
     child: Child,
     stdin: Option<ChildStdin>,
@@ -58,7 +58,6 @@ impl Run {
         Self { child, stdin, stdout, stderr, readers, evidence: world.evidence.clone() }
     }
 
-    /// The client's process id.
     pub fn pid(&self) -> u32 {
         self.child.id()
     }
@@ -68,18 +67,17 @@ impl Run {
         self.send(&json!({"type": "user", "message": {"role": "user", "content": text}}));
     }
 
-    /// Sends one JSON line.
     pub fn send(&mut self, line: &Value) {
         let stdin = self.stdin.as_mut().expect("stdin is still open");
         writeln!(stdin, "{line}").expect("the client reads its stdin");
     }
 
-    /// Ends the input; a stream-json run then finishes.
+    /// Ends the input, so that a stream-json run finishes.
     pub fn close_stdin(&mut self) {
         self.stdin = None;
     }
 
-    /// Waits for a JSON line of stdout that `wanted` likes, counting from the first.
+    /// Waits for a JSON line of stdout that `wanted` accepts; searches from the first line.
     #[track_caller]
     pub fn wait_json(&self, what: &str, wanted: impl Fn(&Value) -> bool) -> Value {
         let end = Instant::now() + DEADLINE;

@@ -1,18 +1,15 @@
-//! A terminal of either kind, with the same operations.
+//! The common operations of both kinds of terminal.
 
 use super::{Tmux, Xterm};
 
-/// Where a client runs.
 #[derive(Clone)]
 pub enum Terminal {
-    /// A pane.
     Tmux(Tmux),
-    /// A window.
     Xterm(Xterm),
 }
 
 impl Terminal {
-    /// The visible lines; empty when a pane is gone.
+    /// The visible lines; empty when the pane is gone.
     pub fn screen(&self) -> String {
         match self {
             Self::Tmux(pane) => pane.screen(),
@@ -28,7 +25,7 @@ impl Terminal {
         }
     }
 
-    /// Presses keys by tmux's names for them: `Enter`, `C-x C-s`.
+    /// Presses keys given by tmux names: `Enter`, `C-x C-s`.
     pub fn keys(&self, names: &str) {
         match self {
             Self::Tmux(pane) => pane.keys(names),
@@ -36,7 +33,7 @@ impl Terminal {
         }
     }
 
-    /// The process in a pane, or the terminal's own.
+    /// The process id of the pane's program, or of the xterm.
     pub fn pid(&self) -> Option<u32> {
         match self {
             Self::Tmux(pane) => pane.ask("#{pane_pid}").parse().ok(),
@@ -52,7 +49,6 @@ impl Terminal {
         }
     }
 
-    /// Ends it.
     pub fn kill(&self) {
         match self {
             Self::Tmux(pane) => pane.kill(),

@@ -1,4 +1,4 @@
-//! One pane in a tmux server of its own, on a socket of its own, and others beside it.
+//! A pane in a private tmux server on its own socket, and further panes of that server.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -10,21 +10,20 @@ use crate::process::{self, Output};
 /// Width and height of a terminal, in cells.
 pub const SIZE: (u16, u16) = (160, 50);
 
-/// How long one tmux command may take.
+/// Limit for one tmux command.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// A pane.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Tmux {
     socket: PathBuf,
     pane: String,
-    /// The pane that the server began with.
+    /// Whether this is the server's first pane.
     first: bool,
 }
 
 impl Tmux {
-    /// Starts `program` in the first pane of a server. It gets this environment and tmux's own variables,
-    /// nothing else: a server hands on what it was started with.
+    /// Starts `program` in the first pane of a new server. The server passes on its environment, so
+    /// the program gets only `env` and tmux's own variables.
     pub fn start(
         socket: PathBuf,
         env: &BTreeMap<String, String>,
@@ -43,7 +42,7 @@ impl Tmux {
         tmux
     }
 
-    /// Starts `program` in another window of the same server, which stays in the background.
+    /// Starts `program` in a background window of the same server.
     pub fn beside(&self, folder: &Path, program: &[String]) -> Self {
         let mut command = self.command();
         command.args(["new-window", "-d", "-P", "-F", "#{pane_id}", "-c"]).arg(folder);
@@ -51,7 +50,7 @@ impl Tmux {
         Self { socket: self.socket.clone(), pane: opened(&mut command), first: false }
     }
 
-    /// All panes of this server, as they were opened.
+    /// All panes of this server, in order of creation.
     pub fn all(&self) -> Vec<Self> {
         let output = self.run(&["list-panes", "-a", "-F", "#{pane_id}"]).expect("tmux answers");
         let ids = output.stdout.lines().map(str::to_owned);
@@ -65,33 +64,33 @@ impl Tmux {
         command
     }
 
-    /// Runs a tmux command, `{}` in it standing for this pane.
+    /// Runs a tmux command in which `{}` stands for this pane.
     pub fn run(&self, arguments: &[&str]) -> std::io::Result<Output> {
         let arguments =
             arguments.iter().map(|word| if *word == "{}" { self.pane.as_str() } else { word });
         process::run(self.command().args(arguments), PATIENCE)
     }
 
-    /// What tmux answers to a format; empty when the pane is gone.
+    /// Expands a tmux format; empty when the pane is gone.
     pub fn ask(&self, format: &str) -> String {
         let output = self.run(&["display-message", "-p", "-t", "{}", format]);
         output.map(|output| output.stdout.trim_end().to_owned()).unwrap_or_default()
     }
 
-    /// The visible lines of the pane; empty when it is gone.
+    /// The visible lines; empty when the pane is gone.
     pub fn screen(&self) -> String {
         let output = self.run(&["capture-pane", "-p", "-t", "{}"]);
         output.map(|output| output.stdout).unwrap_or_default()
     }
 
-    /// Types text as it is. tmux would take a trailing `;` for its own separator.
+    /// Types text literally. tmux would take a trailing `;` for a command separator.
     pub fn type_text(&self, text: &str) {
         let text =
             text.strip_suffix(';').map_or_else(|| text.to_owned(), |head| format!("{head}\\;"));
         self.send(&["send-keys", "-t", "{}", "-l", "--", &text]);
     }
 
-    /// Presses keys by tmux's names for them, one after another: `Enter`, `C-x C-s`.
+    /// Presses keys given by tmux names: `Enter`, `C-x C-s`.
     pub fn keys(&self, names: &str) {
         let head = ["send-keys", "-t", "{}"].into_iter();
         self.send(&head.chain(names.split_whitespace()).collect::<Vec<_>>());
@@ -102,15 +101,15 @@ impl Tmux {
         assert!(output.status.success(), "tmux {arguments:?}: {}", output.stderr);
     }
 
-    /// Ends the pane; with the first one the server and all that runs in it.
+    /// Ends the pane. Ending the first pane ends the server and everything in it.
     pub fn kill(&self) {
         let end = if self.first { &["kill-server"][..] } else { &["kill-pane", "-t", "{}"] };
-        // It may have gone by itself.
+        // It may have ended by itself.
         let _ = self.run(end);
     }
 }
 
-/// Runs a command that opens a pane and prints its id.
+/// Runs a command that opens a pane, and returns the pane's id.
 fn opened(command: &mut Command) -> String {
     let output = process::run(command, PATIENCE).expect("tmux is installed");
     assert!(output.status.success(), "tmux did not start: {}", output.stderr);

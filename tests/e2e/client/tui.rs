@@ -1,4 +1,4 @@
-//! The client in a terminal: typing, reading the screen, waiting for it to be idle.
+//! The client in a terminal: types, reads the screen, waits until the client is idle.
 
 use std::time::Duration;
 
@@ -7,20 +7,19 @@ use crate::evidence::Evidence;
 use crate::process::{self, DEADLINE};
 use crate::world::World;
 
-/// How often the screen is looked at.
+/// Interval between two reads of the screen.
 const GLANCE: Duration = Duration::from_millis(25);
 
-/// Longer texts are taken for a paste by the client.
+/// The client takes longer texts for a paste.
 const TYPED_MAX: usize = 300;
 
-/// An interactive session.
 pub struct Tui {
     terminal: Terminal,
     evidence: Evidence,
 }
 
 impl Tui {
-    /// A session in a terminal where the client was started; waits until its prompt box is there.
+    /// Waits until the client in this terminal shows its prompt box.
     #[track_caller]
     pub(crate) fn in_terminal(world: &World, terminal: Terminal) -> Self {
         let screen = terminal.clone();
@@ -30,27 +29,24 @@ impl Tui {
         tui
     }
 
-    /// Where it runs.
     pub fn terminal(&self) -> &Terminal {
         &self.terminal
     }
 
-    /// The visible lines.
     pub fn screen(&self) -> String {
         self.terminal.screen()
     }
 
-    /// The process id of the terminal's program: in tmux the client's.
+    /// The process id of the terminal's program; in tmux this is the client.
     pub fn pid(&self) -> u32 {
         self.terminal.pid().unwrap_or_else(|| self.evidence.fail("the pane is gone"))
     }
 
-    /// Whether the client has ended.
     pub fn ended(&self) -> bool {
         self.terminal.ended()
     }
 
-    /// Leaves by `/exit` and waits for the client's end.
+    /// Types `/exit` and waits until the client ends.
     #[track_caller]
     pub fn quit(self) {
         self.prompt("/exit");
@@ -60,18 +56,17 @@ impl Tui {
         });
     }
 
-    /// Types text into whatever has the focus.
     pub fn type_text(&self, text: &str) {
         self.terminal.type_text(text);
     }
 
-    /// Presses keys by tmux's names for them: `Enter`, `Escape`, `C-x C-s`.
+    /// Presses keys given by tmux names: `Enter`, `Escape`, `C-x C-s`.
     pub fn keys(&self, names: &str) {
         self.terminal.keys(names);
     }
 
-    /// Answers the dialog on the screen. It ignores keys in its first 0.3 seconds, so they are pressed until
-    /// the prompt box is back.
+    /// Presses keys until the dialog is closed and the prompt box is back. A dialog ignores keys in
+    /// its first 0.3 seconds.
     #[track_caller]
     pub fn answer(&self, keys: &str) {
         let gone = process::poll(DEADLINE, Duration::from_millis(100), || {
@@ -86,7 +81,7 @@ impl Tui {
         });
     }
 
-    /// What stands in the prompt box, without its mark; none while there is no box (a dialog).
+    /// The text in the prompt box, without its mark; `None` without a box (in a dialog).
     pub fn prompt_box(&self) -> Option<String> {
         prompt_box(&self.screen())
     }
@@ -106,7 +101,7 @@ impl Tui {
         self.terminal.keys("Enter");
     }
 
-    /// Waits until the screen is as `wanted`, and gives it back.
+    /// Waits until `wanted` accepts the screen, and returns the screen.
     #[track_caller]
     pub fn wait_screen(&self, what: &str, wanted: impl Fn(&str) -> bool) -> String {
         let seen =
@@ -114,11 +109,11 @@ impl Tui {
         seen.unwrap_or_else(|| self.evidence.fail(&format!("no {what} within {DEADLINE:?}")))
     }
 
-    /// Waits until no turn runs and the prompt box takes keys, seen twice in a row since the screen is drawn
-    /// anew between two turns. Inside tmux the title says nothing: it shows `✳` during a turn as well.
+    /// Waits until no turn runs and the prompt box takes keys, twice in a row: the client redraws
+    /// between two turns. In tmux the title is no proof: it shows `✳` during a turn too.
     ///
-    /// A prompt shows as a turn only some milliseconds after its Enter: wait for what it causes (a request, a
-    /// hook) before waiting for idleness.
+    /// A turn shows only some milliseconds after Enter. Wait for its effect first: a request or a
+    /// hook.
     #[track_caller]
     pub fn wait_idle(&self) {
         let mut calm = 0;
@@ -140,7 +135,6 @@ impl Drop for Tui {
     }
 }
 
-/// The text between the last two rules of the screen.
 fn prompt_box(screen: &str) -> Option<String> {
     let lines: Vec<&str> = screen.lines().collect();
     let rule = |line: &&str| line.starts_with("────");
@@ -150,13 +144,14 @@ fn prompt_box(screen: &str) -> Option<String> {
     Some(inside.strip_prefix('❯')?.trim().to_owned())
 }
 
-/// A prompt box, and below it no offer to interrupt; that stands there until the last Stop hook is done.
+/// Whether there is a prompt box and no offer to interrupt below it. The client shows that offer
+/// until the last Stop hook is done.
 fn idle(screen: &str) -> bool {
     let below = screen.lines().rev().take_while(|line| !line.starts_with("────"));
     prompt_box(screen).is_some() && !below.into_iter().any(|line| line.contains("esc to interrupt"))
 }
 
-/// Without white space: the box breaks long lines.
+/// Removes white space, because the box breaks long lines.
 fn squeeze(text: &str) -> String {
     text.split_whitespace().collect()
 }
@@ -173,7 +168,7 @@ mod tests {
     const RULE: &str = "────────────────";
 
     #[test]
-    fn the_box_is_what_stands_between_the_last_two_rules() {
+    fn the_prompt_box_is_between_the_last_two_rules() {
         assert_eq!(
             prompt_box(&format!("● hi\n{RULE}\n❯ a draft\n  of two lines\n{RULE}\n  foot"))
                 .as_deref(),

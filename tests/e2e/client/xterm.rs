@@ -1,5 +1,5 @@
-//! An xterm on a desktop. What it shows is read from its log of everything the program wrote, by a terminal
-//! emulator: no window is touched for it.
+//! An xterm on a desktop. A terminal emulator reads the xterm's output log to get the screen, so
+//! the tests never touch the window for it.
 
 use std::fs::File;
 use std::io::Read;
@@ -14,7 +14,6 @@ use crate::desktop::{self, Desktop};
 use crate::evidence::lock;
 use crate::process;
 
-/// The terminal; `kill` ends it.
 #[derive(Clone)]
 pub struct Xterm(Arc<Inner>);
 
@@ -26,14 +25,14 @@ struct Inner {
     seen: Mutex<Seen>,
 }
 
-/// The log as far as it was read, and what it draws.
+/// The log read so far, and the screen that it draws.
 struct Seen {
     log: File,
     parser: vt100::Parser,
 }
 
 impl Xterm {
-    /// Opens a window with `program` in it; `place` is its corner, in X's own words: `+0+0`.
+    /// Opens a window that runs `program`; `place` is its corner in X syntax: `+0+0`.
     pub fn start(
         desktop: &Desktop,
         log: &Path,
@@ -65,26 +64,23 @@ impl Xterm {
         }))
     }
 
-    /// The desktop it stands on.
     pub fn desktop(&self) -> &Desktop {
         &self.0.desktop
     }
 
-    /// Its window.
     pub fn window(&self) -> u32 {
         self.0.window
     }
 
-    /// The terminal's own process id.
+    /// The process id of the terminal itself.
     pub fn pid(&self) -> u32 {
         self.0.pid
     }
 
-    /// The visible lines.
     pub fn screen(&self) -> String {
         let mut seen = lock(&self.0.seen);
         let mut bytes = Vec::new();
-        // What can't be read now is read the next time.
+        // After an error, the next call reads the rest.
         let _ = seen.log.read_to_end(&mut bytes);
         seen.parser.process(&bytes);
         let screen = seen.parser.screen();
@@ -92,24 +88,24 @@ impl Xterm {
         rows.join("\n")
     }
 
-    /// Brings it to the front and types text.
+    /// Brings the window to the front and types text.
     pub fn type_text(&self, text: &str) {
         self.0.desktop.activate(self.0.window);
         self.0.desktop.type_text(text);
     }
 
-    /// Brings it to the front and presses keys by tmux's names for them.
+    /// Brings the window to the front and presses keys given by tmux names.
     pub fn keys(&self, names: &str) {
         self.0.desktop.activate(self.0.window);
         self.0.desktop.keys(names);
     }
 
-    /// Whether the window is gone.
+    /// Whether the terminal's process has ended.
     pub fn ended(&self) -> bool {
         !matches!(lock(&self.0.child).try_wait(), Ok(None))
     }
 
-    /// Closes it; what runs in it gets the hang-up.
+    /// Closes the terminal; its program gets a hang-up.
     pub fn kill(&self) {
         let mut child = lock(&self.0.child);
         // It may have ended by itself.

@@ -1,4 +1,4 @@
-//! The user's hands: keys through XTEST, found in the layout as it is at that moment.
+//! The user's keyboard: presses keys through XTEST, looked up in the current layout.
 
 use x11rb::connection::Connection;
 use x11rb::protocol::Event;
@@ -13,7 +13,7 @@ const SHIFT: u32 = 0xffe1;
 const CONTROL: u32 = 0xffe3;
 const CAPS_LOCK: u32 = 0xffe5;
 
-/// A key that is held until this is dropped.
+/// Holds a key down until it is dropped.
 pub struct Held(Desktop, u8);
 
 impl Drop for Held {
@@ -22,11 +22,11 @@ impl Drop for Held {
     }
 }
 
-/// The keyboard, taken from everybody else until this is dropped, as a screen locker does.
+/// A grab of the keyboard, as by a screen locker, until it is dropped.
 pub struct Locked(Desktop);
 
 impl Locked {
-    /// Keys that were pressed into the lock since the last time it was asked.
+    /// The number of keys pressed during the grab since the last call.
     pub fn keys(&self) -> usize {
         let mut keys = 0;
         while let Ok(Some(event)) = self.0.x().poll_for_event() {
@@ -44,7 +44,7 @@ impl Drop for Locked {
     }
 }
 
-/// Waits until the server has done what was asked.
+/// Waits until the X server has processed all requests.
 trait Sync {
     fn sync(&self) -> Result<(), x11rb::errors::ReplyError>;
 }
@@ -56,18 +56,18 @@ impl Sync for x11rb::rust_connection::RustConnection {
 }
 
 impl Desktop {
-    /// Types text into whatever has the focus; a line break is the client's own key for one, ctrl+j.
+    /// Types text into the focused window. A line break is ctrl+j, the client's key for it.
     pub fn type_text(&self, text: &str) {
         for c in text.chars() {
             match c {
                 '\n' => self.stroke('j' as u32, true),
-                // The keysyms of Latin-1 are its characters.
+                // A Latin-1 keysym equals its character code.
                 _ => self.stroke(c as u32, false),
             }
         }
     }
 
-    /// Presses keys by tmux's names for them, one after another: `Enter`, `C-x C-s`.
+    /// Presses keys given by tmux names: `Enter`, `C-x C-s`.
     pub fn keys(&self, names: &str) {
         for name in names.split_whitespace() {
             let (name, control) = name.strip_prefix("C-").map_or((name, false), |key| (key, true));
@@ -82,19 +82,18 @@ impl Desktop {
         }
     }
 
-    /// Holds Shift.
     pub fn hold_shift(&self) -> Held {
         let (code, _) = self.key(SHIFT);
         self.fake(KEY_PRESS_EVENT, code);
         Held(self.clone(), code)
     }
 
-    /// Turns Caps Lock on, or off again.
+    /// Toggles Caps Lock.
     pub fn caps_lock(&self) {
         self.stroke(CAPS_LOCK, false);
     }
 
-    /// Takes the keyboard, as a screen locker does; none if somebody keeps it.
+    /// Grabs the keyboard as a screen locker does; `None` if another program keeps it.
     pub fn lock(&self) -> Option<Locked> {
         let (x, root) = (self.x(), self.0.root);
         let taken = crate::process::poll(
@@ -131,7 +130,7 @@ impl Desktop {
         let _ = x.sync();
     }
 
-    /// The key that gives this keysym, and whether with Shift.
+    /// The key code of this keysym, and whether it needs Shift.
     fn key(&self, keysym: u32) -> (u8, bool) {
         let setup = self.x().setup();
         let (low, high) = (setup.min_keycode, setup.max_keycode);

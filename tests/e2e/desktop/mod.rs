@@ -1,6 +1,6 @@
-//! A virtual desktop of a test's own: Xvfb, openbox, a keyboard through XTEST, and a user's clipboard.
+//! A virtual desktop for one test: Xvfb, openbox, a keyboard through XTEST, and a clipboard.
 //!
-//! Nothing here shares code with the carrier under test, which must not be its own judge.
+//! It shares no code with the carrier under test, so that the carrier does not judge itself.
 
 mod keys;
 mod windows;
@@ -21,13 +21,13 @@ pub use windows::Twin;
 
 use crate::process::{self, DEADLINE};
 
-/// Pixels of the screen: two terminals fit beside each other, so that no window hides a corner of another.
+/// Screen size and depth. Two terminals fit side by side, so that no window covers another.
 const SCREEN: &str = "2200x1000x24";
 
-/// How long one program of the desktop may take.
+/// Limit for one program of the desktop.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// The display with its window manager; both end with it.
+/// The X server with its window manager; both end when it is dropped.
 #[derive(Clone)]
 pub struct Desktop(Arc<Inner>);
 
@@ -40,8 +40,8 @@ struct Inner {
 }
 
 impl Desktop {
-    /// Starts on a display number that is free. The programs get this environment, so that they are found by
-    /// its HOME like everything else of a world.
+    /// Starts on a free display number. The programs get this environment, so that the search by
+    /// HOME finds them.
     pub fn start(env: &BTreeMap<String, String>) -> Self {
         let mut env = env.clone();
         let mut command = Command::new("Xvfb");
@@ -73,7 +73,7 @@ impl Desktop {
         desktop
     }
 
-    /// The display's name: `:7`.
+    /// The display's name, such as `:7`.
     pub fn name(&self) -> &str {
         &self.0.name
     }
@@ -89,14 +89,14 @@ impl Desktop {
         command
     }
 
-    /// Chooses the keyboard's layout: `us`, `de`.
+    /// Sets the keyboard layout: `us`, `de`.
     pub fn layout(&self, name: &str) {
         let output = process::run(self.command("setxkbmap").arg(name), PATIENCE);
         let output = output.expect("setxkbmap is installed: `./test` does it");
         assert!(output.status.success(), "setxkbmap {name}: {}", output.stderr);
     }
 
-    /// The user selects this text: it is what a middle click or Shift+Insert would paste.
+    /// Puts a text into the primary selection, which a middle click or Shift+Insert pastes.
     pub fn select(&self, text: &str) {
         let mut child = self
             .command("xclip")
@@ -109,11 +109,11 @@ impl Desktop {
         let mut stdin = child.stdin.take().expect("a pipe");
         stdin.write_all(text.as_bytes()).expect("xclip reads");
         drop(stdin);
-        // It goes on in the background and serves the text until another program owns the selection.
+        // xclip forks and serves the text until another program owns the selection.
         child.wait().expect("own child");
     }
 
-    /// The text that is selected; none where nobody owns the selection.
+    /// The primary selection; `None` without an owner.
     pub fn selected(&self) -> Option<String> {
         let mut command = self.command("xclip");
         command.args(["-selection", "primary", "-o"]);
@@ -130,7 +130,7 @@ impl Desktop {
         asked.reply().expect("the display answers").atom
     }
 
-    /// The 32-bit values of a property; none where it is missing or the window gone.
+    /// The 32-bit values of a property; empty if the property or the window is missing.
     fn property(&self, window: Window, name: &str) -> Vec<u32> {
         let asked =
             self.x().get_property(false, window, self.atom(name), AtomEnum::ANY, 0, 1024).ok();
@@ -153,7 +153,7 @@ impl Drop for Inner {
     }
 }
 
-/// A program on the desktop that its owner ends.
+/// Starts a program on the desktop; the caller must end it.
 pub fn spawn(desktop: &Desktop, program: &str, arguments: &[String], folder: &Path) -> Child {
     let mut command = desktop.command(program);
     command.args(arguments).current_dir(folder);

@@ -1,4 +1,4 @@
-//! Windows: whose they are, which is in front, and one that listens for keys that are not meant for it.
+//! Finds and activates windows, and opens a window that counts keys that were not meant for it.
 
 use std::time::Duration;
 
@@ -14,11 +14,10 @@ use x11rb::wrapper::ConnectionExt as _;
 use super::Desktop;
 use crate::process;
 
-/// How long a window may take to come up.
+/// Limit for a window to appear or to get the focus.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 impl Desktop {
-    /// Waits for the managed window of a process.
     pub fn window(&self, pid: u32) -> Window {
         let found = process::poll(PATIENCE, Duration::from_millis(10), || {
             let all = self.property(self.0.root, "_NET_CLIENT_LIST");
@@ -27,7 +26,7 @@ impl Desktop {
         found.unwrap_or_else(|| panic!("process {pid} opened no window"))
     }
 
-    /// Brings a window to the front as a task bar would, and waits until keys go there.
+    /// Brings a window to the front as a task bar does, and waits until it has the focus.
     pub fn activate(&self, window: Window) {
         let came = process::poll(PATIENCE, Duration::from_millis(5), || {
             if self.focused() == Some(window) {
@@ -43,20 +42,20 @@ impl Desktop {
         came.unwrap_or_else(|| panic!("window {window:#x} does not come to the front"));
     }
 
-    /// The managed window to which keys go.
+    /// The managed window that has the focus.
     pub fn focused(&self) -> Option<Window> {
         let focus = self.x().get_input_focus().ok()?.reply().ok()?.focus;
         let active = self.window_of(self.0.root, "_NET_ACTIVE_WINDOW")?;
         let mut at = focus;
-        // The focus may lie on a window inside the managed one.
+        // The focus may be on a child of the managed window.
         while at > 1 && at != active {
             at = self.x().query_tree(at).ok()?.reply().ok()?.parent;
         }
         (at == active).then_some(active)
     }
 
-    /// A window that looks as if it were another one's twin: of the same process and with the same title, as
-    /// the second window of a terminal with one process for all. It counts the keys it gets.
+    /// Opens a window with the process id and title of another, like the second window of a
+    /// single-process terminal. It counts the keys it gets.
     pub fn twin(&self, of: Window, pid: u32) -> Twin {
         let (x, screen) = RustConnection::connect(Some(self.name())).expect("the display answers");
         let root = x.setup().roots[screen].root;
@@ -93,19 +92,18 @@ impl Desktop {
     }
 }
 
-/// The window made by [`Desktop::twin`]; it goes with its owner.
+/// The window of [`Desktop::twin`]; dropping it closes the window.
 pub struct Twin {
     x: RustConnection,
     window: Window,
 }
 
 impl Twin {
-    /// Its id.
     pub fn window(&self) -> Window {
         self.window
     }
 
-    /// Keys it got since the last time it was asked.
+    /// The number of keys that arrived since the last call.
     pub fn keys(&self) -> usize {
         let mut keys = 0;
         while let Ok(Some(event)) = self.x.poll_for_event() {

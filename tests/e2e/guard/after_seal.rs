@@ -1,4 +1,4 @@
-//! What happens between a seal and the end of its turn.
+//! Calls between a seal and the end of its turn.
 
 use std::path::Path;
 
@@ -12,7 +12,7 @@ use super::{
 use crate::mock::Reply;
 use crate::world::World;
 
-/// The first answer of the session behind the boundary, which must have the file.
+/// The first answer of the fresh session, which must have the file.
 fn carried(needle: &'static str) -> super::Move {
     step(move |r| {
         assert_eq!(deliveries(r), 1);
@@ -26,7 +26,7 @@ fn carried(needle: &'static str) -> super::Move {
 }
 
 #[test]
-fn what_our_verbs_write_behind_the_seal_is_sealed_again_by_itself() {
+fn an_append_after_the_seal_is_sealed_again_automatically() {
     let mut agent = climb_and_seal();
     agent.push(step(|r| {
         assert!(sealed_path(r).ends_with("v0001.md"));
@@ -64,7 +64,7 @@ fn what_our_verbs_write_behind_the_seal_is_sealed_again_by_itself() {
 }
 
 #[test]
-fn an_edit_behind_the_seal_is_not_carried_until_it_is_sealed_too() {
+fn an_edit_after_the_seal_is_not_delivered_until_sealed() {
     let mut agent = climb_and_seal();
     agent.push(step(|r| {
         let sealed = sealed_path(r);
@@ -98,7 +98,7 @@ fn an_edit_behind_the_seal_is_not_carried_until_it_is_sealed_too() {
 }
 
 #[test]
-fn a_call_that_is_not_ours_ends_the_turn() {
+fn a_foreign_call_after_the_seal_ends_the_turn() {
     let mut agent = climb_and_seal();
     agent.push(step(|_| {
         let input = json!({"description": "d", "prompt": "p", "subagent_type": "general-purpose"});
@@ -115,7 +115,7 @@ fn a_call_that_is_not_ours_ends_the_turn() {
 }
 
 #[test]
-fn a_shell_call_behind_the_seal_ends_the_turn_too() {
+fn a_shell_call_after_the_seal_ends_the_turn() {
     let mut agent = climb_and_seal();
     agent.truncate(2);
     agent.push(step(|_| Reply::bash("brain-guard seal").tokens(percent(31.1))));

@@ -1,4 +1,4 @@
-//! A person at the terminal: the draft, the queue, the notice.
+//! A user at the terminal: drafts, queued prompts and the notice.
 
 use serde_json::json;
 
@@ -6,7 +6,7 @@ use super::{asked, climb_and_seal, deliveries, moves, only_result, percent, step
 use crate::mock::{Gate, Reply};
 use crate::world::World;
 
-/// Settings under which a person has some seconds to object.
+/// Settings with a notice of this many seconds.
 fn notice(seconds: u64) -> serde_json::Value {
     json!({"boundary": {"attended_notice_seconds": seconds, "min_interval_seconds": 0}})
 }
@@ -114,7 +114,7 @@ fn a_prompt_within_the_notice_cancels_it_for_its_turn() {
 }
 
 #[test]
-fn a_queued_turn_longer_than_the_clear_may_take_costs_no_memory() {
+fn a_queued_turn_longer_than_the_clear_limit_loses_no_notes() {
     let (last, queued) = (Gate::default(), Gate::default());
     let (held, queue_held) = (last.clone(), queued.clone());
     let mut agent = climb_and_seal();

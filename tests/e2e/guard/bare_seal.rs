@@ -1,5 +1,5 @@
-//! A seal of a file in which nothing was written: sealed, but no boundary, since
-//! a denied agent's first reflex must not cost its memory.
+//! Sealing a file without new notes starts no boundary. Agents often seal right after a denial,
+//! and must not lose their context by it.
 
 use serde_json::json;
 
@@ -8,7 +8,7 @@ use crate::mock::Reply;
 use crate::world::World;
 
 #[test]
-fn a_bare_seal_crosses_nothing_until_something_is_written() {
+fn a_seal_without_new_notes_starts_no_boundary() {
     let agent = moves(vec![
         step(|_| Reply::bash("echo one").tokens(percent(5.0))),
         step(|_| Reply::bash("brain-guard seal").tokens(percent(31.0))),

@@ -1,5 +1,5 @@
-//! The module fails between its clear and its submit: the hooks deliver the
-//! file with the prompt that the rewake starts, once.
+//! The module fails between its clear and its submit. The hooks then deliver the file once, with
+//! the prompt that the rewake starts.
 
 use serde_json::Value;
 
@@ -8,7 +8,7 @@ use super::{moves, percent, step};
 use crate::mock::Reply;
 use crate::world::World;
 
-/// Puts `code` behind the module's clear.
+/// Inserts `code` after the module's clear.
 fn break_after_clear(world: &World, code: &str) {
     let path = world.plugin("brain-guard").join("hooks/brain-guard.tsx");
     let text = std::fs::read_to_string(&path).expect("the module");
@@ -50,11 +50,11 @@ fn the_hooks_deliver_once(code: &str) {
 }
 
 #[test]
-fn it_throws_after_its_clear() {
+fn hooks_deliver_when_the_module_throws_after_its_clear() {
     the_hooks_deliver_once("throw new Error('broken here')");
 }
 
 #[test]
-fn it_hangs_after_its_clear() {
+fn hooks_deliver_when_the_module_hangs_after_its_clear() {
     the_hooks_deliver_once("await new Promise(() => {})");
 }

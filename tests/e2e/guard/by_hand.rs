@@ -1,5 +1,5 @@
-//! Without the module: the transcript measures, the user clears, the hooks
-//! deliver in pieces, and the rewake starts the fresh session's turn.
+//! Without the module, the hooks read the usage from the transcript and the user clears. The hooks
+//! deliver the file in pieces, and the rewake starts the fresh session's turn.
 
 use serde_json::{Value, json};
 
@@ -11,7 +11,7 @@ use super::{moves, percent, step, told};
 use crate::mock::{Gate, Reply, Request};
 use crate::world::{Builder, World};
 
-/// The pieces of a delivery in the order of their numbers, put together.
+/// Joins the pieces of a delivery in the order of their numbers.
 fn put_together(request: &Request) -> String {
     let mut pieces: Vec<(String, String)> = Vec::new();
     let texts = request.system_texts();
@@ -37,7 +37,7 @@ fn user_clears(world: Builder) {
         }),
         step(|r| {
             let (text, error) = result(r, "write");
-            // The row of this very response may be on disk by then, or not.
+            // The row of this response may be on disk already, or not.
             let by_transcript =
                 text.contains("The context is at 31.") && text.contains("transcript");
             assert!(error && by_transcript, "{text}");
@@ -91,7 +91,7 @@ fn the_user_is_asked_to_clear_in_an_older_client() {
 }
 
 #[test]
-fn nothing_is_blocked_where_nobody_could_clear() {
+fn nothing_is_blocked_without_a_carrier() {
     let agent = moves(vec![
         step(|_| Reply::bash("echo one").tokens(percent(5.0))),
         step(|_| Reply::bash("echo two").tokens(percent(31.0))),
@@ -103,7 +103,7 @@ fn nothing_is_blocked_where_nobody_could_clear() {
         }),
         step(|r| {
             all_went(r);
-            // By the transcript the note comes with the first batch or, one response behind, the second.
+            // The note comes with the first batch, or one response later if the transcript is late.
             assert_eq!(told(r, "Nothing is blocked, because no carrier"), 1);
             Reply::text("done").tokens(percent(31.2))
         }),
@@ -113,7 +113,7 @@ fn nothing_is_blocked_where_nobody_could_clear() {
     tui.prompt("Build the parser");
     world.mock.wait_main(4);
     tui.wait_idle();
-    // The client breaks the line where it fits.
+    // The client wraps the line.
     let told = tui.screen().split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(told.contains("nothing is blocked") && told.contains("no carrier"), "{told}");
     let why = explain(&world);
@@ -121,7 +121,7 @@ fn nothing_is_blocked_where_nobody_could_clear() {
     assert_eq!(why["capped"], "no carrier can clear this session now");
     let carriers = why["carriers"].as_str().expect("a text");
     assert!(
-        carriers.contains("module is not at work") && carriers.contains("nobody has typed"),
+        carriers.contains("module is not running") && carriers.contains("nobody has typed"),
         "{carriers}"
     );
     assert_eq!(why["last_denied"], Value::Null);
@@ -129,7 +129,7 @@ fn nothing_is_blocked_where_nobody_could_clear() {
 
 #[test]
 fn a_file_of_several_pieces_arrives_whole() {
-    // Lines of their own, words as long as paths are: below the block band in words, three pieces in characters.
+    // Words as long as paths: few enough words to block nothing, but three pieces in characters.
     let lines = |from: usize| -> String {
         let line = |n: usize| {
             let word = format!("crates/parser/src/grammar/rules/expression_{n:03}.rs");
@@ -147,7 +147,7 @@ fn a_file_of_several_pieces_arrives_whole() {
         long(0),
         long(20),
         long(40),
-        // One line that is longer than what the client lets through of one hook.
+        // One line longer than the client's limit for one hook's output.
         step(|_| append("next", &"a/very/long/path/".repeat(650)).tokens(percent(31.1))),
         note("the last one"),
         seal(),
@@ -214,7 +214,7 @@ fn long_prompts_do_not_push_the_file_out() {
 }
 
 #[test]
-fn a_clear_typed_while_another_turn_runs() {
+fn a_clear_queued_during_a_turn_delivers_the_sealed_file() {
     let gate = Gate::default();
     let held = gate.clone();
     let agent = moves(vec![

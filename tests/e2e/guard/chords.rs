@@ -1,4 +1,4 @@
-//! The chords as `install` binds them, in a client that runs meanwhile.
+//! `install` binds chords while a client runs.
 
 use serde_json::Value;
 
@@ -6,7 +6,7 @@ use crate::client;
 use crate::mock::Reply;
 use crate::world::{Spy, World};
 
-/// Presses a chord until `done`: the client reads a changed file within 3 seconds.
+/// Presses a chord until `done`, since the client needs up to 3 seconds to read a changed file.
 fn press<T>(world: &World, what: &str, mut press: impl FnMut(), done: impl Fn() -> Option<T>) -> T {
     let mut last = std::time::Instant::now();
     press();
@@ -60,11 +60,11 @@ fn bound_used_and_given_back(version: &str) {
 }
 
 #[test]
-fn install_binds_what_a_running_client_takes_up() {
+fn a_running_client_picks_up_installed_chords() {
     bound_used_and_given_back(client::PINNED);
 }
 
 #[test]
-fn install_binds_what_an_older_client_takes_up() {
+fn an_older_running_client_picks_up_installed_chords() {
     bound_used_and_given_back("2.1.250");
 }

@@ -1,4 +1,4 @@
-//! What the guard costs: a whole climb with it and without it, counted in the requests.
+//! The cost of the guard in tokens: one long session with it and one without it.
 
 use std::sync::Arc;
 
@@ -9,11 +9,10 @@ use super::{Move, append, moves, percent, step, unattended};
 use crate::mock::{Reply, Request};
 use crate::world::{Builder, World};
 
-/// Calls from the session's start to the top of the ramp.
+/// Calls from the session's start to the top tier.
 const CALLS: usize = 90;
 
-/// Works from 2 % to the top, and there goes on once, as one that is not told would; `last` are
-/// its moves then.
+/// Works from 2 % context usage to the top tier, and then makes the moves of `last`.
 fn climbs(world: Builder, last: Vec<Move>) -> Vec<Arc<Request>> {
     let call = |n: usize| {
         let at = 2.0 + 29.0 * n as f64 / CALLS as f64;
@@ -29,7 +28,7 @@ fn climbs(world: Builder, last: Vec<Move>) -> Vec<Arc<Request>> {
     world.mock.main()
 }
 
-/// Tokens of all text in a request: the system prompt, the tools, the messages.
+/// Counts the tokens of all text in a request: system prompt, tools, messages.
 fn size(request: &Request) -> u64 {
     fn count(value: &Value, counter: &Counter) -> u64 {
         match value {

@@ -1,4 +1,4 @@
-//! The user's own program as the carrier, and what happens where it can't.
+//! The user's own program as the carrier, including its failures.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -13,7 +13,7 @@ use crate::client::Terminal;
 use crate::mock::Reply;
 use crate::world::World;
 
-/// Settings with a program as the carrier, in a session that nobody attends.
+/// Settings with a program as the carrier, for an unattended session.
 fn by(program: &str, step_seconds: u64) -> Value {
     json!({"boundary": {
         "carrier": "command", "command": [program], "attended_minutes": 0,
@@ -28,7 +28,7 @@ fn program(world: &World, script: &str) {
 }
 
 #[test]
-fn a_program_of_the_users_clears_by_the_chord() {
+fn a_user_program_clears_by_the_chord() {
     let agent = moves(vec![
         step(|_| Reply::bash("echo one").tokens(percent(5.0))),
         step(|_| Reply::bash("echo two").tokens(percent(31.0))),
@@ -60,7 +60,7 @@ fn a_program_of_the_users_clears_by_the_chord() {
 }
 
 #[test]
-fn a_run_whose_boundary_fails_goes_on() {
+fn a_run_continues_when_its_boundary_fails() {
     let agent = moves(vec![
         step(|_| Reply::bash("echo one").tokens(percent(5.0))),
         step(|_| Reply::bash("echo two").tokens(percent(31.0))),

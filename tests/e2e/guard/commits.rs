@@ -1,5 +1,5 @@
-//! Git Commit Messages with the real client: what its shell commits stands in the file that
-//! crosses the boundary, and what was written there by hand doesn't.
+//! The Git Commit Messages section with the real client. Commits by its shell are in the delivered
+//! file; text written there by hand is not.
 
 use std::fs;
 use std::path::Path;
@@ -25,7 +25,7 @@ fn next(request: &Request, command: &str) -> Reply {
     Reply::bash(command).tokens(percent(5.0))
 }
 
-/// What the section of a file holds: every commit once, nothing else.
+/// Asserts that the section lists every commit once and nothing else.
 fn check(file: &str) {
     let section = file.split("## Git Commit Messages").nth(1).expect("section");
     for text in [
@@ -40,7 +40,7 @@ fn check(file: &str) {
     assert!(!section.contains("parsr") && !section.contains("all tests pass"), "{section}");
 }
 
-/// Plays the session up to its seal and, where a carrier clears this client, beyond.
+/// Plays the session up to its seal, and on if a carrier can clear this client.
 fn play(version: &str, requests: usize) {
     let agent = moves(vec![
         step(|_| Reply::bash(FIRST).tokens(percent(5.0))),
@@ -55,7 +55,7 @@ fn play(version: &str, requests: usize) {
         step(|_| append("directive", "write the lexer next").tokens(percent(5.0))),
         step(|r| next(r, FORGE)),
         step(|_| Reply::text("I wait for the rest.").tokens(percent(5.0))),
-        // The turn of the background call's end.
+        // The turn that the background call's end starts.
         step(|_| Reply::bash("true").tokens(percent(5.0))),
         step(|r| next(r, "brain-guard seal --clear")),
         step(|r| {
@@ -84,12 +84,12 @@ fn play(version: &str, requests: usize) {
 }
 
 #[test]
-fn what_was_committed_crosses_and_what_was_written_by_hand_does_not() {
+fn commits_are_delivered_but_handwritten_lines_are_not() {
     play(crate::client::PINNED, 12);
 }
 
-/// That one is cleared by hand; its hooks tell the same of its calls.
+/// This client is cleared by hand; its hooks report its calls the same way.
 #[test]
-fn commits_in_the_oldest_client() {
+fn commits_are_listed_in_the_oldest_client() {
     play("2.1.250", 11);
 }

@@ -1,4 +1,4 @@
-//! The way out in the permission mode that asks for everything.
+//! In the default permission mode, writing notes and sealing open no dialog.
 
 use serde_json::json;
 
@@ -7,7 +7,7 @@ use crate::mock::Reply;
 use crate::world::{Spy, World};
 
 #[test]
-fn the_three_moves_are_made_without_a_question() {
+fn notes_and_seal_open_no_permission_dialog() {
     let agent = moves(vec![
         step(|_| Reply::tool("Read", json!({"file_path": "README.md"})).tokens(percent(5.0))),
         step(|_| append("next", "the parser fails on CRLF").tokens(percent(31.0))),

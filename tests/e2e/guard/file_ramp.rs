@@ -1,4 +1,4 @@
-//! The compaction file's own ramp, at a context that is nearly empty.
+//! The tiers by the compaction file's size, in a nearly empty context.
 
 use std::fmt::Write as _;
 
@@ -8,10 +8,10 @@ use super::{append, deliveries, moves, only_result, percent, step};
 use crate::mock::{Reply, Request};
 use crate::world::World;
 
-/// Words at which the file is full.
+/// The word limit of the file.
 const FULL: u64 = 200;
 
-/// An append of `entries` insights of ten words each that no two share.
+/// Appends `entries` different insights of ten words each.
 fn insights(name: &str, entries: u32) -> Reply {
     let mut text = String::new();
     for n in 0..entries {
@@ -22,7 +22,7 @@ fn insights(name: &str, entries: u32) -> Reply {
     append("lesson", &text)
 }
 
-/// The words that the last move's append says the file has.
+/// The word count of the file that the last append reported.
 fn words(request: &Request) -> u64 {
     let (text, error) = only_result(request);
     let figure =
@@ -37,7 +37,7 @@ fn explained(request: &Request) -> Value {
     serde_json::from_str(&text).unwrap_or_else(|e| panic!("{e}: {text}"))
 }
 
-fn look() -> Reply {
+fn explain_call() -> Reply {
     Reply::bash("brain-guard explain --json")
 }
 
@@ -47,7 +47,7 @@ fn a_full_file_leads_to_a_boundary_and_the_next_session_is_no_shorter() {
     let first_base = std::sync::Arc::new(std::sync::Mutex::new(0.0));
     let kept = std::sync::Arc::clone(&first_base);
     let agent = moves(vec![
-        step(|_| look().tokens(percent(17.0))),
+        step(|_| explain_call().tokens(percent(17.0))),
         step(move |r| {
             *kept.lock().expect("no panic") = base(r);
             insights("first", 21).tokens(percent(17.1))
@@ -69,10 +69,10 @@ fn a_full_file_leads_to_a_boundary_and_the_next_session_is_no_shorter() {
             assert!(!only_result(r).1, "{r}");
             Reply::text("Sealed.").tokens(percent(17.4))
         }),
-        // The second session: the file starts at up to the seal's target.
+        // In the second session the file starts with at most the seal's target size.
         step(|r| {
             assert_eq!(deliveries(r), 1);
-            look().tokens(percent(17.0))
+            explain_call().tokens(percent(17.0))
         }),
         step(move |r| {
             let (status, before) = (explained(r), *first_base.lock().expect("no panic"));
@@ -83,7 +83,7 @@ fn a_full_file_leads_to_a_boundary_and_the_next_session_is_no_shorter() {
             insights("second", 2).tokens(percent(17.1))
         }),
         step(|r| {
-            // 10 % of the limit are new, and the file is past the tier that blocks reads.
+            // The file has grown by 10 % of the limit and is past the tier that blocks reads.
             assert!(words(r) * 100 / FULL >= 85, "{r}");
             Reply::tool("Read", json!({"file_path": "other.txt"})).tokens(percent(17.2))
         }),
@@ -109,7 +109,7 @@ fn a_full_file_leads_to_a_boundary_and_the_next_session_is_no_shorter() {
         }),
         step(|r| {
             assert_eq!(deliveries(r), 1);
-            look().tokens(percent(17.0))
+            explain_call().tokens(percent(17.0))
         }),
         step(move |r| {
             let base = base(r);

@@ -1,4 +1,4 @@
-//! The cleared session's first turn, started through the pane, when no answer comes.
+//! The fresh session's first turn, started through the pane, gets no answer.
 
 use serde_json::json;
 
@@ -41,7 +41,7 @@ fn a_refused_request_is_asked_again_by_the_chord() {
 }
 
 #[test]
-fn who_interrupts_it_is_not_asked_again() {
+fn an_interrupted_first_turn_is_not_asked_again() {
     let gate = Gate::default();
     let held = gate.clone();
     let world = world(move |_| Reply::text("begun\n\nnever ended\n").hang(&held));

@@ -1,5 +1,5 @@
-//! Two jobs over five sessions: bootstrapped, left in phases, carried over a
-//! ceiling, put aside for another job, taken up again, completed.
+//! Two jobs over five sessions. One job starts, enters a phase, continues over a boundary, is
+//! paused for the other job, resumes, and completes.
 
 use serde_json::{Value, json};
 
@@ -17,7 +17,7 @@ fn settings() -> Value {
     settings
 }
 
-/// A call whose predecessor went through.
+/// A move that requires success of the previous call.
 fn run(command: &'static str, at: f64) -> Move {
     step(move |r| {
         let (text, error) = only_result(r);
@@ -26,7 +26,7 @@ fn run(command: &'static str, at: f64) -> Move {
     })
 }
 
-/// A call whose predecessor was refused, naming this.
+/// A move that requires that the previous call failed with these words.
 fn refused(names: &'static [&'static str], command: &'static str) -> Move {
     step(move |r| {
         let (text, error) = only_result(r);
@@ -36,7 +36,7 @@ fn refused(names: &'static [&'static str], command: &'static str) -> Move {
     })
 }
 
-/// The turn's end that a verb asked for.
+/// Ends the turn as the previous command asked.
 fn ends() -> Move {
     step(|r| {
         let (text, error) = only_result(r);
@@ -70,7 +70,7 @@ EOF";
 
 fn story() -> Vec<Move> {
     vec![
-        // The first session: a person's prompt bootstraps the job.
+        // First session: the user's prompt starts the job.
         step(|_| Reply::bash("brain-guard job focus parser").tokens(percent(5.0))),
         run("brain-guard phase enter explore", 5.1),
         step(|r| {
@@ -88,16 +88,16 @@ fn story() -> Vec<Move> {
         step(|_| append("directive", "keep the public API").tokens(percent(31.1))),
         run("brain-guard seal --summary 'The grammar is read.'", 31.2),
         end(),
-        // The second one wakes up in the phase.
+        // Second session: starts in the phase.
         step(|_| Reply::bash(BUILT).tokens(percent(6.0))),
         run("brain-guard job pause", 6.1),
         run("brain-guard job focus docs", 6.2),
         ends(),
-        // The third begins the other job.
+        // Third session: starts the other job.
         step(|_| append("thread", "the tutorial lacks an example").tokens(percent(6.0))),
         run("brain-guard job focus parser", 6.1),
         ends(),
-        // The fourth takes the first one up again and completes it.
+        // Fourth session: resumes the first job and completes it.
         step(|_| Reply::bash("brain-guard job complete").tokens(percent(6.0))),
         refused(&["seal"], "brain-guard seal --summary 'The parser is done; its API stayed.'"),
         run("brain-guard job complete", 6.2),
@@ -106,7 +106,7 @@ fn story() -> Vec<Move> {
     ]
 }
 
-/// The job the fresh session works on, as its user's terminal has it.
+/// The job list as the user gets it in a terminal.
 #[track_caller]
 fn jobs(world: &World) -> Value {
     let output = world.guard(&["job", "list", "--json"]);
@@ -130,7 +130,7 @@ fn fresh(world: &World, number: usize) -> std::sync::Arc<Request> {
 }
 
 #[test]
-fn two_jobs_over_five_sessions() {
+fn two_jobs_continue_over_five_sessions() {
     let world = World::build().guard_settings(settings()).agent(moves(story())).start();
     let tui = world.tui(&[]);
     tui.prompt("Rewrite the parser");

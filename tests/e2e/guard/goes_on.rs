@@ -1,5 +1,5 @@
-//! A job from client to client: taken again by who goes on, nobody's twice, offered
-//! to a new session once nobody has it, taken over by a fork.
+//! A job across clients. A continued session takes its job again, and a fork takes it over. Only
+//! one session holds a job, and a new session is offered a job that nobody holds.
 
 use serde_json::Value;
 
@@ -8,14 +8,14 @@ use super::{append, moves, percent, step, told};
 use crate::mock::Reply;
 use crate::world::{Spy, World};
 
-fn own(world: &World) -> Value {
+fn first_job(world: &World) -> Value {
     let jobs = world.guard(&["job", "list", "--json"]);
     let jobs: Value = serde_json::from_str(&jobs.stdout).expect("JSON");
     jobs[0].clone()
 }
 
 #[test]
-fn it_is_taken_again_held_by_one_and_offered_when_nobody_has_it() {
+fn a_job_is_resumed_held_once_and_offered_when_free() {
     let text = |text: &'static str| step(move |_| Reply::text(text).tokens(percent(5.0)));
     let agent = moves(vec![
         step(|_| append("next", "the lexer drops a token").tokens(percent(5.0))),
@@ -30,14 +30,14 @@ fn it_is_taken_again_held_by_one_and_offered_when_nobody_has_it() {
     world.mock.wait_main(2);
     first.wait_screen("the turn's end", |s| s.contains("written"));
     first.wait_idle();
-    let job = own(&world)["name"].as_str().expect("a job").to_owned();
+    let job = first_job(&world)["name"].as_str().expect("a job").to_owned();
     first.quit();
-    assert_eq!(own(&world)["holder"], Value::Null, "its client has ended");
+    assert_eq!(first_job(&world)["holder"], Value::Null, "its client has ended");
 
     let again = world.tui(&["--continue"]);
     again.wait_idle();
     world.wait("the job to be taken again", || {
-        own(&world)["holder"]["session"].is_string().then_some(())
+        first_job(&world)["holder"]["session"].is_string().then_some(())
     });
     again.prompt("Go on");
     let request = world.mock.wait_main(3);
@@ -63,7 +63,7 @@ fn it_is_taken_again_held_by_one_and_offered_when_nobody_has_it() {
 }
 
 #[test]
-fn a_branch_of_the_conversation_takes_it_over() {
+fn a_forked_conversation_takes_over_the_job() {
     let agent = moves(vec![
         step(|_| append("next", "the lexer drops a token").tokens(percent(5.0))),
         step(|_| Reply::text("written").tokens(percent(5.0))),
@@ -76,7 +76,7 @@ fn a_branch_of_the_conversation_takes_it_over() {
     world.mock.wait_main(2);
     tui.wait_screen("the turn's end", |s| s.contains("written"));
     tui.wait_idle();
-    let (before, job) = (world.mock.main()[0].session.clone(), own(&world)["name"].clone());
+    let (before, job) = (world.mock.main()[0].session.clone(), first_job(&world)["name"].clone());
     tui.prompt("/branch");
     world.wait_hook("SessionStart", |hook| hook["source"] == "fork");
     tui.wait_idle();
@@ -84,8 +84,8 @@ fn a_branch_of_the_conversation_takes_it_over() {
     let request = world.mock.wait_main(3);
     assert_ne!(request.session, before, "{request}");
     tui.wait_screen("the turn's end", |s| s.contains("branched"));
-    assert_eq!(own(&world)["name"], job, "the same job");
-    assert_eq!(own(&world)["holder"]["session"].as_str(), request.session.as_deref());
+    assert_eq!(first_job(&world)["name"], job, "the same job");
+    assert_eq!(first_job(&world)["holder"]["session"].as_str(), request.session.as_deref());
     let job = job.as_str().expect("a job");
     assert_eq!(told(&request, &format!("this session works on the job {job}")), 1, "{request}");
 }

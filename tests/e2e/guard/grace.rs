@@ -1,5 +1,5 @@
-//! Sessions that are only coached for a while: in plan mode, and resumed ones
-//! that were full before the guard saw them.
+//! Sessions that only get coaching for a while: those in plan mode, and resumed ones that were
+//! already full when the guard first saw them.
 
 use serde_json::{Value, json};
 
@@ -50,7 +50,7 @@ fn plan_mode_is_only_coached() {
     );
 }
 
-/// A session at 60 % that ran without the plugin, resumed with it.
+/// A session that reached 60 % without the plugin, for resuming with it.
 fn resumed(script: Vec<Move>) -> World {
     let mut all = vec![step(|_| Reply::text("long ago").tokens(percent(60.0)))];
     all.extend(script);

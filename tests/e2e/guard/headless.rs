@@ -1,5 +1,5 @@
-//! `claude -p`: coached, never denied, never cleared, the answer as it was said;
-//! and blocked and carried over where the settings ask for it and a host is there.
+//! `claude -p` only gets coaching: no denials, no clear, and the answer is unchanged. With the
+//! right settings and a host that keeps the input open, it also gets denials and boundaries.
 
 use serde_json::{Value, json};
 
@@ -14,7 +14,7 @@ fn boundary() -> Value {
     json!({"headless": "boundary", "boundary": {"min_interval_seconds": 0, "attended_notice_seconds": 0}})
 }
 
-/// A turn that is at 31 % when it reads, writes and runs things.
+/// A turn that reads, writes and runs commands at 31 %.
 fn coached() -> Vec<Move> {
     vec![
         step(|_| Reply::bash("echo one").tokens(percent(5.0))),
@@ -67,7 +67,7 @@ fn json_output_holds_the_answer() {
     });
 }
 
-/// The `result` of the only line that has one.
+/// The `result` of the only line with one.
 fn only_result(out: &str) -> String {
     let lines: Vec<Value> = out.lines().map(|l| serde_json::from_str(l).expect("JSON")).collect();
     let results: Vec<&Value> = lines.iter().filter(|l| l["type"] == "result").collect();

@@ -1,5 +1,4 @@
-//! `doctor` on a real installation: what the client's sessions leave behind, and what it
-//! finds where they leave nothing.
+//! `doctor` on a real installation, with and without traces of the client's sessions.
 
 use serde_json::Value;
 
@@ -8,15 +7,15 @@ use crate::client::{self, PINNED};
 use crate::mock::Reply;
 use crate::world::World;
 
-/// All that `doctor` finds; it asks the client three times.
+/// The findings of `doctor`, which calls the client three times.
 fn doctor(world: &World) -> Vec<Value> {
     let output = world.guard(&["doctor", "--json"]);
     serde_json::from_str(&output.stdout).unwrap_or_else(|e| panic!("{e}: {output:?}"))
 }
 
-/// What a check says: its level and what was seen.
+/// The level and text of a check.
 fn check(found: &[Value], name: &str) -> (String, String) {
-    // A check may say several things: what is wrong comes first.
+    // A check can have several findings: problems come first.
     let mut of_it: Vec<&Value> = found.iter().filter(|f| f["check"] == name).collect();
     of_it.sort_by_key(|f| f["level"] == "ok");
     let text = |name: &str| of_it[0][name].as_str().expect("text").to_owned();
@@ -69,7 +68,7 @@ fn doctor_sees_hooks_fire_the_module_live_and_both_missing() {
     let found = doctor(&world);
     let (level, seen) = check(&found, "switches");
     assert!(level == "problem" && seen.contains("disableAllHooks"), "{seen}");
-    // The client writes its transcript in its own time.
+    // The client writes its transcript with a delay.
     let seen = world.wait("a session without hooks to be found", || {
         let (level, seen) = check(&doctor(&world), "hooks");
         (level == "problem").then_some(seen)

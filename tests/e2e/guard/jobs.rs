@@ -1,5 +1,5 @@
-//! Jobs across sessions: one gets its name without a clear, a new one and a known one
-//! each in a fresh session, a completed one leaves its summary and nothing else.
+//! Jobs across sessions. Naming a job needs no clear; switching to a new or a known job starts a
+//! fresh session. A completed job leaves only its summary.
 
 use serde_json::{Value, json};
 
@@ -11,8 +11,7 @@ use crate::world::World;
 const BINDING: &str = "never log the token";
 const SUMMARY: &str = "the lexer works; CRLF was the hard part";
 
-/// The agent's side of four sessions; the first has five requests, the others two
-/// each but for the last.
+/// The agent's moves in four sessions, with five, two, two and one requests.
 fn script() -> Vec<Move> {
     vec![
         step(|_| Reply::bash("echo one").tokens(percent(5.0))),
@@ -91,13 +90,13 @@ fn played(world: &World) {
 }
 
 #[test]
-fn by_the_module() {
+fn jobs_switch_by_the_module() {
     let world = World::build().guard_settings(patient(alone())).agent(moves(script())).start();
     played(&world);
 }
 
 #[test]
-fn in_tmux_without_the_module() {
+fn jobs_switch_in_tmux_without_the_module() {
     let settings = super::tmux::settings(&[]);
     let world = World::build().without_mod().in_tmux().guard_settings(settings);
     let world = world.agent(moves(script())).start();
@@ -105,9 +104,9 @@ fn in_tmux_without_the_module() {
     played(&world);
 }
 
-/// Typed by the user: a look costs no turn, a seal is the agent's to make.
+/// Commands typed by the user: listing costs no turn, and the agent does the sealing.
 #[test]
-fn the_commands_at_the_prompt() {
+fn job_and_seal_commands_work_at_the_prompt() {
     let agent = moves(vec![
         step(|r| {
             assert!(r.last_user_text().contains("brain-guard seal --clear"), "{r}");

@@ -1,5 +1,5 @@
-//! `./test --live`, end to end: its own world, its client and its judge, with a scripted
-//! model behind `ANTHROPIC_BASE_URL` that reacts to what it is told.
+//! `./test --live` end to end, with its own world, client and judge. A scripted model behind
+//! `ANTHROPIC_BASE_URL` reacts to the guard's texts.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -16,7 +16,7 @@ use crate::process;
 
 const QUIET: Duration = Duration::from_secs(20);
 
-/// What the model does next.
+/// The model's next action.
 #[derive(Clone, Copy, PartialEq)]
 enum Move {
     Read,
@@ -26,8 +26,8 @@ enum Move {
     End,
 }
 
-/// A model that reads chapter by chapter, and when a read is refused writes down where it
-/// is, seals, and ends its turn.
+/// A model that reads chapter by chapter. When a read is denied, it notes its position, seals,
+/// and ends its turn.
 struct Keeper {
     session: Option<String>,
     reads: u64,
@@ -114,7 +114,7 @@ fn a_session_is_played_counted_and_reported() {
     let notes: Vec<_> = run.verdict.crossings.iter().map(|c| c.tokens_at_note).collect();
     assert!(notes.iter().all(|n| n.is_some_and(|n| (24_000..36_000).contains(&n))), "{text}");
     let crossing = &run.verdict.crossings[0];
-    // Six chapters fit below the tier that refuses the seventh read.
+    // Six chapters fit below the tier that denies the seventh read.
     assert_eq!(crossing.denied, BTreeMap::from([("Read".to_owned(), 1)]), "{text}");
     let calls = crossing.calls_to_seal.expect("a note and a seal");
     assert!((5..=9).contains(&calls), "{text}");
@@ -129,7 +129,7 @@ fn a_session_is_played_counted_and_reported() {
     assert!(run.indexed >= 6 && run.verdict.faults.is_empty(), "{text}");
     assert!(text.contains("verdict     it sealed, and the next session went on"), "{text}");
     assert_eq!(report::json(&args, &run)["went_on"], true);
-    // How far it is when it is looked at is chance.
+    // The progress at each check varies.
     let of =
         |n: u32| told.iter().filter(|line| line.starts_with(&format!("session {n}, "))).count();
     assert!(of(1) > 1 && of(2) > 0, "{told:?}");
@@ -143,7 +143,7 @@ fn a_session_is_played_counted_and_reported() {
 }
 
 #[test]
-fn a_bound_ends_it() {
+fn a_limit_ends_the_live_session() {
     let (_mock, access) = mock();
     let bounds = Bounds { requests: 3, ..Args::default().bounds };
     let args = Args { bounds, ..args() };
@@ -155,7 +155,7 @@ fn a_bound_ends_it() {
 }
 
 #[test]
-fn it_refuses_in_ci_and_without_a_key() {
+fn a_live_run_is_refused_in_ci_and_without_a_key() {
     let cases = [
         (vec![("CI", "true"), ("ANTHROPIC_API_KEY", "k")], "never runs in CI"),
         (vec![], "set ANTHROPIC_API_KEY"),

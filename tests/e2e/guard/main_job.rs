@@ -1,5 +1,5 @@
-//! The main job: a long session climbs, is squeezed, writes, seals, is cleared,
-//! and its successor goes on. Nobody touches the keyboard after the first prompt.
+//! The main scenario: a long session fills its context, is restricted, writes notes, seals and is
+//! cleared, and the next session continues. Only the first prompt is typed.
 
 use std::sync::{Arc, Mutex};
 
@@ -12,7 +12,7 @@ use crate::world::World;
 const NOTE: &str = "a plugin your user installed, watches how full this session is";
 
 #[test]
-fn climbs_writes_seals_and_goes_on_by_itself() {
+fn a_session_seals_and_continues_by_itself() {
     let path = Arc::new(Mutex::new(String::new()));
     let (seen, known) = (Arc::clone(&path), Arc::clone(&path));
     let agent = moves(vec![
@@ -133,8 +133,8 @@ fn climbs_writes_seals_and_goes_on_by_itself() {
     );
 }
 
-/// The journals of both sessions tell what was done, and what of it went into a context
-/// is at most three thousandths of the tokens that count as full.
+/// The journals of both sessions record the actions. The text that the guard added to a context is
+/// at most 0.3 % of the limit.
 fn accounted(world: &World) {
     let main = world.mock.main();
     let id = |request: &Request| request.session.clone().expect("a session");

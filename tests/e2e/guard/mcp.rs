@@ -1,5 +1,5 @@
-//! The tools in the real client: offered where the plugin says so, called by the agent, about
-//! the session that the client is in, and no way round the guard.
+//! The MCP tools in the real client. The plugin decides whether they are offered. They work on the
+//! client's current session and do not bypass the guard.
 
 use serde_json::{Value, json};
 
@@ -14,7 +14,7 @@ fn tool(name: &str) -> String {
     format!("{SERVER}{name}")
 }
 
-/// Loads the tools, which the client does on demand.
+/// Loads the tools; the client loads them on demand.
 fn load() -> Move {
     step(|_| {
         let query = format!("select:{},{}", tool("purge_control"), tool("inject"));
@@ -22,35 +22,35 @@ fn load() -> Move {
     })
 }
 
-/// A call whose result is looked for by this id.
+/// A call with this id, by which the tests find its result.
 fn call(id: &'static str, name: &str, arguments: Value) -> Reply {
     Reply::text("I ask").and_tool_id(id, &tool(name), arguments)
 }
 
-/// The texts of a result that is no error.
+/// The text of a successful result.
 #[track_caller]
-fn told(request: &Request, id: &str) -> String {
+fn ok_text(request: &Request, id: &str) -> String {
     let (text, is_error) = result(request, id);
     assert!(!is_error, "{id}: {text}");
     text
 }
 
 #[test]
-fn the_tools_are_about_the_session_that_the_client_is_in() {
+fn the_tools_use_the_current_session() {
     let agent = moves(vec![
         load(),
         step(|_| call("first", "inject", json!({ "ref": "1" })).tokens(percent(5.1))),
         step(|r| {
-            let page = told(r, "first");
+            let page = ok_text(r, "first");
             assert!(page.contains("Look at the lexer"), "{page}");
             assert!(page.contains(r.session.as_deref().expect("a session")), "{page}");
             Reply::text("read it").tokens(percent(5.2))
         }),
         load(),
-        // The first round is the `/clear`.
+        // Round 1 is the `/clear`.
         step(|_| call("second", "inject", json!({ "ref": 2 })).tokens(percent(5.1))),
         step(|r| {
-            let page = told(r, "second");
+            let page = ok_text(r, "second");
             assert!(page.contains("Look at the parser"), "{page}");
             assert!(page.contains(r.session.as_deref().expect("a session")), "{page}");
             Reply::text("read that").tokens(percent(5.2))
@@ -71,10 +71,10 @@ fn the_tools_are_about_the_session_that_the_client_is_in() {
 }
 
 #[test]
-fn at_narrow_what_is_kept_of_the_context_is_asked_for_and_nothing_is_read() {
+fn at_narrow_the_context_can_be_queried_but_nothing_read() {
     let agent = moves(vec![
         load(),
-        // Without the module the gauge may be one response behind.
+        // Without the module, the known context usage can be one response old.
         step(|_| Reply::bash("echo two").tokens(percent(31.0))),
         step(|_| {
             call("context", "purge_control", json!({ "action": "get_context" }))
@@ -99,18 +99,18 @@ fn at_narrow_what_is_kept_of_the_context_is_asked_for_and_nothing_is_read() {
 }
 
 #[test]
-fn nothing_is_offered_where_the_plugin_does_not_say_so() {
+fn tools_are_not_offered_without_the_setting() {
     let world = World::build().agent(|_| Reply::text("done")).start();
     let output = world.print(&[], "Go").finish();
     assert!(output.status.success(), "{output:?}");
     assert!(world.mock.main().iter().all(|request| !request.contains("purge_control")));
 }
 
-/// What the first command printed, by which the session is known to hold it.
+/// A line from the first command's output; a session with it has the whole output.
 const LAST: &str = "line 400 of the log";
 
 #[test]
-fn what_was_extracted_comes_back_as_the_result_of_the_call() {
+fn restore_returns_the_extracted_value() {
     let agent = moves(vec![
         step(|_| {
             Reply::bash("for i in $(seq 400); do echo \"line $i of the log\"; done").tokens(21_000)
@@ -118,7 +118,7 @@ fn what_was_extracted_comes_back_as_the_result_of_the_call() {
         step(|_| Reply::bash("echo two").tokens(22_000)),
         step(|_| Reply::bash("echo three").tokens(23_000)),
         step(|_| Reply::text("played").tokens(24_000)),
-        // The session that was made of it.
+        // The successor.
         step(|r| {
             let held = r.messages().iter().map(Value::to_string).collect::<String>();
             assert!(!held.contains("line 200 of the log"), "{held}");
@@ -130,13 +130,13 @@ fn what_was_extracted_comes_back_as_the_result_of_the_call() {
         }),
         step(|_| call("context", "purge_control", json!({ "action": "get_context" }))),
         step(|r| {
-            let context: Value = serde_json::from_str(&told(r, "context")).expect("JSON");
+            let context: Value = serde_json::from_str(&ok_text(r, "context")).expect("JSON");
             let entry = &context["extracted"][0]["entry_id"];
             assert!(entry.is_string(), "{context}");
             call("back", "purge_control", json!({ "action": "restore", "entry_id": entry }))
         }),
         step(|r| {
-            let text = told(r, "back");
+            let text = ok_text(r, "back");
             assert!(text.starts_with("{\"restored\":true"), "{text}");
             assert!(
                 text.contains("line 1 of the log\nline 2 of the log") && text.contains(LAST),

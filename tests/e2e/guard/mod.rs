@@ -1,5 +1,3 @@
-//! brain-guard in the real client.
-
 mod after_seal;
 mod attended;
 mod bare_seal;
@@ -28,6 +26,7 @@ mod notifications;
 mod operator;
 mod own_compaction;
 mod phases;
+mod picture;
 mod probe;
 mod reground;
 mod report;
@@ -50,16 +49,16 @@ use serde_json::{Value, json};
 use crate::mock::{Reply, Request};
 use crate::world::World;
 
-/// Tokens that are `percent` of the limit of the default model (1,000,000 less
-/// the client's buffer for its own compaction).
+/// Converts percent of the default model's limit to tokens. The limit is 1,000,000 minus the
+/// client's buffer for its own compaction.
 pub fn percent(percent: f64) -> u64 {
     (percent * 9_670.0) as u64
 }
 
-/// One move of the scripted agent: it sees the request and answers it.
+/// One move of the scripted agent: it answers a request.
 pub type Move = Box<dyn FnMut(&Request) -> Reply + Send>;
 
-/// An agent that makes its moves in order, and is done after the last.
+/// An agent that makes these moves in order and then says that nothing is left.
 pub fn moves(list: Vec<Move>) -> impl FnMut(&Request) -> Reply + Send + 'static {
     let mut list = list.into_iter();
     move |request| match list.next() {
@@ -68,13 +67,12 @@ pub fn moves(list: Vec<Move>) -> impl FnMut(&Request) -> Reply + Send + 'static 
     }
 }
 
-/// A move.
 pub fn step(act: impl FnMut(&Request) -> Reply + Send + 'static) -> Move {
     Box::new(act)
 }
 
-/// The moves that bring a session to the top of the ramp, write there and seal.
-/// The next move sees the seal's report.
+/// The moves that bring a session to the top tier, write a note there and seal. The next move
+/// gets the seal's report.
 pub fn climb_and_seal() -> Vec<Move> {
     vec![
         step(|_| Reply::bash("echo one").tokens(percent(5.0))),
@@ -86,12 +84,12 @@ pub fn climb_and_seal() -> Vec<Move> {
     ]
 }
 
-/// A call of our own verb with one entry.
+/// Calls `brain-guard append` with one entry.
 pub fn append(kind: &str, text: &str) -> Reply {
     Reply::bash(&format!("brain-guard append --kind {kind} <<'EOF'\n- {text}\nEOF"))
 }
 
-/// The result of the call with this id, and whether it is an error: what the model reads.
+/// The result of the call with this id, and whether it is an error.
 pub fn result(request: &Request, id: &str) -> (String, bool) {
     let all = request.tool_results();
     let found = all.iter().find(|r| r.id == id);
@@ -99,7 +97,7 @@ pub fn result(request: &Request, id: &str) -> (String, bool) {
     (found.text.clone(), found.is_error)
 }
 
-/// The only result of the last move.
+/// The only result of the last move, and whether it is an error.
 pub fn only_result(request: &Request) -> (String, bool) {
     let mut all = request.tool_results();
     assert_eq!(all.len(), 1, "{all:?}");
@@ -107,7 +105,7 @@ pub fn only_result(request: &Request) -> (String, bool) {
     (only.text, only.is_error)
 }
 
-/// The sealed version that the last move's seal names.
+/// The path of the sealed version that the last seal reported.
 pub fn sealed_path(request: &Request) -> String {
     let (text, error) = only_result(request);
     let path = text.lines().find_map(|line| line.strip_prefix("sealed version: "));
@@ -115,13 +113,12 @@ pub fn sealed_path(request: &Request) -> String {
     path.unwrap_or_else(|| panic!("no seal: {text}")).to_owned()
 }
 
-/// How often a text stands in what the model is told by the client and the hooks.
+/// Counts a text in the `system` messages, which come from the client and the hooks.
 pub fn told(request: &Request, text: &str) -> usize {
     request.system_texts().iter().map(|t| t.matches(text).count()).sum()
 }
 
-/// How many lines of what the model is told by the client and the hooks speak of the
-/// guard, its lines in the client's list of skills left out.
+/// Counts the lines about the guard in the `system` messages, without the client's skill list.
 pub fn heard(request: &Request) -> usize {
     let lines = request.system_texts().into_iter().flat_map(str::lines);
     let skills = ["brain-guard:brain-guard", "brain-guard:extraction"];
@@ -129,17 +126,17 @@ pub fn heard(request: &Request) -> usize {
     lines.filter(|l| l.contains("brain-guard") && !listed(l)).count()
 }
 
-/// How many of the user's texts bring a compaction file to the conversation.
+/// Counts the delivered compaction files.
 pub fn deliveries(request: &Request) -> usize {
     request.notes().len()
 }
 
-/// Settings for sessions whose user is not warned although a test types the prompt.
+/// Settings without a notice to the user, although a test types the prompt.
 pub fn unattended() -> Value {
     json!({"boundary": {"attended_notice_seconds": 0, "min_interval_seconds": 0}})
 }
 
-/// What `brain-guard <verb> --json` says of the project's only session.
+/// The output of `brain-guard <verb> --json` about the only session.
 pub fn asked(world: &World, verb: &str) -> Value {
     let output = world.guard(&[verb, "--json"]);
     serde_json::from_str(&output.stdout).unwrap_or_else(|_| panic!("{verb}: {output:?}"))

@@ -1,5 +1,5 @@
-//! `/model` in mid-session: the tiers follow the new model's window, and so does
-//! what the settings say of such windows alone.
+//! After `/model` in mid-session, the tiers follow the new model's limit, and so do settings for
+//! limits of that size.
 
 use serde_json::json;
 

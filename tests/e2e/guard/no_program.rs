@@ -1,10 +1,10 @@
-//! The plugin's tree as a checkout has it, without a built program.
+//! The plugin from a plain checkout, without a built program.
 
 use crate::mock::Reply;
 use crate::world::World;
 
 #[test]
-fn a_session_is_told_once_and_runs_without_an_error_line() {
+fn a_session_without_the_program_gets_one_message_and_no_errors() {
     let world = World::build()
         .bare()
         .agent(|request| match request.n {

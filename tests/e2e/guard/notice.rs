@@ -1,4 +1,4 @@
-//! What a person may do while a notice counts down.
+//! The user's options while a notice counts down.
 
 use serde_json::json;
 
@@ -7,7 +7,7 @@ use crate::client::Tui;
 use crate::mock::{Gate, Reply};
 use crate::world::World;
 
-/// A sealed session whose notice runs for so many seconds.
+/// Plays a session to its seal, with a notice of this many seconds.
 fn noticed(seconds: u64) -> (World, Tui) {
     let mut agent: Vec<Move> = climb_and_seal();
     agent.push(step(|_| Reply::text("I end my turn.").tokens(percent(31.2))));
@@ -25,7 +25,7 @@ fn noticed(seconds: u64) -> (World, Tui) {
 }
 
 #[test]
-fn it_counts_down_above_the_prompt_box() {
+fn the_notice_counts_down_above_the_prompt_box() {
     let (_world, tui) = noticed(60);
     for second in [58, 57, 56] {
         tui.wait_screen("the next second", |s| s.contains(&format!("In {second} s this session")));
@@ -58,7 +58,7 @@ fn an_override_ends_the_notice_and_off_begins_a_new_one() {
     assert_ne!(last.session, world.mock.main()[0].session);
 }
 
-/// The end of a background command starts a turn that nobody asked for.
+/// The end of a background command starts a turn without a prompt from the user.
 #[test]
 fn after_escape_a_background_commands_end_starts_no_boundary() {
     let gate = Gate::default();

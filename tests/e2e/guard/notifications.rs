@@ -1,5 +1,5 @@
-//! Prompts that the client makes of itself (a background shell's or agent's end)
-//! are nobody's: no trail, nobody attends, and no notice is cancelled.
+//! Prompts by the client itself (the end of a background shell or agent) do not count as the
+//! user's. They leave no trail, do not make the session attended, and cancel no notice.
 
 use serde_json::{Value, json};
 
@@ -19,7 +19,7 @@ fn prompts(world: &World) -> Vec<String> {
     text.lines().map(text_of).collect()
 }
 
-/// When the world's only session last heard from a person.
+/// The time of the last prompt by a person in the only session.
 fn last_human(world: &World) -> Value {
     let states = std::fs::read_dir(world.state().join("brain-guard")).expect("the state").flatten();
     let folders = states.map(|state| state.path().join("sessions"));
@@ -76,7 +76,7 @@ fn a_background_agents_end_does_not_cancel_the_notice() {
 }
 
 #[test]
-fn a_monitors_event_is_nobodys_prompt() {
+fn a_monitor_event_is_not_a_user_prompt() {
     let monitor = json!({
         "command": "until test -f go; do sleep 0.05; done; echo tick; sleep 300", "description": "ticks", "persistent": false, "timeout_ms": 60000,
     });

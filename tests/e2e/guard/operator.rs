@@ -1,5 +1,5 @@
-//! The override is the operator's: taken in a terminal or at the prompt, and
-//! out of the agent's reach at every stance.
+//! Only the operator can set the override, in a terminal or at the prompt. The agent cannot set
+//! it at any tier.
 
 use serde_json::{Value, json};
 
@@ -8,7 +8,8 @@ use super::{Move, moves, percent, step};
 use crate::mock::Reply;
 use crate::world::World;
 
-/// A call that is never blocked and one that is at narrow; ids are unique, the client drops repeated ones.
+/// One call that is never blocked and one that is blocked at `narrow`. The ids must be unique,
+/// because the client drops repeated ones.
 fn writes(id: &'static str, at: f64) -> Move {
     step(move |_| {
         let write = json!({"file_path": "new.txt", "content": "x"});
@@ -25,7 +26,7 @@ fn went(id: &'static str, last: &'static str) -> Move {
     })
 }
 
-/// Ends a turn at narrow, attended: refused twice, then the person is waited for.
+/// Ends an attended turn at `narrow`: the hook refuses twice, then waits for the user.
 fn blocked(id: &'static str, last: &'static str) -> Vec<Move> {
     let refused = move |text: &'static str| {
         step(move |r| {
@@ -105,8 +106,8 @@ fn the_operator_lifts_the_blocks_and_sets_them_again() {
 }
 
 #[test]
-fn the_agent_can_not_take_it() {
-    // The client drops a call whose id was there before.
+fn the_agent_cannot_set_the_override() {
+    // The client drops a call with a repeated id.
     let tries = |round: &'static str, at: f64| {
         step(move |_| {
             let id = |name: &str| format!("{name}-{round}");
@@ -157,7 +158,7 @@ fn the_agent_can_not_take_it() {
 }
 
 #[test]
-fn what_people_ask_is_answered_at_the_prompt() {
+fn user_commands_are_answered_at_the_prompt() {
     let answer = step(|_| Reply::text("hello").tokens(percent(5.0)));
     let world = World::build().agent(moves(vec![answer])).start();
     let tui = world.tui(&[]);

@@ -1,5 +1,5 @@
-//! The client compacts all the same: the live file is put away, given to the
-//! session again, and the figures begin anew.
+//! The client compacts anyway. The guard archives the live file, delivers it to the session
+//! again, and restarts its figures.
 
 use serde_json::json;
 
@@ -15,7 +15,7 @@ fn the_file_outlives_the_clients_own_compaction() {
     let agent = moves(vec![
         step(|_| Reply::bash("echo one").tokens(8_000)),
         step(|_| append("next", ENTRY).tokens(85_000)),
-        // Above the client's threshold: it compacts before the next request.
+        // Above the client's threshold, so it compacts before the next request.
         step(|_| Reply::bash("echo two").tokens(175_000)),
         step(|r| {
             assert!(r.said("side answer"), "the client's summary");

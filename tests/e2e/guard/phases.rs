@@ -1,5 +1,5 @@
-//! Phases in the real client: what the agent hears as it enters one, what it reads of a
-//! refused exit, and that an exit without a heredoc doesn't wait for one.
+//! Phases in the real client: the text on entering one, the text of a refused exit, and an exit
+//! without a heredoc, which must not wait for one.
 
 use serde_json::json;
 

@@ -1,5 +1,4 @@
-//! What the fresh session is told of its surroundings: where the shell stood,
-//! what `/clear` undid, and what still runs.
+//! A fresh session learns the shell's last folder, what `/clear` undid, and what still runs.
 
 use serde_json::json;
 

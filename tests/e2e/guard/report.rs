@@ -1,5 +1,5 @@
-//! The report of a job, opened in Chromium: what its plot shows is what the client wrote
-//! into its transcripts, and how long its boundary took is what the mock API saw.
+//! The report of a job, opened in Chromium. Its plot matches the client's transcripts, and its
+//! boundary has a plausible duration.
 
 use std::path::PathBuf;
 
@@ -8,14 +8,14 @@ use serde_json::Value;
 use crate::browser::{Browser, responses};
 use crate::world::World;
 
-/// Tokens that count as full for the default model.
+/// The limit of the default model in tokens.
 const LIMIT: f64 = 967_000.0;
 
-/// Checks the report of the only job, whose sessions are these, against what is known from
-/// elsewhere. The job climbed to narrow, sealed once, and crossed by the module.
+/// Checks the report of the only job, with these sessions, against other sources. The job reached
+/// `narrow`, sealed once, and had one boundary by the module.
 pub fn shows_what_happened(world: &World, sessions: [&str; 2]) {
-    // As the agent was scripted: 5 %, 19 % … 31.5 %, then a fresh one at 6 % and 6.5 %.
-    // The client writes a row a moment after it shows it.
+    // The script: 5 %, 19 % … 31.5 %, then a fresh session at 6 % and 6.5 %. The client writes a
+    // row shortly after showing it.
     world.wait("row of every answer", || {
         let rows = sessions.iter().map(|id| responses(&transcript(world, id)).len());
         (rows.sum::<usize>() == 10).then_some(())
@@ -58,7 +58,7 @@ pub fn shows_what_happened(world: &World, sessions: [&str; 2]) {
             "[...document.querySelectorAll('#{lane} .mark')].reduce((n, m) => n + +m.dataset.count, 0)"
         )
     };
-    // Read at block-reads; Bash, Write, Bash and Agent at narrow.
+    // Read at `block-reads`; Bash, Write, Bash and Agent at `narrow`.
     assert_eq!(browser.evaluate(&marks("denials")), 5, "{}", report["totals"]);
     assert_eq!(browser.evaluate(&marks("seals")), 1);
     let bands = "[...document.querySelectorAll('#stance .band')].map(b => b.dataset.tier).join()";

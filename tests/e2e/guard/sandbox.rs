@@ -1,5 +1,5 @@
-//! In the client's sandbox a command may write in the project only: the verbs
-//! get by with that, and the hooks, which are outside, keep the state.
+//! In the client's sandbox a command can write only in the project. That is enough for the verbs;
+//! the hooks run outside and keep the state.
 
 use super::story::{all_went, alone, append, end, patient, said, seal, sealed, wait_acknowledged};
 use super::{moves, percent, step};
@@ -7,7 +7,7 @@ use crate::mock::Reply;
 use crate::world::World;
 
 #[test]
-fn a_sandboxed_session_crosses() {
+fn a_sandboxed_session_continues_after_its_boundary() {
     let agent = moves(vec![
         step(|_| Reply::bash("touch $XDG_STATE_HOME/x || echo refused").tokens(percent(5.0))),
         step(|r| {

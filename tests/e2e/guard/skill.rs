@@ -1,4 +1,4 @@
-//! The plugin's skill: listed to the model, and read even where all else is blocked.
+//! The plugin's skills: listed to the model, and readable even when all else is blocked.
 
 use serde_json::json;
 
@@ -15,8 +15,8 @@ fn listed_and_read(version: &str) {
             assert!(r.contains(&format!("{SKILL}: How to write and seal")), "listed");
             Reply::bash("echo one").tokens(percent(5.0))
         }),
-        // Without the module the gauge may be one response behind, and the client takes its time
-        // to write that one down.
+        // Without the module, the known context usage can be one response old. The client also
+        // writes that response with a delay.
         step(|_| Reply::bash("sleep 1; echo two").tokens(percent(31.0))),
         step(|_| {
             Reply::tool("ToolSearch", json!({"query": "select:Monitor"}))
@@ -42,7 +42,7 @@ fn listed_and_read(version: &str) {
     tui.wait_screen("the turn's end", |s| s.contains("read it"));
 }
 
-/// The skill that says what a placeholder is: listed, and opened by the model.
+/// The model sees the skill about placeholders in the list and opens it.
 #[test]
 fn the_skill_of_extraction_is_listed_and_read() {
     const EXTRACTION: &str = "brain-guard:extraction";

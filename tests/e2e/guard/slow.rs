@@ -1,5 +1,4 @@
-//! Boundaries through the pane while hooks are slow: other plugins', or our own on
-//! a machine under load.
+//! Boundaries through the pane with slow hooks, of other plugins or of our own on a busy machine.
 
 use std::os::unix::fs::PermissionsExt as _;
 
@@ -15,7 +14,7 @@ fn builder() -> Builder {
     builder.agent(moves(crossing()))
 }
 
-/// The main hook of a cleared session's start takes so long.
+/// A world whose main hook takes this long at the start of a cleared session.
 fn slow_start(seconds: u32) -> (tempfile::TempDir, World) {
     let dir = tempfile::tempdir().expect("folder");
     let slow = dir.path().join("slow");
@@ -34,9 +33,9 @@ printf %s "$input" | {program} "$@"
     (dir, world)
 }
 
-/// The new session gets its notes, by one clear.
+/// Asserts that the new session gets its notes after exactly one clear.
 #[track_caller]
-fn crosses(world: &World, chords: bool) {
+fn assert_single_clear(world: &World, chords: bool) {
     if chords {
         with_chords(world);
     }
@@ -48,27 +47,27 @@ fn crosses(world: &World, chords: bool) {
 }
 
 #[test]
-fn a_clear_that_another_plugins_hook_holds_up_is_one_clear() {
+fn a_clear_delayed_by_another_plugin_is_not_repeated() {
     let hook = json!({"type": "command", "command": "sleep 6", "timeout": 20});
     let builder = builder().client_setting("hooks", json!({"SessionEnd": [{"hooks": [hook]}]}));
     let world = builder.env("CLAUDE_CODE_SESSIONEND_HOOKS_TIMEOUT_MS", "20000").start();
-    crosses(&world, true);
+    assert_single_clear(&world, true);
 }
 
 #[test]
 fn a_slow_start_costs_no_second_clear() {
     let (_dir, world) = slow_start(4);
-    crosses(&world, true);
+    assert_single_clear(&world, true);
 }
 
 #[test]
-fn a_slow_start_is_waited_for_by_what_starts_the_turn() {
+fn the_first_turn_waits_for_a_slow_start() {
     let (_dir, world) = slow_start(4);
-    crosses(&world, false);
+    assert_single_clear(&world, false);
 }
 
 #[test]
-fn a_start_that_is_ended_for_its_time_costs_no_memory() {
+fn a_start_hook_that_times_out_loses_no_notes() {
     let (_dir, world) = slow_start(30);
-    crosses(&world, true);
+    assert_single_clear(&world, true);
 }

@@ -1,4 +1,4 @@
-//! The end of a turn at the top of the ramp without a seal.
+//! Turns that end at the top tier without a seal.
 
 use serde_json::json;
 
@@ -11,8 +11,8 @@ use super::{Move, append, asked, deliveries, moves, only_result, percent, step, 
 use crate::mock::Reply;
 use crate::world::{Builder, World};
 
-/// Ends its turn three times; the first two are refused. `first` is its move at narrow, `last`
-/// what follows the third end.
+/// An agent that ends its turn three times; the hook refuses the first two. `first` is its move at
+/// `narrow`, `last` its move after the third end.
 fn stubborn(first: fn() -> Reply, last: Move) -> Builder {
     let refused = |n: u32| {
         step(move |r| {
@@ -48,7 +48,7 @@ fn nobody_there() -> serde_json::Value {
 }
 
 #[test]
-fn unattended_the_guard_seals_the_third_time() {
+fn the_guard_seals_an_unattended_third_end() {
     let world = stubborn(|| append("directive", "write the lexer next"), delivered())
         .guard_settings(nobody_there())
         .start();
@@ -62,7 +62,7 @@ fn unattended_the_guard_seals_the_third_time() {
 }
 
 #[test]
-fn what_nobody_wrote_crosses_nothing_and_the_agent_goes_on() {
+fn without_notes_no_boundary_starts_and_the_agent_continues() {
     let goes_on = step(|r| {
         let told = r.last_user_text();
         assert!(
@@ -79,13 +79,13 @@ fn what_nobody_wrote_crosses_nothing_and_the_agent_goes_on() {
     let status = asked(&world, "status");
     assert_eq!((&status["tier"], &status["boundary"]), (&json!("narrow"), &json!(null)));
     let capped = status["capped"].as_str().expect("nothing is blocked without a way out");
-    assert!(capped.contains("could not be carried over"), "{capped}");
+    assert!(capped.contains("could not be delivered to a fresh session"), "{capped}");
     assert_eq!(status["session_id"].as_str(), world.mock.main()[0].session.as_deref());
     assert_eq!(world.mock.main().len(), 6);
 }
 
 #[test]
-fn attended_the_third_end_waits_for_the_human() {
+fn an_attended_third_end_waits_for_the_user() {
     let world = stubborn(|| append("directive", "write the lexer next"), delivered())
         .guard_settings(unattended())
         .start();
@@ -102,7 +102,7 @@ fn attended_the_third_end_waits_for_the_human() {
 }
 
 #[test]
-fn the_operators_now_does_not_wait_for_the_human() {
+fn the_now_command_does_not_wait_for_the_user() {
     let world = stubborn(|| append("directive", "write the lexer next"), delivered())
         .guard_settings(unattended())
         .start();
@@ -118,7 +118,7 @@ fn the_operators_now_does_not_wait_for_the_human() {
 }
 
 #[test]
-fn once_the_human_is_gone_the_session_is_sealed_and_cleared() {
+fn a_session_is_sealed_and_cleared_when_the_user_is_away() {
     let mut settings = unattended();
     settings["boundary"]["attended_minutes"] = json!(1);
     let world = stubborn(|| append("directive", "write the lexer next"), delivered())
@@ -133,24 +133,25 @@ fn once_the_human_is_gone_the_session_is_sealed_and_cleared() {
     assert!(last.user_texts().iter().any(|t| t.contains("write the lexer next")));
 }
 
-/// Lets the person's last prompt be so many seconds older.
-fn left(world: &World, seconds: i64) {
+/// Makes the user's last prompt this many seconds older.
+fn age_last_prompt(world: &World, seconds: i64) {
     let (home, kept) = (world.home(), world.state());
     let text = |path: &'_ std::path::Path| path.to_str().expect("UTF-8").to_owned();
-    let env = Env::of([("HOME", text(&home).as_str()), ("XDG_STATE_HOME", text(&kept).as_str())]);
-    let places = Places::of(&env, &world.project()).expect("a place for state");
+    let env =
+        Env::from_pairs([("HOME", text(&home).as_str()), ("XDG_STATE_HOME", text(&kept).as_str())]);
+    let places = Places::for_project(&env, &world.project()).expect("a place for state");
     let session = world.mock.main()[0].session.clone().expect("a session");
     let earlier = |at: Time| at - chrono::Duration::seconds(seconds);
     state::update(&places, &session, |s| s.last_human = s.last_human.map(earlier)).expect("state");
 }
 
-/// A dialog that is open when its person leaves is closed without an answer: by the module.
+/// The module closes an open dialog without an answer when the user is away.
 #[test]
-fn a_question_that_is_open_is_closed_once_nobody_is_there() {
+fn an_open_question_is_closed_when_the_user_is_away() {
     closed_question(World::build());
 }
 
-/// The same by a hook.
+/// Without the module, a hook closes the dialog.
 #[test]
 fn without_the_module_a_question_is_closed_too() {
     closed_question(World::build().without_mod().in_tmux());
@@ -179,7 +180,7 @@ fn closed_question(world: Builder) {
     tui.wait_screen("the question", |s| s.contains("Which parser?"));
     std::thread::sleep(std::time::Duration::from_secs(3));
     assert!(tui.screen().contains("Which parser?"), "a person may still answer");
-    left(&world, 60);
+    age_last_prompt(&world, 60);
     let last = world.mock.wait_main_within(6, std::time::Duration::from_secs(90));
     assert!(last.said("write the lexer next"));
 }

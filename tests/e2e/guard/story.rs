@@ -1,5 +1,5 @@
-//! What the scenarios share: looking into requests, states and files, and the
-//! moves that every crossing is made of.
+//! Shared parts of the scenarios: checks of requests, states and files, and the moves of every
+//! boundary.
 
 use serde_json::{Value, json};
 
@@ -7,24 +7,23 @@ use super::{Move, percent, step};
 use crate::mock::{Reply, Request};
 use crate::world::World;
 
-/// Settings of a session that nobody attends, whose steps fail after a second.
+/// Settings of an unattended session whose steps time out after a second.
 pub fn alone() -> Value {
     json!({"boundary": {"attended_minutes": 0, "min_interval_seconds": 0, "step_seconds": 1}})
 }
 
-/// Settings of a session whose user is there, without a notice to wait for.
+/// Settings of an attended session without a notice.
 pub fn watched() -> Value {
     json!({"boundary": {"attended_notice_seconds": 0, "min_interval_seconds": 0, "step_seconds": 1}})
 }
 
-/// The same where every step comes to its end: one that takes its time on a busy machine has not
-/// failed.
+/// Extends the step timeout, for a busy machine.
 pub fn patient(mut settings: Value) -> Value {
     settings["boundary"]["step_seconds"] = json!(20);
     settings
 }
 
-/// The result of the call with this id: its text, and whether it is an error.
+/// The text of the result of this call, and whether it is an error.
 #[track_caller]
 pub fn result(request: &Request, id: &str) -> (String, bool) {
     let all = request.tool_results();
@@ -33,14 +32,13 @@ pub fn result(request: &Request, id: &str) -> (String, bool) {
     (found.text.clone(), found.is_error)
 }
 
-/// Asserts that no result of the request is an error.
 #[track_caller]
 pub fn all_went(request: &Request) {
     assert!(request.tool_results().iter().all(|t| !t.is_error), "{:?}", request.tool_results());
 }
 
-/// How often a text stands in the conversation, whoever is its author. For models
-/// that know no `system` messages the client puts what hooks say into tool results.
+/// Counts a text in the whole conversation. For models without `system` messages, the client puts
+/// the hooks' output into tool results.
 pub fn said(request: &Request, text: &str) -> usize {
     let told = request.system_texts().into_iter().chain(request.user_texts());
     let results = request.tool_results();
@@ -48,13 +46,13 @@ pub fn said(request: &Request, text: &str) -> usize {
     told.chain(results).map(|t| t.matches(text).count()).sum()
 }
 
-/// `status --json` of the world's only live session, as its user would ask in a terminal.
+/// `status --json` of the only live session, as the user calls it in a terminal.
 #[track_caller]
 pub fn status(world: &World) -> Value {
     ask(world, &["status", "--json"])
 }
 
-/// `explain --json`, likewise.
+/// `explain --json` of the only live session.
 #[track_caller]
 pub fn explain(world: &World) -> Value {
     ask(world, &["explain", "--json"])
@@ -81,7 +79,7 @@ pub fn sealed(world: &World) -> Vec<String> {
     found.iter().map(|path| guard::compaction::for_reader(&read(path))).collect()
 }
 
-/// The words of the log's events, oldest first.
+/// The events of the log, oldest first.
 pub fn logged(world: &World) -> Vec<Value> {
     let states = std::fs::read_dir(world.state().join("brain-guard"));
     let logs = states.into_iter().flatten().flatten().map(|state| state.path().join("log.jsonl"));
@@ -89,27 +87,27 @@ pub fn logged(world: &World) -> Vec<Value> {
     text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
 }
 
-/// Waits until the boundary is over and its session is known to work.
+/// Waits until the boundary is over and the new session has answered.
 #[track_caller]
 pub fn wait_acknowledged(world: &World) {
     world.wait("acknowledgement", || {
         logged(world).iter().any(|event| event.to_string().contains("acknowledged")).then_some(())
     });
-    // The line is written before the boundary is put aside.
+    // The log line is written before the boundary's state is removed.
     world.wait("the boundary's end", || status(world)["boundary"].is_null().then_some(()));
 }
 
-/// At 31 % a note is appended; the call that led here was denied.
+/// Appends a note at 31 % context usage, after a denied call.
 pub fn note(text: &'static str) -> Move {
     step(move |_| append("next", text).tokens(percent(31.1)))
 }
 
-/// An append of one entry.
+/// Calls `brain-guard append` with one entry.
 pub fn append(kind: &str, text: &str) -> Reply {
     Reply::bash(&format!("brain-guard append --kind {kind} <<'EOF'\n- {text}\nEOF"))
 }
 
-/// The seal, with nothing that went wrong before it.
+/// Seals, after checking that nothing failed before.
 pub fn seal() -> Move {
     step(|r| {
         all_went(r);
@@ -117,7 +115,7 @@ pub fn seal() -> Move {
     })
 }
 
-/// The turn's end after a seal that asked for a boundary.
+/// Ends the turn, after checking that the seal asked for it.
 pub fn end() -> Move {
     step(|r| {
         let text = &r.tool_results()[0].text;
@@ -126,7 +124,7 @@ pub fn end() -> Move {
     })
 }
 
-/// Binds the chords that install would, long enough ago for any client to have read them.
+/// Binds the chords as `install` does, dated back so that every client has read them.
 pub fn with_chords(world: &World) {
     let bindings = json!({"bindings": [{"context": "Chat", "bindings": {
         "ctrl+] ctrl+]": "command:clear", "ctrl+] ctrl+f": "command:brain-guard:resume",

@@ -1,4 +1,4 @@
-//! Background subagents of a session that is being squeezed.
+//! Background subagents of a session that is restricted.
 
 use std::time::Duration;
 
@@ -8,8 +8,8 @@ use super::{append, asked, deliveries, moves, percent, result, step};
 use crate::mock::{Gate, Kind, Reply};
 use crate::world::World;
 
-/// The doors of one story: the subagent reads once the main loop is narrowed,
-/// writes once it has read, and ends when the test lets it.
+/// The gates of a scenario. The subagent reads once the main session is at `narrow`, and ends
+/// when the test opens the last gate.
 #[derive(Clone, Default)]
 struct Doors {
     narrowed: Gate,
@@ -17,7 +17,7 @@ struct Doors {
     end: Gate,
 }
 
-/// A session that starts a subagent, is narrowed, seals, and leaves it running.
+/// A session that starts a subagent, reaches `narrow`, and seals while the subagent runs.
 fn world(doors: &Doors, agents_wait_seconds: u64) -> World {
     let agent_call = || json!({"description": "look around", "prompt": "read it all", "subagent_type": "general-purpose"});
     let (at, main) = (Duration::from_secs(20), doors.clone());
@@ -38,7 +38,7 @@ fn world(doors: &Doors, agents_wait_seconds: u64) -> World {
     ]);
     let mut agent = agent;
     let agent = move |r: &crate::mock::Request| {
-        // Behind the boundary, or told of the subagent's end before it.
+        // After the boundary, or notified of the subagent's end before it.
         if r.n > 5 { Reply::text("going on").tokens(percent(6.0)) } else { agent(r) }
     };
     let sub = doors.clone();

@@ -1,5 +1,5 @@
-//! Where the tiers lie: the window by model, environment and observation, a
-//! lowered compaction threshold, and a base that is full from the start.
+//! The position of the tiers: the limit by model, environment and observation, a lowered
+//! compaction threshold, and a context that is full from the start.
 
 use serde_json::json;
 
@@ -9,7 +9,7 @@ use crate::mock::{Gate, Reply, Request};
 use crate::process::DEADLINE;
 use crate::world::{Builder, World};
 
-/// A call of each band at `tokens`; the ids end in `round`.
+/// Calls one tool of each band at `tokens`; the ids end in `round`.
 fn probe(round: usize, tokens: u64) -> Reply {
     let file = format!("made-{round}.txt");
     Reply::bash("true")
@@ -22,7 +22,7 @@ fn probe(round: usize, tokens: u64) -> Reply {
         .and_tool_id(&format!("write-{round}"), "Write", json!({"file_path": file, "content": "x"}))
 }
 
-/// Asserts which bands the probe of this round was denied.
+/// Asserts which bands of this round's probe were denied.
 #[track_caller]
 fn denied(request: &Request, round: usize, read: bool, write: bool) {
     let (text, error) = result(request, &format!("read-{round}"));
@@ -31,7 +31,7 @@ fn denied(request: &Request, round: usize, read: bool, write: bool) {
     assert_eq!(error, write, "write {round}: {text}");
 }
 
-/// Climbs the three tiers, given in percent of `limit`.
+/// The moves through the three tiers, given in percent of `limit`.
 fn climb(limit: u64, tiers: [f64; 3]) -> Vec<Move> {
     let at = move |percent: f64| (limit as f64 * percent / 100.0) as u64;
     let [coach, reads, narrow] = tiers;
@@ -44,7 +44,7 @@ fn climb(limit: u64, tiers: [f64; 3]) -> Vec<Move> {
         }),
         step(move |r| {
             denied(r, 2, false, false);
-            // Of some models the client puts it into a user message.
+            // For some models, the client puts the note into a user message.
             assert_eq!(said(r, "a plugin your user installed"), 1, "one note");
             probe(3, at(reads + 1.0))
         }),
@@ -59,7 +59,7 @@ fn climb(limit: u64, tiers: [f64; 3]) -> Vec<Move> {
     ]
 }
 
-/// A first turn at few tokens, then the climb; gives back the world's status at its end.
+/// Plays a first turn with few tokens, then the tiers; returns the final status.
 fn climbs(world: Builder, arguments: &[&str], limit: u64, tiers: [f64; 3]) -> serde_json::Value {
     let mut script = vec![step(|_| Reply::bash("echo one").tokens(8_000))];
     script.extend(climb(limit, tiers));
@@ -77,14 +77,14 @@ fn climbs(world: Builder, arguments: &[&str], limit: u64, tiers: [f64; 3]) -> se
 }
 
 #[test]
-fn a_short_window_by_the_environment() {
+fn tiers_follow_a_short_window_of_the_environment() {
     let world = World::build().env("CLAUDE_CODE_DISABLE_1M_CONTEXT", "1");
     let status = climbs(world, &[], 167_000, [50.0, 60.0, 70.0]);
     assert_eq!(status["context"]["window"], 200_000);
 }
 
 #[test]
-fn a_short_window_by_the_model() {
+fn tiers_follow_a_short_window_of_the_model() {
     let model = ["--model", "claude-sonnet-4-5-20250929"];
     let status = climbs(World::build(), &model, 167_000, [50.0, 60.0, 70.0]);
     assert_eq!(
@@ -94,13 +94,13 @@ fn a_short_window_by_the_model() {
 }
 
 #[test]
-fn a_lowered_compaction_threshold() {
+fn tiers_follow_a_lowered_compaction_threshold() {
     let world = World::build().env("CLAUDE_CODE_AUTO_COMPACT_WINDOW", "400000");
     climbs(world, &[], 367_000, [50.0, 60.0, 70.0]);
 }
 
 #[test]
-fn an_unknown_model_is_small_until_more_is_seen() {
+fn an_unknown_model_counts_as_small_until_usage_exceeds_it() {
     let gate = Gate::default();
     let held = gate.clone();
     let script = vec![
@@ -156,8 +156,8 @@ fn an_unknown_model_is_small_until_more_is_seen() {
 }
 
 #[test]
-fn what_is_full_from_the_start_moves_the_tiers_up() {
-    // 40 % at the first reading, 25 % above where a session may begin: all tiers move up by that.
+fn a_context_full_from_the_start_raises_the_tiers() {
+    // The first reading of 40 % is 25 % above a normal start, so all tiers move up by 25 %.
     let mut script = vec![step(|_| Reply::bash("echo one").tokens(percent(40.0)))];
     script.extend(climb(967_000, [45.0, 50.0, 55.0]));
     let mut world = World::build().guard_settings(watched()).agent(moves(script));
@@ -171,7 +171,7 @@ fn what_is_full_from_the_start_moves_the_tiers_up() {
 }
 
 #[test]
-fn a_huge_first_prompt_is_not_blocked_at_first_sight_and_no_base() {
+fn a_huge_first_prompt_is_neither_blocked_nor_a_base() {
     let settings = json!({"headless": "boundary", "boundary": {"min_interval_seconds": 0}});
     let script = vec![
         step(|_| probe(1, percent(40.0))),
@@ -199,10 +199,10 @@ fn a_huge_first_prompt_is_not_blocked_at_first_sight_and_no_base() {
     world.mock.wait_main(4);
 }
 
-/// The client's own report of its limit, by each way to lower it that a hook can't see or
-/// hardly: the module hears of them all.
+/// The module gets the client's limit from the client, even when it is lowered in ways that hooks
+/// cannot or can hardly see.
 #[test]
-fn a_limit_that_was_lowered_on_the_command_line_or_in_the_settings() {
+fn the_module_reads_a_lowered_limit() {
     climbs(World::build(), &["--autocompact", "150k"], 117_000, [50.0, 60.0, 70.0]);
     let settings = r#"{"autoCompactWindow": 160000}"#;
     climbs(World::build(), &["--settings", settings], 127_000, [50.0, 60.0, 70.0]);
@@ -210,10 +210,10 @@ fn a_limit_that_was_lowered_on_the_command_line_or_in_the_settings() {
     climbs(world, &[], 127_000, [50.0, 60.0, 70.0]);
 }
 
-/// The same without the module: the hooks read the command line and the files. A reading comes
-/// with the row of a response, which the client may write after its first call.
+/// Without the module, the hooks read the command line and the settings files. A reading needs a
+/// response row, which the client may write after the response's first call.
 #[test]
-fn without_the_module_the_limit_is_read_from_where_it_was_set() {
+fn hooks_read_a_lowered_limit_without_the_module() {
     let text = r#"{"autoCompactWindow": 160000}"#;
     let in_project = World::build().file(".claude/settings.json", text);
     let flag = ["--autocompact", "150k"];

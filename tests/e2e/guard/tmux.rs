@@ -1,4 +1,4 @@
-//! The boundary through the client's own tmux pane, without the module.
+//! The boundary through the client's tmux pane, without the module.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::client::{Terminal, Tui};
 use crate::mock::{Reply, Request};
 use crate::world::World;
 
-/// From the first turn to the second session's: its first request is the sixth.
+/// The moves from the first turn into the second session, whose first request is the sixth.
 pub(super) fn crossing() -> Vec<Move> {
     vec![
         step(|_| Reply::bash("echo one").tokens(percent(5.0))),
@@ -38,7 +38,7 @@ fn world(more: &[(&str, Value)]) -> World {
     World::build().without_mod().in_tmux().guard_settings(settings).agent(moves(crossing())).start()
 }
 
-/// The first request of the new session holds the file once, and the run goes on.
+/// The new session's first request contains the file once, and the run continues.
 #[track_caller]
 pub(super) fn arrived(world: &World, tui: &Tui) -> Arc<Request> {
     let first = world.mock.wait_main(6);
@@ -55,8 +55,8 @@ pub(super) fn arrived(world: &World, tui: &Tui) -> Arc<Request> {
     first
 }
 
-/// By which road the session was cleared.
-fn road(world: &World) -> Value {
+/// The carrier that cleared the session.
+fn clearing_carrier(world: &World) -> Value {
     let acted = |e: &&Value| e["kind"] == "carrier-acted";
     logged(world).iter().find(acted).map_or(Value::Null, |e| e["road"].clone())
 }
@@ -68,7 +68,7 @@ fn a_chord_clears_and_another_starts_the_turn() {
     let tui = world.tui(&[]);
     tui.prompt("Build the lexer");
     let first = arrived(&world, &tui);
-    assert_eq!(road(&world), "chord");
+    assert_eq!(clearing_carrier(&world), "chord");
     assert!(first.last_user_text().contains("/brain-guard:resume"), "{first}");
 }
 
@@ -85,21 +85,21 @@ fn a_draft_stays_in_the_box() {
 }
 
 #[test]
-fn without_chords_it_is_typed_and_the_hook_starts_the_turn() {
+fn without_chords_clear_is_typed_and_the_hook_starts_the_turn() {
     let world = world(&[]);
     let tui = world.tui(&[]);
     tui.prompt("Build the lexer");
     world.mock.wait_main(2);
     tui.type_text("/cle half a thought");
     let first = arrived(&world, &tui);
-    assert_eq!(road(&world), "typed");
+    assert_eq!(clearing_carrier(&world), "typed");
     assert!(first.last_user_text().contains("Continue with the first item under Forward State"));
     let kept = tui.wait_screen("the draft", |_| tui.prompt_box().is_some_and(|b| !b.is_empty()));
     assert_eq!(tui.prompt_box().as_deref(), Some("/cle half a thought"), "{kept}");
 }
 
 #[test]
-fn pasted_where_the_user_wants_it_so() {
+fn the_file_is_pasted_if_the_settings_say_so() {
     let world = world(&[("inject", json!("paste"))]);
     with_chords(&world);
     let tui = world.tui(&[]);
@@ -110,7 +110,7 @@ fn pasted_where_the_user_wants_it_so() {
 }
 
 #[test]
-fn an_older_client_is_cleared_likewise() {
+fn an_older_client_is_cleared_by_the_pane() {
     let world = World::build().client("2.1.250").without_mod().in_tmux();
     let world = world.guard_settings(settings(&[])).agent(moves(crossing())).start();
     with_chords(&world);
@@ -151,7 +151,7 @@ fn the_pane_takes_over_from_a_module_whose_clear_fails() {
     takes_over("throw new Error('broken here')");
 }
 
-/// A crossing whose module does this in the place of its clear.
+/// Checks a boundary whose module runs this code instead of its clear.
 fn takes_over(code: &str) {
     let more = [("step_seconds", json!(2)), ("agents_wait_seconds", json!(0))];
     let world = World::build().in_tmux().guard_settings(settings(&more));
@@ -170,7 +170,7 @@ fn takes_over(code: &str) {
     assert_eq!(said(&first, &file), 1, "{first}");
     world.mock.wait_main(7);
     wait_acknowledged(&world);
-    assert_eq!(road(&world), "chord");
+    assert_eq!(clearing_carrier(&world), "chord");
 }
 
 #[test]

@@ -7,7 +7,7 @@ use crate::mock::{Reply, Request};
 use crate::world::World;
 
 #[test]
-fn one_crosses_and_the_other_hears_nothing() {
+fn a_boundary_does_not_affect_the_other_session() {
     let mut alpha = climb_and_seal();
     alpha.push(step(|_| Reply::text("I end my turn.").tokens(percent(31.2))));
     alpha.push(step(|r| {

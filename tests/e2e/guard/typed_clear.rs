@@ -1,4 +1,5 @@
-//! `/clear` typed by the user: bearings and the path, never the file.
+//! After a `/clear` by the user, the new session gets the path of the compaction file, never its
+//! content.
 
 use super::story::{append, said, watched};
 use super::{Move, moves, percent, step, told};
@@ -35,7 +36,7 @@ fn cleared(script: Vec<Move>) {
 }
 
 #[test]
-fn below_the_tiers() {
+fn a_typed_clear_below_the_tiers_delivers_no_file() {
     cleared(vec![
         step(|_| Reply::bash("echo one").tokens(percent(5.0))),
         step(|_| append("next", ENTRY).tokens(percent(6.0))),
@@ -44,7 +45,7 @@ fn below_the_tiers() {
 }
 
 #[test]
-fn at_the_top_without_a_seal() {
+fn a_typed_clear_without_a_seal_delivers_no_file() {
     cleared(vec![
         step(|_| Reply::bash("echo one").tokens(percent(5.0))),
         step(|_| append("next", ENTRY).tokens(percent(31.0))),

@@ -1,5 +1,5 @@
-//! A delivery that the API does not answer: it stays in the conversation, and is
-//! asked about again, not delivered again.
+//! When the API does not answer a delivery, the guard asks again and does not deliver twice: the
+//! notes are already in the conversation.
 
 use serde_json::json;
 
@@ -9,8 +9,8 @@ use crate::world::World;
 
 const CONTINUE: &str = "brain-guard: the last prompt got no response.";
 
-/// Every request of the new session fails with `status` until one brings the
-/// `rounds`-th continue. The client itself asks again only once.
+/// Each request of the new session fails with `status` until the `rounds`-th continue prompt. The
+/// client itself retries only once.
 fn unanswered(status: u16, rounds: usize) {
     let mut agent = climb_and_seal();
     agent.push(step(|_| Reply::text("I end my turn.").tokens(percent(31.2))));

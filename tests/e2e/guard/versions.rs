@@ -1,4 +1,4 @@
-//! A whole boundary on each other version of the client.
+//! A complete boundary on each of the other client versions.
 
 use super::story::{alone, patient};
 use super::{Move, climb_and_seal, deliveries, moves, percent, step};
@@ -6,7 +6,7 @@ use crate::client;
 use crate::mock::Reply;
 use crate::world::World;
 
-/// The last version without modules in the client's process: `tmux` has it.
+/// The last version without modules; the tests in `tmux` cover it.
 const WITHOUT_MODULES: &str = "2.1.250";
 
 #[test]

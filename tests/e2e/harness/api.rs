@@ -1,4 +1,4 @@
-//! The mock, tried with headless runs.
+//! The mock API works with headless runs.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
@@ -37,14 +37,14 @@ fn a_denial_arrives_in_the_next_request() {
 }
 
 #[test]
-fn twenty_calls_in_one_message() {
+fn each_of_twenty_calls_in_one_message_gets_its_result() {
     let agent = |n| if n == 1 { many_calls(20) } else { Reply::text("ok") };
     let world =
         World::build().bare().spy(Spy::default()).agent(move |request| agent(request.n)).start();
     assert!(world.print(&[], "go").finish().status.success());
     let results = world.mock.wait_main(2).tool_results();
     assert_eq!(results.len(), 20);
-    // They come in the order in which they ended.
+    // The results come in the order in which the calls ended.
     for k in 1..=20 {
         let result = results.iter().find(|result| result.id == format!("toolu_many_{k}"));
         assert_eq!(result.map(|result| result.text.as_str()), Some(format!("out-{k}").as_str()));
@@ -103,7 +103,7 @@ fn a_stream_run_clears_between_two_messages() {
 }
 
 #[test]
-fn a_subagent_is_told_apart() {
+fn subagent_requests_are_distinguished() {
     let input =
         json!({"description": "sub work", "prompt": "say it", "subagent_type": "general-purpose"});
     let agent =
@@ -137,7 +137,7 @@ fn an_assertion_in_the_script_fails_the_test() {
 }
 
 #[test]
-fn a_world_takes_its_processes_with_it() {
+fn dropping_a_world_ends_its_processes() {
     let agent = |n| match n {
         1 => Reply::bash("setsid sleep 300 >/dev/null 2>&1 & echo started"),
         _ => Reply::text("ok"),

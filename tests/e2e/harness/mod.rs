@@ -1,4 +1,4 @@
-//! The harness tried on itself: what every other test takes for granted.
+//! Tests of the harness itself, on which every other test relies.
 
 mod api;
 mod options;
@@ -8,7 +8,7 @@ use serde_json::json;
 
 use crate::mock::{Reply, Request};
 
-/// Two calls of Bash, then a text.
+/// An agent with two Bash calls and then a text.
 fn two_calls(request: &Request) -> Reply {
     match request.n {
         1 => Reply::bash("echo first-output").and_thinking("a thought"),
@@ -17,7 +17,7 @@ fn two_calls(request: &Request) -> Reply {
     }
 }
 
-/// `count` calls of Bash in one message, with ids that count from 1.
+/// Makes `count` Bash calls in one message, with ids that count from 1.
 fn many_calls(count: usize) -> Reply {
     (1..=count).fold(Reply::text("many at once"), |reply, k| {
         let input = json!({"command": format!("echo out-{k}"), "description": "step"});

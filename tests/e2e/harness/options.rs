@@ -1,4 +1,4 @@
-//! The options of a world, tried on the client.
+//! The options of a world reach the client.
 
 use std::fs;
 

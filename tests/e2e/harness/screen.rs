@@ -1,4 +1,4 @@
-//! The terminal, tried with the real client.
+//! The terminals work with the real client.
 
 use serde_json::json;
 
@@ -11,21 +11,21 @@ use crate::world::{Spy, World};
 fn a_session_goes_through_two_calls() {
     let world = World::build().bare().spy(Spy::default()).agent(two_calls).start();
     let tui = world.tui(&[]);
-    // A `;` at the end is tmux's own separator.
+    // tmux takes a `;` at the end for its own separator.
     tui.prompt("go; now;");
     let third = world.mock.wait_main(3);
     assert_eq!(third.tool_results()[0].text, "second-output");
     assert!(third.user_texts().contains(&"go; now;"));
     tui.wait_idle();
     assert!(tui.screen().contains("all done"), "{}", tui.screen());
-    // Idle means that the Stop hook is through, too.
+    // Idle also means that the Stop hook is done.
     assert!(world.hooks().iter().any(|hook| hook["hook_event_name"] == "Stop"));
     tui.quit();
     world.wait_hook("SessionEnd", |hook| hook["reason"] == "prompt_input_exit");
 }
 
 #[test]
-fn a_session_in_an_xterm_takes_the_same_steps() {
+fn a_session_in_an_xterm_goes_through_two_calls() {
     let world = World::build().bare().spy(Spy::default()).agent(two_calls).start();
     let desktop = world.desktop();
     let window = world.xterm(&desktop, "+0+0", &world.program(&[]));
@@ -95,7 +95,7 @@ fn a_held_answer_can_be_interrupted() {
 }
 
 #[test]
-fn a_dialog_is_not_idleness() {
+fn an_open_dialog_is_not_idle() {
     let agent = |n| match n {
         1 => Reply::tool("Write", json!({"file_path": "made.txt", "content": "x"})),
         _ => Reply::text("ok"),
@@ -113,7 +113,7 @@ fn a_dialog_is_not_idleness() {
 }
 
 #[test]
-fn the_summary_of_a_compaction_is_not_the_agent() {
+fn a_compaction_summary_is_no_main_request() {
     let world = World::build().bare().spy(Spy::default()).start();
     let tui = world.tui(&[]);
     tui.prompt("go");

@@ -1,11 +1,11 @@
-//! The little of HTTP/1.1 that the client speaks: a request with a body, a JSON answer, a chunked event stream.
+//! The subset of HTTP/1.1 that the client uses: requests with a body, JSON answers, and chunked
+//! event streams.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 
 use serde_json::Value;
 
-/// One request as it came over the wire.
 pub struct Message {
     pub method: String,
     pub path: String,
@@ -14,7 +14,7 @@ pub struct Message {
 }
 
 impl Message {
-    /// Reads the next request of a connection; none when the client has closed it.
+    /// Reads the next request of a connection; `None` when the client has closed it.
     pub fn read(stream: &mut BufReader<TcpStream>) -> io::Result<Option<Self>> {
         let mut line = String::new();
         if stream.read_line(&mut line)? == 0 {
@@ -46,7 +46,7 @@ impl Message {
         Ok(Some(message))
     }
 
-    /// The value of a header, its name in lower case.
+    /// The value of a header; `name` is in lower case.
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
     }
@@ -69,7 +69,7 @@ fn read_chunks(stream: &mut BufReader<TcpStream>) -> io::Result<Vec<u8>> {
     }
 }
 
-/// Answers with a JSON body, or with the head alone when there is none.
+/// Answers with a JSON body, or with headers only.
 pub fn write_json(stream: &mut TcpStream, status: u16, body: Option<&Value>) -> io::Result<()> {
     let body = body.map(Value::to_string).unwrap_or_default();
     let length = body.len();
@@ -79,21 +79,19 @@ pub fn write_json(stream: &mut TcpStream, status: u16, body: Option<&Value>) -> 
     stream.write_all(format!("{head}{body}").as_bytes())
 }
 
-/// Begins an event stream.
 pub fn start_events(stream: &mut TcpStream) -> io::Result<()> {
     stream.write_all(
         b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n",
     )
 }
 
-/// Sends one server-sent event as one chunk; the event's name is its `type`.
+/// Sends a server-sent event as one chunk; the event's name is its `type`.
 pub fn write_event(stream: &mut TcpStream, event: &Value) -> io::Result<()> {
     let name = event["type"].as_str().unwrap_or("message");
     let text = format!("event: {name}\ndata: {event}\n\n");
     stream.write_all(format!("{:x}\r\n{text}\r\n", text.len()).as_bytes())
 }
 
-/// Ends an event stream.
 pub fn end_events(stream: &mut TcpStream) -> io::Result<()> {
     stream.write_all(b"0\r\n\r\n")
 }

@@ -1,4 +1,4 @@
-//! A Messages API on loopback whose model is a closure of the test.
+//! A Messages API on loopback; a closure of the test plays the model.
 
 mod http;
 mod reply;
@@ -17,21 +17,20 @@ pub use request::{Kind, Request};
 use crate::evidence::{Evidence, lock};
 use crate::process::DEADLINE;
 
-/// The scripted agent: called once for each request, in the order in which they come.
+/// The scripted agent, called once per request in order of arrival.
 pub type Script = Box<dyn FnMut(&Request) -> Reply + Send>;
 
-/// Everything that was asked so far.
+/// All calls so far.
 #[derive(Default)]
 pub struct Log {
     pub requests: Vec<Arc<Request>>,
     /// Method and path of every other call.
     pub other: Vec<String>,
-    /// What failed in a script, and whether a wait has said so.
+    /// The failure of a script, and whether a wait has reported it.
     fault: Option<(String, bool)>,
 }
 
 impl Log {
-    /// The requests of one kind, in order.
     pub fn of(&self, kind: Kind) -> impl DoubleEndedIterator<Item = &Arc<Request>> {
         self.requests.iter().filter(move |request| request.kind == kind)
     }
@@ -47,7 +46,7 @@ struct Shared {
     stopped: AtomicBool,
 }
 
-/// The running mock; it ends when dropped.
+/// The running mock; dropping it ends the server.
 pub struct Mock {
     address: SocketAddr,
     shared: Arc<Shared>,
@@ -56,7 +55,6 @@ pub struct Mock {
 }
 
 impl Mock {
-    /// Starts on a free port.
     pub fn start(agent: Script, subagent: Script, evidence: &Evidence) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").expect("loopback has a free port");
         let address = listener.local_addr().expect("a bound listener has an address");
@@ -76,33 +74,31 @@ impl Mock {
         Self { address, shared, evidence: evidence.clone(), server: Some(server) }
     }
 
-    /// When it started: what the times of requests count from.
+    /// The start time, from which the times of requests count.
     pub fn started(&self) -> Instant {
         self.shared.started
     }
 
-    /// What `ANTHROPIC_BASE_URL` is set to.
+    /// The value of `ANTHROPIC_BASE_URL`.
     pub fn url(&self) -> String {
         format!("http://{}", self.address)
     }
 
-    /// The main requests so far.
+    /// The requests of the main conversation so far.
     pub fn main(&self) -> Vec<Arc<Request>> {
         lock(&self.shared.log).of(Kind::Main).cloned().collect()
     }
 
-    /// Looks at the log as it is now.
     pub fn with_log<T>(&self, look: impl FnOnce(&Log) -> T) -> T {
         look(&lock(&self.shared.log))
     }
 
-    /// Waits for the `n`th main request (from 1) and gives it back.
+    /// Waits for the `n`th main request (from 1) and returns it.
     #[track_caller]
     pub fn wait_main(&self, n: usize) -> Arc<Request> {
         self.wait_main_within(n, DEADLINE)
     }
 
-    /// The same with another deadline.
     #[track_caller]
     pub fn wait_main_within(&self, n: usize, deadline: Duration) -> Arc<Request> {
         self.wait(&format!("main request {n}"), deadline, |log| {
@@ -110,14 +106,14 @@ impl Mock {
         })
     }
 
-    /// Waits for the first main request that `wanted` likes.
+    /// Waits for the first main request that `wanted` accepts.
     #[track_caller]
     pub fn wait_request(&self, what: &str, wanted: impl Fn(&Request) -> bool) -> Arc<Request> {
         self.wait(what, DEADLINE, |log| log.of(Kind::Main).find(|request| wanted(request)).cloned())
     }
 
-    /// Waits until `probe` finds something in the log. A failed script or a passed deadline fails the test and
-    /// shows the last requests and the screen.
+    /// Waits until `probe` finds something in the log. After a script failure or the deadline, it
+    /// fails the test and shows the last requests and the screen.
     #[track_caller]
     pub fn wait<T>(
         &self,
@@ -148,7 +144,7 @@ impl Mock {
         }
     }
 
-    /// All request bodies, one JSON a line.
+    /// All requests, one JSON object per line.
     pub fn dump(&self) -> String {
         let line = |request: &Arc<Request>| {
             let head = format!("{:?} {}", request.kind, request.n);
@@ -172,7 +168,7 @@ impl Drop for Mock {
         for stream in lock(&self.shared.streams).drain(..) {
             let _ = stream.shutdown(Shutdown::Both);
         }
-        // The last assertion of a script may fail after the test's last wait.
+        // A script can still fail after the test's last wait.
         let fault = lock(&self.shared.log).fault.take();
         if let Some((fault, false)) = fault.filter(|_| !thread::panicking()) {
             panic!("{fault}");

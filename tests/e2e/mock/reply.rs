@@ -1,4 +1,4 @@
-//! What the scripted agent answers, and how that looks on the wire.
+//! The answers of the scripted agent, and their wire format.
 
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
@@ -12,13 +12,12 @@ use crate::evidence::lock;
 pub struct Gate(Arc<(Mutex<bool>, Condvar)>);
 
 impl Gate {
-    /// Lets every answer that waits here go on.
     pub fn open(&self) {
         *lock(&self.0.0) = true;
         self.0.1.notify_all();
     }
 
-    /// Waits for `open`, at most this long; says whether it is open.
+    /// Waits up to `at_most` and returns whether the gate is open.
     pub fn wait(&self, at_most: Duration) -> bool {
         let closed = lock(&self.0.0);
         let waited = self.0.1.wait_timeout_while(closed, at_most, |open| !*open);
@@ -40,7 +39,7 @@ pub struct Reply {
     pub(super) error: Option<u16>,
     pub(super) delay: Duration,
     pub(super) gate: Option<Gate>,
-    /// Blocks behind which the connection breaks.
+    /// The number of blocks after which the connection breaks.
     pub(super) breaks: Option<usize>,
 }
 
@@ -57,22 +56,20 @@ impl Reply {
         }
     }
 
-    /// A plain text, which ends the turn.
+    /// A plain text; it ends the turn.
     pub fn text(text: impl Into<String>) -> Self {
         Self::empty().and_text(text)
     }
 
-    /// Thinking, with which a message begins.
+    /// A thinking block as the start of a message.
     pub fn thinking(text: impl Into<String>) -> Self {
         Self::empty().and_thinking(text)
     }
 
-    /// One tool call.
     pub fn tool(name: &str, input: Value) -> Self {
         Self::empty().and_tool(name, input)
     }
 
-    /// One call of Bash.
     pub fn bash(command: &str) -> Self {
         Self::tool("Bash", json!({"command": command, "description": "step"}))
     }
@@ -82,7 +79,6 @@ impl Reply {
         Self::tool("AskUserQuestion", Self::question_input(question, answers))
     }
 
-    /// The input of such a question.
     pub fn question_input(question: &str, answers: [&str; 2]) -> Value {
         let options = answers.map(|label| json!({"label": label, "description": "a choice"}));
         json!({"questions": [{
@@ -90,18 +86,16 @@ impl Reply {
         }]})
     }
 
-    /// An HTTP error with the API's own error object: 400, 401, 429, 500 or 529.
+    /// An HTTP error with the API's error object: 400, 401, 429, 500 or 529.
     pub fn error(status: u16) -> Self {
         Self { error: Some(status), ..Self::empty() }
     }
 
-    /// Adds a text block.
     pub fn and_text(mut self, text: impl Into<String>) -> Self {
         self.blocks.push(Block::Text(text.into()));
         self
     }
 
-    /// Adds a thinking block.
     pub fn and_thinking(mut self, text: impl Into<String>) -> Self {
         self.blocks.push(Block::Thinking(text.into()));
         self
@@ -113,45 +107,44 @@ impl Reply {
         self
     }
 
-    /// Adds a tool call with an id that the test can look for.
+    /// Adds a tool call with a known id.
     pub fn and_tool_id(mut self, id: &str, name: &str, input: Value) -> Self {
         self.blocks.push(Block::Tool { id: Some(id.to_owned()), name: name.to_owned(), input });
         self
     }
 
-    /// The input tokens that this answer reports, split as a warm cache would: few fresh, up to 1,000 written,
+    /// Sets the reported input tokens, split as with a warm cache: few fresh, up to 1,000 written,
     /// the rest read.
     pub fn tokens(mut self, context: u64) -> Self {
         self.context = context;
         self
     }
 
-    /// The output tokens that this answer reports.
+    /// Sets the reported output tokens.
     pub fn output(mut self, output: u64) -> Self {
         self.output = output;
         self
     }
 
-    /// Answers only after this time.
+    /// Delays the answer.
     pub fn delay(mut self, delay: Duration) -> Self {
         self.delay = delay;
         self
     }
 
-    /// Streams the first half of the first block, then holds until the gate is opened or the client gives up.
-    /// The client shows whole lines only.
+    /// Streams half of the first block, then waits until the gate opens or the client gives up. The
+    /// client shows whole lines only.
     pub fn hang(mut self, gate: &Gate) -> Self {
         self.gate = Some(gate.clone());
         self
     }
 
-    /// Breaks the connection behind this many whole blocks of a streamed answer.
+    /// Breaks the connection after this many complete blocks of a streamed answer.
     pub fn breaks_after(mut self, blocks: usize) -> Self {
         self.breaks = Some(blocks);
         self
     }
 
-    /// The error object of an HTTP error.
     pub(super) fn error_body(status: u16) -> Value {
         let (kind, message) = match status {
             400 => ("invalid_request_error", "invalid request"),
@@ -182,8 +175,7 @@ impl Reply {
         }
     }
 
-    /// The content blocks, complete, as the message of a call without streaming holds them. `key` makes the
-    /// ids unique.
+    /// The complete content blocks, as in an answer without streaming. `key` makes the ids unique.
     fn content(&self, key: &str) -> Vec<Value> {
         let block = |(index, block): (usize, &Block)| match block {
             Block::Text(text) => json!({"type": "text", "text": text}),
@@ -198,7 +190,7 @@ impl Reply {
         self.blocks.iter().enumerate().map(block).collect()
     }
 
-    /// The whole message, as answered without streaming.
+    /// The message of an answer without streaming.
     pub(super) fn message(&self, key: &str, model: &Value) -> Value {
         json!({
             "id": format!("msg_{key}"), "type": "message", "role": "assistant", "model": model,
@@ -207,7 +199,6 @@ impl Reply {
         })
     }
 
-    /// The events of the streamed message.
     pub(super) fn events(&self, key: &str, model: &Value) -> Vec<Value> {
         let start = json!({
             "id": format!("msg_{key}"), "type": "message", "role": "assistant", "model": model,
@@ -233,7 +224,7 @@ impl Reply {
     }
 }
 
-/// A complete block as the empty start and the deltas that fill it.
+/// Splits a complete block into the empty start block and its deltas.
 fn stream_block(mut block: Value) -> (Value, impl Iterator<Item = Value>) {
     let deltas = match block["type"].as_str() {
         Some("tool_use") => {

@@ -1,4 +1,4 @@
-//! A request as the scripted agent and the tests see it.
+//! A request as the scripted agent and the tests read it.
 
 use std::fmt;
 use std::time::Duration;
@@ -8,22 +8,19 @@ use serde_json::Value;
 use super::http::Message;
 use crate::evidence::short;
 
-/// Who asks.
+/// The conversation that a request belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// The main conversation.
     Main,
-    /// A subagent's conversation.
     Subagent,
-    /// A call of the client's own: a title, which offers no tools, or the summary of a compaction, which offers
-    /// the main conversation's.
+    /// A call by the client itself: a title (no tools) or a compaction summary (the tools of the
+    /// main conversation).
     Side,
 }
 
-/// How the client begins what it asks of a compaction's summarizer.
+/// The start of the client's prompt for a compaction summary.
 const SUMMARY: &str = "CRITICAL: Respond with TEXT ONLY";
 
-/// A tool result as the model gets it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ToolResult {
     pub id: String,
@@ -35,13 +32,11 @@ pub struct ToolResult {
 #[derive(Debug)]
 pub struct Request {
     pub kind: Kind,
-    /// Number among the requests of its kind, from 1. A request that the client sends again counts again.
+    /// Number among the requests of its kind, from 1. A retry counts again.
     pub n: usize,
-    /// When it came, since the mock's start.
+    /// The arrival time since the mock's start.
     pub at: Duration,
-    /// The client's session id.
     pub session: Option<String>,
-    /// The subagent's id.
     pub agent: Option<String>,
     pub headers: Vec<(String, String)>,
     pub body: Value,
@@ -63,7 +58,6 @@ impl Request {
         request
     }
 
-    /// The conversation.
     pub fn messages(&self) -> &[Value] {
         self.body["messages"].as_array().map_or(&[], Vec::as_slice)
     }
@@ -72,33 +66,30 @@ impl Request {
         self.messages().iter().filter(move |message| message["role"] == role)
     }
 
-    /// The content of the last user message. The last message of all may be one of role `system`.
+    /// The content of the last user message. The last message overall may have the role `system`.
     fn last_user(&self) -> &Value {
         self.by_role("user").next_back().map_or(&Value::Null, |message| &message["content"])
     }
 
-    /// The text blocks of the last user message, joined by line breaks.
     pub fn last_user_text(&self) -> String {
         texts(self.last_user()).join("\n")
     }
 
-    /// The last text block of the last user message: what was just said. Blocks before it are reminders that
-    /// the client adds by itself.
+    /// The last text block of the last user message. Earlier blocks are the client's reminders.
     pub fn prompt(&self) -> &str {
         texts(self.last_user()).last().copied().unwrap_or_default()
     }
 
-    /// All text blocks of all user messages.
     pub fn user_texts(&self) -> Vec<&str> {
         self.by_role("user").flat_map(|message| texts(&message["content"])).collect()
     }
 
-    /// The texts of all messages of role `system`: what hooks add to the context arrives there.
+    /// The texts of all messages of role `system`, where the output of hooks arrives.
     pub fn system_texts(&self) -> Vec<&str> {
         self.by_role("system").flat_map(|message| texts(&message["content"])).collect()
     }
 
-    /// The parts of compaction files: what stands behind the opening marker, and the text.
+    /// The parts of compaction files: the rest of the opening marker, and the text.
     pub fn notes(&self) -> Vec<(String, String)> {
         let mut parts = Vec::new();
         for text in self.user_texts().into_iter().chain(self.system_texts()) {
@@ -116,7 +107,6 @@ impl Request {
         parts
     }
 
-    /// The tool results of the last user message, in its order.
     pub fn tool_results(&self) -> Vec<ToolResult> {
         let blocks = self.last_user().as_array().map_or(&[][..], Vec::as_slice);
         let results = blocks.iter().filter(|block| block["type"] == "tool_result");
@@ -129,12 +119,12 @@ impl Request {
             .collect()
     }
 
-    /// Whether any string of the body holds `needle`: system prompt, messages and tools.
+    /// Whether the body contains `needle`: system prompt, messages or tools.
     pub fn contains(&self, needle: &str) -> bool {
         holds(&self.body, needle)
     }
 
-    /// Whether any message holds `needle`.
+    /// Whether a message contains `needle`.
     pub fn said(&self, needle: &str) -> bool {
         holds(&self.body["messages"], needle)
     }
@@ -154,7 +144,6 @@ impl fmt::Display for Request {
     }
 }
 
-/// The texts of a content field: a string, or the text blocks of a list.
 fn texts(content: &Value) -> Vec<&str> {
     match content {
         Value::String(text) => vec![text],

@@ -1,4 +1,4 @@
-//! The listening side: one thread a connection, the script behind a lock, every request in the log.
+//! The server: one thread per connection, the script behind a lock, every request in the log.
 
 use std::io::{self, BufReader};
 use std::net::{Shutdown, TcpListener, TcpStream};
@@ -14,10 +14,10 @@ use super::http::{self, Message};
 use super::{Kind, Reply, Request, Shared};
 use crate::evidence::lock;
 
-/// How often a held stream says that it lives, and looks whether it still should.
+/// Interval at which a held stream sends a ping and checks whether it should end.
 const PING: Duration = Duration::from_millis(200);
 
-/// Accepts until the mock is dropped.
+/// Accepts connections until the mock is dropped.
 pub fn serve(listener: &TcpListener, shared: &Arc<Shared>) {
     for stream in listener.incoming() {
         if shared.stopped.load(Ordering::SeqCst) {
@@ -25,7 +25,7 @@ pub fn serve(listener: &TcpListener, shared: &Arc<Shared>) {
         }
         let Ok(stream) = stream else { continue };
         let shared = Arc::clone(shared);
-        // A connection that the client cut is no error of ours.
+        // The client may close a connection; that is no error here.
         thread::spawn(move || drop(connection(stream, &shared)));
     }
 }
@@ -82,7 +82,7 @@ fn messages(stream: &mut TcpStream, shared: &Shared, message: Message) -> io::Re
     http::end_events(stream)
 }
 
-/// Numbers the request, puts it into the log and wakes who waits for it.
+/// Numbers the request, adds it to the log and wakes the waiting threads.
 fn record(shared: &Shared, mut request: Request) -> Arc<Request> {
     let mut log = lock(&shared.log);
     request.n = log.of(request.kind).count() + 1;
@@ -92,13 +92,13 @@ fn record(shared: &Shared, mut request: Request) -> Arc<Request> {
     request
 }
 
-/// Asks the script. An assertion that fails in it becomes the test's failure, which the next wait raises; the
-/// script is not asked again.
+/// Calls the script. If an assertion in it fails, the next wait fails the test with it, and the
+/// script is not called again.
 fn ask(shared: &Shared, request: &Request) -> Reply {
     let script = match request.kind {
         Kind::Main => &shared.agent,
         Kind::Subagent => &shared.subagent,
-        // A summary without its tags is asked for a second time.
+        // Without its tags, the client asks for the summary a second time.
         Kind::Side => {
             return Reply::text("<analysis>a</analysis>\n<summary>side answer</summary>")
                 .tokens(100);

@@ -1,38 +1,37 @@
-//! What the model is told, block by block: of a transcript's row and of a request, in one form.
+//! The blocks that the model gets, in one form for transcript rows and for requests.
 
 use serde_json::Value;
 
 use crate::mock::Request;
 
-/// A block of the conversation.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Block {
-    /// Words in the user's role.
+    /// A text in the user's role.
     User(String),
-    /// A file that the user named, or a message typed while a turn ran: words in the user's role. The client
-    /// puts them before what the user says, up to the agent's last message or the last result.
+    /// A file named by the user, or a message typed during a turn, in the user's role. The client
+    /// moves it before the user's text, at most to the last agent message or result.
     Beside(String),
-    /// Words in the agent's role.
+    /// A text in the agent's role.
     Agent(String),
     /// A thinking block with its signature.
     Thinking(String, String),
     /// A tool call: id, name, input.
     Call(String, String, Value),
-    /// A call's result: the call's id, its text, whether it is an error.
+    /// A tool result: call id, text, whether it is an error.
     Result(String, String, bool),
-    /// Anything else, as it is.
+    /// Any other block, unchanged.
     Other(Value),
 }
 
-/// How the client's own reminders begin, which it makes anew for each session.
+/// The start of the client's reminders, which it writes anew for each session.
 const REMINDERS: [&str; 3] = [
     "<system-reminder>\nAs you answer the user's questions",
     "<system-reminder>\nAttribution for git commits",
     "<system-reminder>\nThe user named this session",
 ];
 
-/// Appends what of a row is sent: messages, files that the user named, messages typed while a turn ran, and the
-/// record of local commands.
+/// Appends the parts of a row that the client sends: messages, files named by the user, messages
+/// typed during a turn, and the record of local commands.
 pub fn blocks_of_row(row: &Value, out: &mut Vec<Block>) {
     match row["type"].as_str() {
         Some(role @ ("user" | "assistant")) => content(role, &row["message"]["content"], out),
@@ -41,7 +40,7 @@ pub fn blocks_of_row(row: &Value, out: &mut Vec<Block>) {
         }
         Some("attachment") => {
             let texts = || row["rendered"].as_array().into_iter().flatten();
-            let texts = texts().filter_map(|part| part["content"].as_str()).map(bare);
+            let texts = texts().filter_map(|part| part["content"].as_str()).map(strip_frame);
             if let Some("file" | "queued_command") = row["attachment"]["type"].as_str() {
                 out.extend(texts.map(Block::Beside));
             }
@@ -50,7 +49,7 @@ pub fn blocks_of_row(row: &Value, out: &mut Vec<Block>) {
     }
 }
 
-/// The conversation in a request, without the reminders that the client makes anew.
+/// The conversation in a request, without the client's reminders.
 pub fn blocks_of_request(request: &Request) -> Vec<Block> {
     let mut out = Vec::new();
     for message in request.messages() {
@@ -63,16 +62,16 @@ pub fn blocks_of_request(request: &Request) -> Vec<Block> {
 
 fn content(role: &str, content: &Value, out: &mut Vec<Block>) {
     let words = |text: &str| match role {
-        "user" => Block::User(bare(text)),
+        "user" => Block::User(strip_frame(text)),
         _ => Block::Agent(text.to_owned()),
     };
     if let Some(text) = content.as_str() {
-        out.extend(told(text).then(|| words(text)));
+        out.extend(is_no_reminder(text).then(|| words(text)));
     }
     for block in content.as_array().into_iter().flatten() {
         let field = |name: &str| block[name].as_str().unwrap_or_default().to_owned();
         out.push(match block["type"].as_str() {
-            Some("text") if !told(&field("text")) => continue,
+            Some("text") if !is_no_reminder(&field("text")) => continue,
             Some("text") => words(&field("text")),
             Some("thinking") => Block::Thinking(field("thinking"), field("signature")),
             Some("tool_use") => Block::Call(field("id"), field("name"), block["input"].clone()),
@@ -85,13 +84,13 @@ fn content(role: &str, content: &Value, out: &mut Vec<Block>) {
     }
 }
 
-fn told(text: &str) -> bool {
+fn is_no_reminder(text: &str) -> bool {
     !REMINDERS.iter().any(|reminder| text.starts_with(reminder))
 }
 
-/// Without the frame that the client puts around it or not, depending on the role, and without the line break
-/// that it adds between the texts of one message.
-fn bare(text: &str) -> String {
+/// Removes the reminder tags, which the client adds for some roles only, and the line break that
+/// it adds between the texts of one message.
+fn strip_frame(text: &str) -> String {
     let text = text.trim_end();
     let inner = text.strip_prefix("<system-reminder>\n");
     let inner = inner.and_then(|text| text.strip_suffix("\n</system-reminder>")).unwrap_or(text);
@@ -101,7 +100,7 @@ fn bare(text: &str) -> String {
     }
 }
 
-/// The text of a result: a string, or blocks of text.
+/// The text of a result, which is a string or a list of text blocks.
 fn text_of(content: &Value) -> String {
     let blocks = content.as_array().into_iter().flatten();
     let texts = blocks.filter_map(|block| block["text"].as_str());

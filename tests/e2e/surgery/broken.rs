@@ -1,6 +1,6 @@
-//! The client asks again when the connection breaks within an answer. What it keeps of the broken one
-//! depends on its timing: nothing, a block in the chain, or a finished call with its result, beside
-//! the chain or in it (all seen with client 2.1.330). Surgery makes a sound session from each.
+//! The client retries when the connection breaks within an answer. Depending on the timing, it
+//! keeps nothing of the broken answer, a block in the chain, or a finished call with its result,
+//! in the chain or beside it (all seen with client 2.1.330). Surgery handles each case.
 
 use std::collections::HashSet;
 use std::fs;

@@ -1,4 +1,5 @@
-//! Outputs of operations as sources of others, and rounds that are read again from a table.
+//! Chains of operations: the output of one is the source of the next. Also, the agent reads
+//! rounds of an index table again.
 
 use super::judge::{Promise, line};
 use super::played::{Made, NEXT, guard, holds, make, resume};
@@ -12,17 +13,17 @@ const BOTH: &str = "user→assistant";
 const A: [&str; 3] = ["a-one: the plan", "a-two: the parser", "a-three: the printer"];
 const B: [&str; 2] = ["b-one: the tests", "b-two: the docs"];
 
-/// How an index table begins.
+/// The start of an index table.
 const TABLE: &str = "[brain-guard] This session was made from the session";
 
-/// Two sessions that run at the same time in one project: a, b, a, b, a.
+/// Two parallel sessions of one project with the rounds a, b, a, b, a.
 struct Two {
     world: World,
     a: Source,
     b: Source,
 }
 
-/// A round with a thought, a call and an answer, as the model plays it.
+/// The model's moves of one round: a thought, a call and an answer.
 fn round(name: &'static str) -> [Move; 2] {
     let (thought, said) = (format!("thinking of {name}"), format!("{name} is done"));
     let command = format!("echo result-of-{name}");
@@ -78,7 +79,7 @@ fn only(mut made: Vec<Made>) -> Made {
 }
 
 #[test]
-fn outputs_are_sessions_like_others() {
+fn operations_accept_outputs_of_operations() {
     let Two { world, a, b } = &play(Vec::new());
     let (id_a, id_b) = (a.id.as_str(), b.id.as_str());
     let by_time = || {
@@ -101,12 +102,12 @@ fn outputs_are_sessions_like_others() {
     let promise = Promise::default().rounds(a, &[1]).rounds(b, &[1]);
     holds(world, &plain, promise.rounds(a, &[2]).rounds(b, &[2]).rounds(a, &[3]));
 
-    // Extract from a merge: round 1 is the table, round 7 what was said when it was resumed.
+    // Extract from a merge: round 1 is the table, round 7 the message of the resumed session.
     guard(world, &["tag", &merged.id, "3,5", "quality"]);
     let extracted = only(make(world, &["surgery", "extract-engagement", &merged.id, "quality"]));
     holds(world, &extracted, Promise::default().rounds(b, &[1, 2]));
 
-    // Split, then merge: each round once, and the table that both children have.
+    // Split, then merge: each round once, and the table of both successors.
     let map = world.project().join("map.json");
     let text = r#"{"engagements": {"parser": "2", "printer": "3"}}"#;
     std::fs::write(&map, text).expect("the project is writable");
@@ -121,7 +122,7 @@ fn outputs_are_sessions_like_others() {
     let promise = promise.rounds(a, &[2, 3]);
     holds(world, &joined, promise);
 
-    // The parts of a session that was split, merged with another.
+    // Merge the parts of a split session with another session.
     let joined = only(make(world, &["surgery", "merge", &right.id, id_b]));
     let runs = [(r, "1", TABLE), (id_b, "1-2", B[0]), (r, "2", A[2])];
     let promise = Promise::default().voices(&runs).index(&shared);
@@ -154,7 +155,7 @@ fn a_compressed_session_goes_on_and_is_compressed_again() {
     assert!(output.status.success() && output.stdout.contains("I have read it"), "{output:?}");
     world.mock.wait_main(12);
 
-    // What the client has added to our file is a round like any other.
+    // Rounds that the client appended to the new session count like any other.
     let grown = Source::read(&first.path, &["[brain-guard]", A[2], "read the first round"]);
     let promise = Promise::default().index(&table).rounds(a, &[3]).rounds(&grown, &[3]).says(NEXT);
     assert_eq!(promise.kept_by(&resume(world, &first.id)), Ok(()));

@@ -1,4 +1,5 @@
-//! The client's own compaction in the middle: what it left of the rounds before belongs to its round.
+//! The client compacts in the middle of a session. The messages that it keeps belong to the round
+//! of the compaction.
 
 use super::judge::{Promise, line};
 use super::played::{NEXT, guard, holds, make, resume};
@@ -12,7 +13,7 @@ const ETA: &str = "eta: before the compaction";
 const THETA: &str = "theta: after the compaction";
 
 #[test]
-fn a_compaction_keeps_its_summary_and_what_it_left() {
+fn a_compaction_round_has_its_summary_and_kept_messages() {
     let agent = moves(vec![
         step(|_| Reply::bash("echo zeta").and_thinking("early").tokens(21_000)),
         step(|_| Reply::text("zeta is done").tokens(22_000)),
@@ -38,7 +39,7 @@ fn a_compaction_keeps_its_summary_and_what_it_left() {
     let source = Source::read(&path, &[ZETA, ETA, COMPACTION, THETA]);
     let id = source.id.as_str();
 
-    // The client itself: in the running session, and resumed.
+    // The client's own requests, in the running session and after resuming.
     let mut so_far = source.clone();
     so_far.cut(4, 1);
     assert_eq!(Promise::default().rounds(&so_far, &[3, 4]).kept_by(&live), Ok(()));

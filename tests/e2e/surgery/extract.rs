@@ -1,5 +1,5 @@
-//! Extraction from a session of the real client: what it makes is resumed, and the next request holds the
-//! conversation block by block with placeholders in the places of long old results.
+//! Extraction from a session of the real client. The client resumes the successor, and its next
+//! request has placeholders instead of long old results, and all other blocks unchanged.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ use crate::world::World;
 const ASKED: [&str; 3] = ["alpha: count", "beta: count and fail", "gamma: count on"];
 const SAID: [&str; 3] = ["alpha is counted", "beta is counted", "gamma is counted"];
 
-/// How every placeholder begins.
+/// The start of every placeholder.
 const MARK: &str = "[[extracted-";
 
 fn script() -> Vec<Move> {
@@ -58,9 +58,9 @@ fn run(world: &World, id: &str) -> Made {
     made.remove(0)
 }
 
-/// The rounds without what is extracted: thinking goes whole, results leave placeholders; errors, short
-/// values and what `stays` stay.
-fn lean(promise: Promise, source: &Source, seqs: &[u32], stays: bool) -> Promise {
+/// Promises rounds after extraction: long thinking is removed, and long results become
+/// placeholders unless `stays` is set. Errors and short values are unchanged.
+fn promise_extracted(promise: Promise, source: &Source, seqs: &[u32], stays: bool) -> Promise {
     promise.changed(source, seqs, |block| match block {
         Block::Thinking(text, _) if text.len() >= 500 => None,
         Block::Result(id, text, false) if text.len() >= 500 && !stays => {
@@ -70,7 +70,7 @@ fn lean(promise: Promise, source: &Source, seqs: &[u32], stays: bool) -> Promise
     })
 }
 
-/// The placeholders in a request: the entry each names, and its text.
+/// The placeholders in a request, by entry id.
 fn placeholders(request: &Request) -> BTreeMap<String, String> {
     let blocks = super::block::blocks_of_request(request);
     let found = blocks.iter().filter_map(|block| match block {
@@ -83,7 +83,7 @@ fn placeholders(request: &Request) -> BTreeMap<String, String> {
     found.collect()
 }
 
-/// Results of the source by their first lines, which tell them apart.
+/// The texts of the long results.
 fn originals(source: &Source) -> Vec<String> {
     let blocks = [1, 2, 3].into_iter().flat_map(|seq| &source.round(seq).blocks);
     let long = blocks.filter_map(|block| match block {
@@ -93,7 +93,7 @@ fn originals(source: &Source) -> Vec<String> {
     long.collect()
 }
 
-/// Every one of these entries gives its own original back.
+/// Asserts that each of these entries returns its own original.
 #[track_caller]
 fn gives_back(world: &World, id: &str, entries: &BTreeMap<String, String>, source: &Source) {
     let originals = originals(source);
@@ -108,7 +108,7 @@ fn gives_back(world: &World, id: &str, entries: &BTreeMap<String, String>, sourc
 }
 
 #[test]
-fn a_session_without_its_values_goes_on_and_has_them_back() {
+fn an_extracted_session_continues_and_restores_its_values() {
     let (world, source) = play();
     let id = source.id.as_str();
 
@@ -124,11 +124,11 @@ fn a_session_without_its_values_goes_on_and_has_them_back() {
     assert!(again.stdout.contains("nothing to extract"), "{again:?}");
     assert_eq!(world.transcripts().len(), before + 1);
 
-    // The next request, block by block: two results and the long thought are out.
+    // In the next request, two results and the long thought are extracted.
     let written = std::fs::read(&made.path).expect("the new session");
     let request = resume(&world, &made.id);
-    let promise = lean(Promise::default(), &source, &[1, 2], false);
-    let promise = lean(promise, &source, &[3], true);
+    let promise = promise_extracted(Promise::default(), &source, &[1, 2], false);
+    let promise = promise_extracted(promise, &source, &[3], true);
     if let Err(difference) = promise.says(NEXT).kept_by(&request) {
         world.evidence.fail(&difference);
     }
@@ -144,10 +144,10 @@ fn a_session_without_its_values_goes_on_and_has_them_back() {
     let context = guard(&world, &["extract", "context", &made.id, "--json"]);
     assert!(first.keys().all(|entry| context.stdout.contains(entry.as_str())), "{context:?}");
 
-    // It went on, so the third result is old as well; what was extracted stays as it stands.
+    // After the next turn the third result is old too; earlier placeholders stay unchanged.
     let second = run(&world, &made.id);
     let request = resume(&world, &second.id);
-    let promise = lean(Promise::default(), &source, &[1, 2, 3], false);
+    let promise = promise_extracted(Promise::default(), &source, &[1, 2, 3], false);
     let promise = promise.says(NEXT).answers("nothing more to do").says(NEXT);
     if let Err(difference) = promise.kept_by(&request) {
         world.evidence.fail(&difference);
@@ -159,7 +159,7 @@ fn a_session_without_its_values_goes_on_and_has_them_back() {
     }
     gives_back(&world, &second.id, &all, &source);
 
-    // Another operation on it knows them, too.
+    // Another operation keeps the placeholders.
     let compressed = make(&world, &["surgery", "compress-before", &second.id, "round:2"]).remove(0);
     let left = placeholders(&resume(&world, &compressed.id));
     assert_eq!(left.len(), 2, "{left:?}");
@@ -167,7 +167,7 @@ fn a_session_without_its_values_goes_on_and_has_them_back() {
 }
 
 #[test]
-fn what_was_made_is_taken_back() {
+fn undo_removes_the_successor() {
     let (world, source) = play();
     let made = run(&world, &source.id);
     guard(&world, &["surgery", "undo", &made.id]);
@@ -182,9 +182,9 @@ fn what_was_made_is_taken_back() {
     assert!(made[0].path.starts_with(&folder), "{made:?}");
 }
 
-/// A row that nobody can read is gone; the client reads on, and so does an extraction.
+/// Client and extraction both skip an unreadable row.
 #[test]
-fn a_torn_row_takes_nothing_before_it_out_of_the_conversation() {
+fn a_torn_row_keeps_the_conversation_before_it() {
     let (world, source) = play();
     let path = world.transcripts().pop().expect("a transcript");
     let rows = std::fs::read_to_string(&path).expect("rows");

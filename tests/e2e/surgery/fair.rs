@@ -1,14 +1,13 @@
-//! The judge on trial: what it reads from a transcript is what the client sends of it, and a wrong promise is
-//! noticed.
+//! Tests the judge: it reads from a transcript what the client sends, and rejects a wrong promise.
 
 use super::judge::{Fidelity, Much, Promise};
 use super::operations::lines;
 use super::played::{GAMMA_END, NEXT, play, resume};
 
-// The client's own resuming of the untouched session: what this reader takes from a transcript is what goes to
-// the model, and a judge that is given something else says so.
+// The client resumes the unchanged session and must send the blocks read from the transcript. The
+// judge must reject every other promise.
 #[test]
-fn the_judge_is_fair() {
+fn the_judge_accepts_only_the_right_promise() {
     let played = play();
     let one = &played.one;
     let copy = one.path.with_file_name("00000000-0000-4000-8000-000000000001.jsonl");

@@ -1,4 +1,4 @@
-//! What an operation promises, and whether a request holds it: exactly these blocks, in this order.
+//! The promise of an operation, and the check that a request has exactly these blocks in order.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use super::block::{Block, blocks_of_request};
 use super::source::{Round, Source};
 use crate::mock::Request;
 
-/// What a plan makes of a kind of block.
+/// How much of a kind of block a plan keeps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Much {
     Full,
@@ -14,42 +14,43 @@ pub enum Much {
     Omit,
 }
 
-/// Thinking, calls, results.
+/// The levels for thinking, calls and results.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Fidelity(pub Much, pub Much, pub Much);
 
-/// All of a round.
+/// Keeps a round unchanged.
 pub const WHOLE: Fidelity = Fidelity(Much::Full, Much::Full, Much::Full);
 
-/// What a block must be.
+/// An expected block.
 #[derive(Debug, Clone)]
 pub enum Want {
-    /// This very block. Ids of calls are compared by which call answers to which result.
+    /// This block. Call ids may differ, as long as calls and results match.
     Same(Block),
-    /// Words of the agent that begin like this and hold this.
+    /// A text of the agent with this start that contains this.
     Agent(String, &'static str),
-    /// Words in the user's role that begin like this and hold this.
+    /// A text in the user's role with this start that contains this.
     User(&'static str, String),
-    /// What stands beside the user's words: see [`Block::Beside`].
+    /// The text of a [`Block::Beside`].
     Beside(String),
-    /// A result with other words, which begin like this.
+    /// A result whose text was replaced by one with this start.
     Result(String, String),
-    /// An index table: these lines and no other.
+    /// An index table with exactly these lines.
     Index(Vec<String>),
 }
 
-/// What a new session is to hold, in order.
+/// The blocks that a successor must have, in order.
 #[derive(Debug, Clone, Default)]
 pub struct Promise(Vec<Want>);
 
 impl Promise {
-    /// One index message with these lines.
+    /// Adds an index message with these lines.
     pub fn index(mut self, lines: &[String]) -> Self {
         self.0.push(Want::Index(lines.to_vec()));
         self
     }
 
-    /// The message that begins a merge: whose the rounds are, by session, numbers and the first one's words.
+    /// Adds the first message of a merge, which lists the source of the rounds: session, numbers,
+    /// and the text of the first round.
     pub fn voices(self, runs: &[(&str, &str, &str)]) -> Self {
         let line = |(id, seqs, words): &(&str, &str, &str)| {
             let short: String = words.chars().take(40).collect();
@@ -60,12 +61,12 @@ impl Promise {
         self.index(&lines)
     }
 
-    /// Rounds of a session, whole.
+    /// Adds unchanged rounds of a session.
     pub fn rounds(self, source: &Source, seqs: &[u32]) -> Self {
         self.reduced(source, seqs, WHOLE)
     }
 
-    /// Rounds of a session at this fidelity.
+    /// Adds rounds of a session at this fidelity.
     pub fn reduced(mut self, source: &Source, seqs: &[u32], fidelity: Fidelity) -> Self {
         for seq in seqs {
             reduce(source.round(*seq), fidelity, &mut self.0);
@@ -73,7 +74,7 @@ impl Promise {
         self
     }
 
-    /// Rounds of a session, their blocks as `change` makes them.
+    /// Adds rounds of a session with each block changed by `change`.
     pub fn changed(
         mut self,
         source: &Source,
@@ -85,24 +86,24 @@ impl Promise {
         self
     }
 
-    /// These words of the user.
+    /// Adds a text of the user.
     pub fn says(mut self, text: &str) -> Self {
         self.0.push(Want::Same(Block::User(text.to_owned())));
         self
     }
 
-    /// These words of the agent.
+    /// Adds a text of the agent.
     pub fn answers(mut self, text: &str) -> Self {
         self.0.push(Want::Same(Block::Agent(text.to_owned())));
         self
     }
 
-    /// Whether the request's conversation is this and nothing else; else what differs first.
+    /// Compares with the request's whole conversation; the error is the first difference.
     pub fn kept_by(&self, request: &Request) -> Result<(), String> {
         self.compare(&blocks_of_request(request))
     }
 
-    /// Whether the request's conversation ends with this.
+    /// Compares with the end of the request's conversation.
     pub fn ends(&self, request: &Request) -> Result<(), String> {
         let found = blocks_of_request(request);
         let from = found.len().saturating_sub(self.0.len());
@@ -125,7 +126,7 @@ impl Promise {
     }
 }
 
-/// In the order in which the client sends it: what stands beside the user's words before them.
+/// Sorts the blocks as the client sends them: `Beside` texts go before the user's text.
 fn sent(promised: &[Want]) -> Vec<Want> {
     let mut sent: Vec<Want> = Vec::new();
     for want in promised {
@@ -150,7 +151,7 @@ fn difference(at: usize, wanted: &[Want], found: &[Block]) -> String {
     format!("block {at} differs\nwanted: {wanted:#?}\nfound: {there:#?}\nof {}", found.len())
 }
 
-/// The calls so far: promised id to id in the request, both ways.
+/// The calls so far: the promised id and the id in the request.
 #[derive(Default)]
 struct Calls {
     sent: BTreeMap<String, String>,
@@ -160,7 +161,7 @@ fn fits(want: &Want, block: &Block, calls: &mut Calls) -> bool {
     match (want, block) {
         (Want::Same(Block::Call(id, name, input)), Block::Call(sent, n, i)) => {
             let fresh = !calls.sent.values().any(|known| known == sent);
-            // In a merge a call may have a new id; two calls of one id would be told as one.
+            // In a merge a call may get a new id, but two calls must not share one.
             calls.sent.insert(id.clone(), sent.clone());
             fresh && (name, input) == (n, i)
         }
@@ -187,7 +188,7 @@ fn fits(want: &Want, block: &Block, calls: &mut Calls) -> bool {
     }
 }
 
-/// Appends what is to be of a round at a fidelity.
+/// Appends the expected blocks of a round at a fidelity.
 fn reduce(round: &Round, Fidelity(thinking, calls, results): Fidelity, out: &mut Vec<Want>) {
     let mut names = BTreeMap::new();
     for block in &round.blocks {
@@ -212,7 +213,7 @@ fn reduce(round: &Round, Fidelity(thinking, calls, results): Fidelity, out: &mut
     }
 }
 
-/// A result stays one as long as its call does.
+/// A result stays a result as long as its call stays a call.
 fn result(id: &str, text: &str, block: &Block, calls: Much, results: Much) -> Option<Want> {
     const MARK: &str = "[tool_result: ";
     match (calls, results) {
@@ -224,7 +225,8 @@ fn result(id: &str, text: &str, block: &Block, calls: Much, results: Much) -> Op
     }
 }
 
-/// The index line of a round, as the index table has it. `key` is its most telling call, `text` the agent's last words.
+/// The line of a round in the index table. `key` is its most important call, `text` the agent's
+/// last text.
 pub fn line(number: &str, round: &Round, roles: &str, key: Option<&str>, text: &str) -> String {
     let minute = round.started.get(..16).expect("a time");
     let short: String = text.chars().take(80).collect();

@@ -1,6 +1,7 @@
-//! Context surgery on sessions of the real client: it plays a session against the mock, the binary under test
-//! makes another of it, the client resumes that, and its next request is held block by block against what the
-//! operation promises. The promise is computed here from the original transcript, without the library.
+//! Context surgery on sessions of the real client. The client plays a session against the mock,
+//! the binary under test makes a successor, and the client resumes it. The tests compare the next
+//! request block by block with a promise computed from the original transcript, without the
+//! library.
 
 mod block;
 mod broken;

@@ -1,5 +1,5 @@
-//! Each operation on a played session: the real client resumes what it made, and its next request holds exactly
-//! what the operation promises.
+//! Each operation on a played session: the real client resumes the successor, and its next
+//! request contains exactly what the operation promises.
 
 use super::judge::{Fidelity, Much, Promise, line};
 use super::played::{ALPHA_END, BETA_END, DELTA_END, GAMMA_END, Made, holds, play};
@@ -52,7 +52,7 @@ fn each_operation_gives_the_session_that_it_promises() {
     ] {
         let [thinking, calls, results] = words;
         let flags = ["--thinking", thinking, "--tool-use", calls, "--tool-result", results];
-        // Before the second round only the first lies.
+        // Only the first round is before the second.
         let t = one.round(2).started.as_str();
         let call = [&["surgery", "compress-before", id, t][..], &flags].concat();
         holds(&call, before(&[1]).reduced(one, &[2, 4, 5], fidelity));

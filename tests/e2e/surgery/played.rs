@@ -1,4 +1,4 @@
-//! Sessions that the real client plays against the mock, and the resuming of what is made of them.
+//! Plays sessions with the real client against the mock, and resumes the successors made of them.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -12,14 +12,14 @@ use crate::mock::{Gate, Reply, Request};
 use crate::process::{DEADLINE, Output};
 use crate::world::World;
 
-/// What the user of the first session says; the third message is taken back.
+/// The user's messages in the first session; the user takes back the third.
 pub const ALPHA: &str = "alpha: read the console";
 pub const BETA: &str = "beta: ask an agent";
 pub const GAMMA: &str = "gamma: a wrong way";
 pub const DELTA: &str = "delta: look at @README.md and wait";
 pub const EPSILON: &str = "epsilon: write it down";
 
-/// What the agent says at the end of each round.
+/// The agent's last text in each round.
 pub const ALPHA_END: &str = "The architecture is three layers: the wire, the policy and the store; \
                              none of them knows the others by name.";
 pub const BETA_END: &str = "the agent has read it";
@@ -27,7 +27,6 @@ pub const GAMMA_END: &str = "this goes nowhere";
 pub const DELTA_END: &str = "delta is done";
 pub const EPSILON_END: &str = "it is written";
 
-/// A world with a session in it.
 pub struct Played {
     pub world: World,
     pub one: Source,
@@ -50,7 +49,7 @@ fn first_session() -> Vec<Move> {
         step(|_| Reply::thinking("three layers").and_text(ALPHA_END).tokens(22_000)),
         step(move |_| Reply::tool("Agent", agent.clone()).tokens(23_000)),
         step(|_| Reply::text("it reads").tokens(23_500)),
-        // What ends the agent begins a turn, but no round.
+        // The end of the background agent starts a turn, but no round.
         step(|_| Reply::text(BETA_END).tokens(24_000)),
         step(|_| Reply::text(GAMMA_END).tokens(25_000)),
         step(|_| Reply::bash("until [ -e go ]; do sleep 0.02; done; echo waited").tokens(26_000)),
@@ -60,8 +59,8 @@ fn first_session() -> Vec<Move> {
     ]
 }
 
-/// Plays the first session in a terminal: parallel calls, an agent in the background, a message taken back, a file named, a
-/// message typed while a turn runs.
+/// Plays the first session in a terminal: parallel calls, a background agent, a message taken
+/// back, a named file, and a message typed during a turn.
 pub fn play() -> Played {
     let agent = moves(first_session());
     let gate = Gate::default();
@@ -111,31 +110,28 @@ pub fn play() -> Played {
     Played { world, one }
 }
 
-/// What the user says to a session that was resumed.
+/// The user's message to a resumed session.
 pub const NEXT: &str = "what now?";
 
 impl Played {
-    /// Runs the binary under test; it must succeed.
     #[track_caller]
     pub fn guard(&self, arguments: &[&str]) -> Output {
         guard(&self.world, arguments)
     }
 
-    /// Runs an operation and gives back the sessions that it made, in order.
     #[track_caller]
     pub fn make(&self, arguments: &[&str]) -> Vec<Made> {
         make(&self.world, arguments)
     }
 }
 
-/// A session that an operation made.
 #[derive(Debug, Clone)]
 pub struct Made {
     pub id: String,
     pub path: PathBuf,
 }
 
-/// Runs the binary under test; it must succeed.
+/// Runs the binary under test and asserts success.
 #[track_caller]
 pub fn guard(world: &World, arguments: &[&str]) -> Output {
     let output = world.guard(arguments);
@@ -143,7 +139,7 @@ pub fn guard(world: &World, arguments: &[&str]) -> Output {
     output
 }
 
-/// Runs an operation and gives back the sessions that it made, in order.
+/// Runs an operation and returns the sessions that it made, in order.
 #[track_caller]
 pub fn make(world: &World, arguments: &[&str]) -> Vec<Made> {
     let arguments = [arguments, &["--json"]].concat();
@@ -166,7 +162,7 @@ pub fn make(world: &World, arguments: &[&str]) -> Vec<Made> {
     made
 }
 
-/// Resumes a session in the real client with one more message, and gives back its request.
+/// Resumes a session in the real client with one more message, and returns the request.
 #[track_caller]
 pub fn resume(world: &World, id: &str) -> Arc<Request> {
     let before = world.mock.main().len();
@@ -179,8 +175,8 @@ pub fn resume(world: &World, id: &str) -> Arc<Request> {
     request
 }
 
-/// Resumes a session and holds what the client sends against what was promised. The file's own rows must be
-/// as they were afterwards.
+/// Resumes a session and compares the client's request with the promise. The client may only
+/// append to the file.
 #[track_caller]
 pub fn holds(world: &World, made: &Made, promise: Promise) {
     let written = std::fs::read(&made.path).expect("the new session");

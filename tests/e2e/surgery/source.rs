@@ -1,5 +1,5 @@
-//! A session as its transcript tells it, read by the tests themselves: rows by `serde_json`, the branch walked by
-//! hand, rounds begun where the test's own prompts stand. Nothing of the library is asked.
+//! Reads a session from its transcript without the library under test: rows by `serde_json`, the
+//! branch by parent ids, and rounds by the prompts of the test.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -9,20 +9,17 @@ use serde_json::Value;
 
 use super::block::{Block, blocks_of_row};
 
-/// One round.
 #[derive(Debug, Clone)]
 pub struct Round {
-    /// Its number in the session, from 1.
+    /// The number in the session, from 1.
     pub seq: u32,
-    /// Time of its first row.
     pub started: String,
-    /// Whether it is on the branch of the last row.
+    /// Whether the round is on the branch of the last row.
     pub live: bool,
-    /// What of it goes to the model, in the order in which the client sends it.
+    /// The blocks for the model, in the order in which the client sends them.
     pub blocks: Vec<Block>,
 }
 
-/// A session.
 #[derive(Debug, Clone)]
 pub struct Source {
     pub id: String,
@@ -31,7 +28,7 @@ pub struct Source {
 }
 
 impl Source {
-    /// Reads a transcript whose rounds begin with these texts, each in its turn.
+    /// Reads a transcript whose rounds begin with these prompts, in this order.
     pub fn read(path: &Path, prompts: &[&str]) -> Self {
         let text =
             fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
@@ -60,7 +57,7 @@ impl Source {
                 kept = row["compactMetadata"]["preservedMessages"]["uuids"].clone();
             }
             if row["isCompactSummary"] == true {
-                // The client keeps the last messages before a compaction behind its summary.
+                // The client keeps the last messages before a compaction after its summary.
                 for id in kept.as_array().into_iter().flatten() {
                     let kept = rows.iter().find(|row| row["uuid"] == *id);
                     blocks_of_row(kept.expect("a kept row is in the file"), blocks);
@@ -77,12 +74,11 @@ impl Source {
         Self { id, path: path.to_owned(), rounds }
     }
 
-    /// A round by its number.
     pub fn round(&self, seq: u32) -> &Round {
         self.rounds.get(&seq).unwrap_or_else(|| panic!("{} has no round {seq}", self.id))
     }
 
-    /// Leaves `keep` blocks of a round: what it was while its first answer was still to come.
+    /// Keeps the first `keep` blocks of a round, as before its first answer.
     pub fn cut(&mut self, seq: u32, keep: usize) {
         self.rounds.get_mut(&seq).expect("a round").blocks.truncate(keep);
     }
@@ -93,7 +89,7 @@ impl Source {
     }
 }
 
-/// Whether a row is the user's message that begins like this; a compaction's boundary stands for its summary.
+/// Whether a row is the user's message with this start. A compaction begins with its boundary row.
 fn begins(row: &Value, prompt: &str) -> bool {
     if prompt == COMPACTION {
         return row["subtype"] == "compact_boundary";
@@ -103,14 +99,14 @@ fn begins(row: &Value, prompt: &str) -> bool {
     row["type"] == "user" && text.is_some_and(|text| text.starts_with(prompt))
 }
 
-/// In place of a prompt: a compaction.
+/// Stands for a compaction in a list of prompts.
 pub const COMPACTION: &str = "\u{0}compaction";
 
 fn id(row: &Value) -> &str {
     row["uuid"].as_str().unwrap_or_default()
 }
 
-/// The rows from the last one back to the first.
+/// The ids of the rows from the last one back to the first.
 fn branch(rows: &[Value]) -> BTreeSet<&str> {
     let parents: BTreeMap<&str, &str> = rows
         .iter()

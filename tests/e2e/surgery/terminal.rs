@@ -1,5 +1,5 @@
-//! As a user sees it: `revive --run` and `split --run` open the client in tmux windows, with the table on the
-//! screen; the picker lists what was made under a name of its own.
+//! The user's view: `revive --run` and `split --run` open the client in tmux windows with the
+//! table on the screen, and the session picker lists each successor under its own name.
 
 use super::judge::{Promise, line};
 use super::played::{NEXT, make};
@@ -12,7 +12,8 @@ use crate::world::World;
 
 const PROMPTS: [&str; 3] = ["one: the wire", "two: the policy", "three: the store"];
 
-/// A world with a session of three rounds, and a shell in tmux where `claude` and `brain-guard` are at hand.
+/// A world with a session of three rounds, and a shell in tmux with `claude` and `brain-guard` in
+/// its PATH.
 struct Desk {
     world: World,
     source: Source,
@@ -45,7 +46,7 @@ fn desk() -> Desk {
 }
 
 impl Desk {
-    /// Types a command in the shell and waits for so many more windows.
+    /// Types a command in the shell and waits for `more` new windows.
     fn opens(&self, command: &str, more: usize) -> Vec<Tmux> {
         let before = self.shell.all();
         self.shell.type_text(command);
@@ -69,7 +70,7 @@ impl Desk {
         seqs.iter().map(line_of).collect()
     }
 
-    /// The client in this window goes on with what was promised.
+    /// Checks that the client in this window continues with the promised conversation.
     fn goes_on(&self, window: Tmux, promise: Promise) {
         let before = self.world.mock.main().len();
         let tui = self.world.tui_in(Terminal::Tmux(window));
@@ -91,7 +92,7 @@ fn revive_starts_the_successor() {
     let promise = Promise::default().index(&desk.lines(&[1, 2])).rounds(&desk.source, &[3]);
     desk.goes_on(window, promise);
 
-    // A name of its own among the sessions.
+    // The successor has its own name in the session list.
     let tui = desk.world.tui(&[]);
     tui.prompt("/resume");
     tui.wait_screen("the session's name", |screen| {
@@ -100,7 +101,7 @@ fn revive_starts_the_successor() {
 }
 
 #[test]
-fn split_opens_a_window_for_each_child() {
+fn split_opens_a_window_for_each_successor() {
     let desk = desk();
     let map = desk.world.project().join("map.json");
     let text = r#"{"engagements": {"policy": "2", "store": "3"}}"#;
@@ -114,7 +115,7 @@ fn split_opens_a_window_for_each_child() {
 }
 
 #[test]
-fn outside_tmux_the_command_is_told() {
+fn outside_tmux_the_output_has_the_resume_command() {
     let desk = desk();
     let output = desk.world.guard(&["revive", &desk.source.id, "--before", "round:3"]);
     assert!(output.status.success(), "{output:?}");
@@ -135,7 +136,7 @@ fn outside_tmux_the_command_is_told() {
     let main = desk.world.mock.main();
     let promise = Promise::default().index(&desk.lines(&[1, 2])).rounds(&desk.source, &[3]);
     assert_eq!(promise.says(NEXT).kept_by(main.last().expect("a request")), Ok(()));
-    // The same plan once more is another session.
+    // Running the same plan again creates another session.
     let again = make(&desk.world, &["surgery", "compress-before", &desk.source.id, "round:3"]);
     assert!(!command.contains(&again[0].id));
 }

@@ -1,5 +1,5 @@
-//! A session that enters a worktree goes on in another folder of the client's, under the same id, and comes back
-//! when it leaves (2.1.329 moves the file): what is in the store goes on with it.
+//! When a session enters or leaves a worktree, client 2.1.329 moves its file to another folder
+//! under the same id. The store keeps treating it as one session.
 
 use serde_json::json;
 
@@ -8,7 +8,7 @@ use crate::mock::Reply;
 use crate::world::World;
 
 #[test]
-fn a_session_that_enters_a_worktree_and_leaves_it_stays_one() {
+fn a_session_stays_one_through_a_worktree() {
     let search = |name: &str| Reply::tool("ToolSearch", json!({"query": format!("select:{name}")}));
     let agent = moves(vec![
         step(|_| Reply::text("iota is done").tokens(21_000)),
@@ -21,7 +21,7 @@ fn a_session_that_enters_a_worktree_and_leaves_it_stays_one() {
     ]);
     let world = World::build().bare().agent(agent).start();
     let tui = world.tui(&[]);
-    let inscribed = || {
+    let imported = || {
         let done = world.guard(&["import", "--all"]);
         assert!(done.status.success(), "{}{}", done.stdout, done.stderr);
         let paths = world.transcripts();
@@ -38,10 +38,10 @@ fn a_session_that_enters_a_worktree_and_leaves_it_stays_one() {
         world.mock.wait_main(upto);
         tui.wait_screen(answer, |screen| screen.contains(answer));
         tui.wait_idle();
-        inscribed()
+        imported()
     });
     tui.quit();
-    assert_eq!(inscribed(), places[2]);
+    assert_eq!(imported(), places[2]);
     assert_eq!(places[0], places[2]);
     assert_eq!(places[0].file_name(), places[1].file_name());
     assert_ne!(places[0], places[1]);

@@ -1,4 +1,4 @@
-//! The options of a world, and the files they become.
+//! The options of a world, and the files written for them.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -17,7 +17,6 @@ use crate::evidence::Evidence;
 use crate::mock::{Mock, Reply, Request, Script};
 use crate::process;
 
-/// A world that is not there yet.
 pub struct Builder {
     version: String,
     guard: bool,
@@ -64,61 +63,59 @@ impl Builder {
         }
     }
 
-    /// The model of the main conversation.
+    /// Scripts the main conversation.
     pub fn agent(mut self, script: impl FnMut(&Request) -> Reply + Send + 'static) -> Self {
         self.agent = Box::new(script);
         self
     }
 
-    /// The model of the subagents; without it they say "sub done".
+    /// Scripts the subagents; by default they say "sub done".
     pub fn subagent(mut self, script: impl FnMut(&Request) -> Reply + Send + 'static) -> Self {
         self.subagent = Box::new(script);
         self
     }
 
-    /// Without brain-guard.
+    /// Leaves out brain-guard.
     pub fn bare(mut self) -> Self {
         self.guard = false;
         self
     }
 
-    /// With brain-guard's hooks, but not its module.
+    /// Keeps brain-guard's hooks, but not its module.
     pub fn without_mod(mut self) -> Self {
         self.with_mod = false;
         self
     }
 
-    /// Lets the client know that it is in a tmux pane, which makes that a carrier.
+    /// Lets the client see that it runs in a tmux pane, so tmux can be the carrier.
     pub fn in_tmux(mut self) -> Self {
         self.in_tmux = true;
         self
     }
 
-    /// Installs the plugin from a folder marketplace in place of `--plugin-dir`.
+    /// Installs the plugin from a folder marketplace instead of using `--plugin-dir`.
     pub fn installed(mut self) -> Self {
         self.installed = true;
         self
     }
 
-    /// Has the plugin offer the tool server, as `install` does where `extract.mcp` is true.
+    /// Lets the plugin offer the tool server, as `install` does when `extract.mcp` is true.
     pub fn tools(mut self) -> Self {
         self.tools = true;
         self
     }
 
-    /// Adds the spy, whose records are `World::hooks`.
+    /// Adds the spy; `World::hooks` returns its records.
     pub fn spy(mut self, spy: Spy) -> Self {
         self.spy = Some(spy);
         self
     }
 
-    /// brain-guard's user settings.
     pub fn guard_settings(mut self, settings: Value) -> Self {
         self.guard_settings = Some(settings);
         self
     }
 
-    /// brain-guard's project settings.
     pub fn guard_project_settings(mut self, settings: Value) -> Self {
         self.guard_project_settings = Some(settings);
         self
@@ -130,7 +127,7 @@ impl Builder {
         self
     }
 
-    /// The permission mode; `bypassPermissions` without it.
+    /// Sets the permission mode; the default is `bypassPermissions`.
     pub fn permission_mode(mut self, mode: &str) -> Self {
         self.client_settings["permissions"]["defaultMode"] = json!(mode);
         self
@@ -141,48 +138,45 @@ impl Builder {
         self.client_setting("sandbox", json!({"enabled": true}))
     }
 
-    /// Sets a variable of the client's environment.
     pub fn env(mut self, name: &str, value: &str) -> Self {
         self.env.insert(name.to_owned(), value.to_owned());
         self
     }
 
-    /// Adds a file to the project.
     pub fn file(mut self, path: &str, text: &str) -> Self {
         self.files.push((path.to_owned(), text.to_owned()));
         self
     }
 
-    /// Adds a file to the client's HOME.
     pub fn home_file(mut self, path: &str, text: &str) -> Self {
         self.home_files.push((path.to_owned(), text.to_owned()));
         self
     }
 
-    /// Another build of brain-guard than the one that belongs to this test.
+    /// Uses another build of brain-guard than the one of this test.
     pub fn guard_binary(mut self, path: &Path) -> Self {
         path.clone_into(&mut self.guard_binary);
         self
     }
 
-    /// The real API, or what the variables name, in place of the world's mock: the key and
-    /// the address that they hold are all the client gets.
+    /// Uses the API of these variables instead of the mock. The client gets only their key and
+    /// address.
     pub fn access(mut self, variables: BTreeMap<String, String>) -> Self {
         self.access = Some(variables);
         self
     }
 
-    /// Another version of the client than the pinned one.
+    /// Uses another version of the client than the pinned one.
     pub fn client(mut self, version: &str) -> Self {
         version.clone_into(&mut self.version);
         self
     }
 
-    /// Makes the files and starts the mock.
+    /// Writes the files and starts the mock.
     pub fn start(self) -> World {
         let temp =
             tempfile::Builder::new().prefix("bg-e2e-").tempdir().expect("a temporary folder");
-        // The client knows its project by the real path.
+        // The client resolves the project to its real path.
         let root = temp.path().canonicalize().expect("the temporary folder is there");
         let evidence = Evidence::default();
         let mock = Mock::start(self.agent, self.subagent, &evidence);
@@ -266,7 +260,7 @@ impl World {
         }
     }
 
-    /// Adds the folder as a marketplace and installs the plugin from it, with the client's own commands.
+    /// Adds the folder as a marketplace and installs the plugin from it, by the client's commands.
     fn install(&self, folder: &Path) {
         let path = folder.join(".claude-plugin/marketplace.json");
         let text = std::fs::read_to_string(&path)

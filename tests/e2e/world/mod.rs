@@ -1,7 +1,7 @@
-//! Everything one test may touch: a HOME, a project, plugin folders, the client's environment, the mock.
+//! Everything one test may touch: HOME, project, plugin folders, client environment, mock.
 //!
-//! A world is a temporary folder that goes with the test. When the test fails, the folder, the requests and the
-//! last screen stay under `target/tmp/e2e/<test>`.
+//! A world is a temporary folder that is removed after the test. When the test fails, the folder,
+//! the requests and the last screen are kept in `target/tmp/e2e/<test>`.
 
 mod build;
 mod plugin;
@@ -27,10 +27,9 @@ use crate::evidence::{Evidence, short};
 use crate::mock::Mock;
 use crate::process::{self, DEADLINE, Found, Output};
 
-/// A key of the right form that opens nothing.
+/// A key in the right format that is not valid.
 const KEY: &str = "sk-ant-api03-offline-0123456789abcdefghij";
 
-/// The surroundings of one test.
 pub struct World {
     name: String,
     binary: PathBuf,
@@ -42,17 +41,16 @@ pub struct World {
     pub mock: Mock,
     pub evidence: Evidence,
     root: PathBuf,
-    /// Goes last: everything above may still write into it.
+    /// Dropped last: everything above may still write into it.
     _temp: TempDir,
 }
 
 impl World {
-    /// Options with brain-guard loaded by `--plugin-dir` and an agent that says "done".
+    /// Starts with brain-guard loaded by `--plugin-dir` and an agent that says "done".
     pub fn build() -> Builder {
         Builder::new()
     }
 
-    /// The client's HOME.
     pub fn home(&self) -> PathBuf {
         self.root.join("home")
     }
@@ -62,7 +60,7 @@ impl World {
         self.root.join("project")
     }
 
-    /// `XDG_STATE_HOME`.
+    /// The client's `XDG_STATE_HOME`.
     pub fn state(&self) -> PathBuf {
         self.root.join("state")
     }
@@ -72,27 +70,27 @@ impl World {
         self.root.join("plugins").join(name)
     }
 
-    /// The client's binary with the world's environment, in the project folder.
+    /// Prepares the client's binary with the world's environment, in the project folder.
     pub fn command(&self) -> Command {
         let mut command = Command::new(&self.binary);
         command.env_clear().envs(&self.env).current_dir(self.project());
         command
     }
 
-    /// The client with its plugins, as a terminal would run it.
+    /// The client's command line with its plugins, for a terminal.
     pub(crate) fn program(&self, arguments: &[&str]) -> Vec<String> {
         let own = arguments.iter().map(|argument| (*argument).to_owned());
         let binary = [self.binary.display().to_string()].into_iter();
         binary.chain(self.plugin_arguments()).chain(own).collect()
     }
 
-    /// Runs a program in the first pane of a tmux server of its own.
+    /// Runs a program in the first pane of a new tmux server.
     pub(crate) fn tmux(&self, program: &[String]) -> Tmux {
         let socket = self.root.join(format!("tmux{}.sock", self.next()));
         Tmux::start(socket, &self.env, &self.project(), program)
     }
 
-    /// A desktop whose programs have the client's environment.
+    /// Starts a desktop whose programs have the client's environment.
     pub(crate) fn desktop(&self) -> Desktop {
         Desktop::start(&self.env)
     }
@@ -116,7 +114,7 @@ impl World {
     /// Starts the client in a terminal and waits until its prompt box is there.
     #[track_caller]
     pub fn tui(&self, arguments: &[&str]) -> Tui {
-        // Without these the client, and what it starts, takes the pane for a plain terminal.
+        // Without these variables, the client takes the pane for a plain terminal.
         let plain: &[&str] =
             if self.in_tmux { &[] } else { &["env", "-u", "TMUX", "-u", "TMUX_PANE"] };
         let plain = plain.iter().map(|&word| word.to_owned());
@@ -124,25 +122,25 @@ impl World {
         self.tui_in(Terminal::Tmux(self.tmux(&program)))
     }
 
-    /// Waits until the client that was started in this terminal shows its prompt box.
+    /// Waits until the client in this terminal shows its prompt box.
     #[track_caller]
     pub fn tui_in(&self, terminal: Terminal) -> Tui {
         Tui::in_terminal(self, terminal)
     }
 
-    /// Starts `claude -p` with one prompt, stdin closed.
+    /// Starts `claude -p` with one prompt and closed stdin.
     #[track_caller]
     pub fn print(&self, arguments: &[&str], prompt: &str) -> Run {
         Run::print(self, arguments, prompt)
     }
 
-    /// Starts `claude -p` with stream-json in and out, stdin held open.
+    /// Starts `claude -p` with stream-json in and out and open stdin.
     #[track_caller]
     pub fn stream(&self, arguments: &[&str]) -> Run {
         Run::stream(self, arguments)
     }
 
-    /// Runs the binary under test as a user would, from a terminal in the project folder.
+    /// Runs the binary under test as a user does, from a terminal in the project folder.
     pub fn guard(&self, arguments: &[&str]) -> Output {
         let mut command = Command::new(&self.guard_binary);
         command.args(arguments).env_clear().envs(&self.env).current_dir(self.project());
@@ -150,7 +148,7 @@ impl World {
             .unwrap_or_else(|error| self.evidence.fail(&error.to_string()))
     }
 
-    /// The session files, the latest written first.
+    /// The session files, the most recently written first.
     pub fn transcripts(&self) -> Vec<PathBuf> {
         let projects = self.home().join(".claude/projects");
         let files = children(&projects).into_iter().flat_map(|folder| children(&folder));
@@ -162,31 +160,31 @@ impl World {
         found.into_iter().map(|(_, path)| path).collect()
     }
 
-    /// Where the spy writes, one file an event, named by its time in nanoseconds.
+    /// The spy's folder: one file per event, named by its time in nanoseconds.
     pub fn spied(&self) -> PathBuf {
         self.root.join("spy")
     }
 
-    /// What the spy wrote down so far, oldest first.
+    /// The spy's records so far, oldest first.
     pub fn hooks(&self) -> Vec<Value> {
         read_hooks(&self.spied())
     }
 
-    /// Waits for a hook event of this name that `wanted` likes.
+    /// Waits for a hook event of this name that `wanted` accepts.
     #[track_caller]
     pub fn wait_hook(&self, event: &str, wanted: impl Fn(&Value) -> bool) -> Value {
         let like = |hook: &Value| hook["hook_event_name"] == event && wanted(hook);
         self.wait(&format!("such {event} hook"), || self.hooks().into_iter().find(like))
     }
 
-    /// Waits for something outside this process: a file, a state, a process.
+    /// Waits for a change outside this process: a file, a state, a process.
     #[track_caller]
     pub fn wait<T>(&self, what: &str, probe: impl FnMut() -> Option<T>) -> T {
         let found = process::poll(DEADLINE, Duration::from_millis(20), probe);
         found.unwrap_or_else(|| self.evidence.fail(&format!("no {what} within {DEADLINE:?}")))
     }
 
-    /// The processes of this world that are alive: the client while it runs, and whatever it left behind.
+    /// The live processes of this world: the client and everything it left behind.
     pub fn processes(&self) -> Vec<Found> {
         process::with_home(&self.home())
     }
@@ -203,11 +201,11 @@ impl World {
         });
     }
 
-    /// Keeps what a failed test leaves, and says where. It runs while a test unwinds, where
-    /// another panic would end all tests.
+    /// Saves the files of a failed test and prints where. Must not panic: it runs while a test
+    /// unwinds, and a second panic would end all tests.
     pub fn keep(&self, name: &str) {
         let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("e2e").join(name);
-        // The remains of an earlier failure.
+        // Files of an earlier failure.
         let _ = fs::remove_dir_all(&folder);
         let kept = fs::create_dir_all(&folder)
             .and_then(|()| fs::write(folder.join("requests.jsonl"), self.mock.dump()))
@@ -233,10 +231,10 @@ impl Drop for World {
     }
 }
 
-/// Changes brain-guard's user settings. The hooks read them at each call.
+/// Changes brain-guard's user settings, which the hooks read at each call.
 pub fn set_guard(home: &Path, settings: &Value) {
     let path = home.join(".claude/brain-guard/settings.json");
-    // Whole at any time: a hook may read it now.
+    // Replaces the file atomically: a hook may read it at any time.
     let part = path.with_extension("part");
     plugin::write(&part, &settings.to_string());
     fs::rename(&part, &path).expect("the world is writable");

@@ -1,4 +1,4 @@
-//! The plugin folders of a world: brain-guard as it would be installed, and a spy that records hook events.
+//! The plugin folders of a world: brain-guard as installed, and a spy that records hook events.
 
 use std::fs;
 use std::io::{self, ErrorKind};
@@ -7,7 +7,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-/// The events the spy listens to. `MessageDisplay` is left out: it fires many times a second.
+/// The events that the spy records. `MessageDisplay` is left out: it fires many times a second.
 const EVENTS: [&str; 13] = [
     "SessionStart",
     "SessionEnd",
@@ -24,19 +24,17 @@ const EVENTS: [&str; 13] = [
     "PostCompact",
 ];
 
-/// A second plugin that writes down every hook event, and may deny one tool.
+/// A second plugin that records every hook event and can deny one tool.
 #[derive(Default)]
 pub struct Spy {
     deny: Option<(String, String)>,
 }
 
 impl Spy {
-    /// Denies every call of `tool` with this reason.
     pub fn deny(tool: &str, reason: &str) -> Self {
         Self { deny: Some((tool.to_owned(), reason.to_owned())) }
     }
 
-    /// Writes the plugin's folder.
     pub(super) fn write(&self, folder: &Path) {
         let hook = |event: &str| {
             let call = json!({"type": "command", "command": "${CLAUDE_PLUGIN_ROOT}/spy.sh", "args": [event]});
@@ -84,17 +82,14 @@ pub fn assemble(repository: &Path, binary: &Path, folder: &Path, with_mod: bool)
     }
 }
 
-/// Writes a file and the folders above it.
+/// Writes a file and creates the folders above it.
 pub fn write(path: &Path, text: &str) {
     let folder = path.parent().expect("a file lies in a folder");
     fs::create_dir_all(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
     fs::write(path, text).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
 }
 
-/// Copies a folder with everything below it; sockets and links are left out.
-///
-/// # Errors
-/// What could not be read or written: a full disk.
+/// Copies a folder recursively, without sockets and links.
 pub fn copy_tree(from: &Path, to: &Path) -> io::Result<()> {
     fs::create_dir_all(to)?;
     for entry in fs::read_dir(from)?.flatten() {
@@ -102,7 +97,7 @@ pub fn copy_tree(from: &Path, to: &Path) -> io::Result<()> {
         match entry.file_type() {
             Ok(kind) if kind.is_dir() => copy_tree(&entry.path(), &target)?,
             Ok(kind) if kind.is_file() => match fs::copy(entry.path(), target) {
-                // A file that its owner just removed is missed by nobody.
+                // The file was just removed by its owner: skip it.
                 Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
                 _ => {}
             },

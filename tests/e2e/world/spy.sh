@@ -1,6 +1,6 @@
 #!/bin/sh
-# Writes each hook event, as it came on stdin, to a file of its own in $E2E_SPY, and denies the tool named in
-# the file "deny" beside this script.
+# Writes each hook event from stdin to its own file in $E2E_SPY. Denies the tool that the file "deny" next to
+# this script names.
 here=$(dirname "$0")
 part=$(mktemp "$E2E_SPY/part.XXXXXX") || exit 0
 cat >"$part"

@@ -1,4 +1,4 @@
-//! What the client is started with: its own state of an onboarded user, and its environment.
+//! The client's state file of an onboarded user, and its environment.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -7,11 +7,10 @@ use serde_json::{Value, json};
 
 use super::KEY;
 
-/// The variable that names the key.
 pub const API_KEY: &str = "ANTHROPIC_API_KEY";
 
-/// What keeps the client from opening a dialog at its start. It knows a key that was
-/// approved by its last 20 characters.
+/// Keeps the client from opening a dialog at its start. It recognizes an approved key by its last
+/// 20 characters.
 pub fn client_state(project: &Path, key: Option<&str>) -> Value {
     let last20 = key.map(|key| key.get(key.len().saturating_sub(20)..).unwrap_or(key));
     json!({
@@ -23,7 +22,7 @@ pub fn client_state(project: &Path, key: Option<&str>) -> Value {
     })
 }
 
-/// The client's environment: nothing of the one the test runs in but its PATH.
+/// Builds the client's environment, which takes only PATH from the environment of the test.
 pub fn environment(root: &Path, url: &str) -> BTreeMap<String, String> {
     let folder = |name: &str| root.join(name).display().to_string();
     let path = std::env::var("PATH").unwrap_or_else(|_| "/usr/local/bin:/usr/bin:/bin".to_owned());

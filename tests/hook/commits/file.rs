@@ -1,4 +1,4 @@
-//! The list, the file's section, the seal, and the ways in which git may not be at hand.
+//! The list, the file's section, the seal, and git that is missing or fails.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -11,7 +11,7 @@ use super::{COMMIT, call, commit, configure, job, person, section, shell, subjec
 use crate::harness::Hook;
 
 #[test]
-fn bodies_of_every_kind_leave_a_file_that_reads_the_same() {
+fn any_commit_body_keeps_the_file_parsable() {
     let hook = world();
     hook.agent("brain-guard append --kind scope <<'EOF'\n- keep this\nEOF");
     let bodies = [
@@ -47,9 +47,9 @@ fn bodies_of_every_kind_leave_a_file_that_reads_the_same() {
     assert!(section(&hook).contains("latin é"), "{}", section(&hook));
 }
 
-/// By hand nothing stays there: it stands below until the seal, then in the archive.
+/// Handwritten commits move: below the section until the seal, then into the archive.
 #[test]
-fn the_seal_restores_the_section_and_archives_what_was_written_by_hand() {
+fn seal_restores_the_section_and_archives_handwritten_commits() {
     let hook = world();
     call(&hook, &commit("one"));
     hook.agent("brain-guard append --kind scope <<'EOF'\n- keep this\nEOF");
@@ -67,7 +67,7 @@ fn the_seal_restores_the_section_and_archives_what_was_written_by_hand() {
     let removed = hook.file().with_file_name("sealed").join("v0001.removed.md");
     let removed = fs::read_to_string(removed).expect("archive");
     assert!(removed.contains("all tests pass") && removed.contains("much more"), "{removed}");
-    // A commit after the seal leaves its stamp whole; sealing again takes it in.
+    // A commit after the seal keeps the stamp valid; the next seal includes it.
     call(&hook, &commit("three"));
     let shown = hook.agent("brain-guard seal --no-clear");
     assert!(shown.stdout.contains("v0002"), "{shown:?}");
@@ -75,7 +75,7 @@ fn the_seal_restores_the_section_and_archives_what_was_written_by_hand() {
 }
 
 #[test]
-fn a_job_that_is_taken_over_takes_its_commits_along() {
+fn a_job_taken_over_keeps_its_commits() {
     let hook = world();
     hook.prompt("write the parser");
     call(&hook, &commit("one"));
@@ -87,9 +87,9 @@ fn a_job_that_is_taken_over_takes_its_commits_along() {
     assert!(section(&hook).contains("` two") && section(&hook).contains("` one"));
 }
 
-/// A seal and, later in the same call, a commit: what is to cross holds it.
+/// The notes that are carried over include a commit made after the seal in the same call.
 #[test]
-fn a_commit_behind_the_seal_of_the_same_call_crosses() {
+fn a_commit_after_the_seal_in_the_same_call_is_carried_over() {
     let hook = world();
     hook.agent("brain-guard append --kind scope <<'EOF'\n- keep this\nEOF");
     let ran = hook.raw(&["seal", "--clear"], b"");
@@ -102,7 +102,7 @@ fn a_commit_behind_the_seal_of_the_same_call_crosses() {
 }
 
 #[test]
-fn five_hundred_commits_of_one_rebase_are_bounded_work() {
+fn a_rebase_of_five_hundred_commits_is_bounded_work() {
     let hook = world();
     person(
         &hook,
@@ -131,9 +131,9 @@ fn commits_are_found_without_a_reflog_and_in_any_format_of_refs() {
     assert_eq!(subjects(&hook), ["two", "one"]);
 }
 
-/// Hooks and filters of git may be at work around us: their environment is not ours.
+/// The client may run inside git hooks or filters; their variables must not reach our git.
 #[test]
-fn the_environment_of_the_client_does_not_lead_git_astray() {
+fn the_clients_environment_does_not_misdirect_git() {
     let mut hook = world();
     hook.set("GIT_DIR", "/nonexistent").set("GIT_WORK_TREE", "/nonexistent");
     call(&hook, &format!("{COMMIT}c one -m 'a body'"));
@@ -141,9 +141,9 @@ fn the_environment_of_the_client_does_not_lead_git_astray() {
     assert_eq!(list[0].body, "a body");
 }
 
-/// Git that does not say which commits are out of reach: those that were made count all the same.
+/// New commits count even if git does not say which commits became unreachable.
 #[test]
-fn a_failed_look_for_dropped_commits_keeps_the_made_ones() {
+fn a_failed_reachability_check_keeps_new_commits() {
     let mut hook = world();
     call(&hook, &commit("one"));
     let folder = hook.home.join("half");
@@ -160,7 +160,7 @@ fn a_failed_look_for_dropped_commits_keeps_the_made_ones() {
     assert_eq!(hook.log("fault").len(), 1, "{:?}", hook.log("fault"));
 }
 
-/// No git on the hook's way: it is said once in the log, and the next commit is found.
+/// Without git on PATH the log says so once, and the next commit is found.
 #[test]
 fn without_git_a_commit_is_left_out() {
     let mut hook = world();
@@ -178,7 +178,7 @@ fn without_git_a_commit_is_left_out() {
     assert_eq!(subjects(&hook)[0], "two");
 }
 
-/// Most calls commit nothing: they read what they need and leave no trace.
+/// Most calls commit nothing; for them the hook only reads.
 #[test]
 fn a_call_that_commits_nothing_writes_nothing() {
     let hook = world();
@@ -202,7 +202,7 @@ fn the_agents_tools_cannot_write_the_list() {
     let hook = world();
     call(&hook, &commit("one"));
     let places = hook.places();
-    for dir in [places.commits(), places.claims_of_commits()] {
+    for dir in [places.commits(), places.commit_claims()] {
         let path = dir.join("x.jsonl");
         let write = json!({"file_path": path, "content": "x"});
         assert_eq!(hook.pre("Write", &write).verdict(), "deny", "{}", path.display());

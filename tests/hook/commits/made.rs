@@ -1,4 +1,4 @@
-//! What is a commit of the session's, and what takes its place.
+//! What counts as a commit of the session, and what replaces it.
 
 use std::fs;
 use std::path::PathBuf;
@@ -11,7 +11,7 @@ use super::{
 use crate::harness::Hook;
 
 #[test]
-fn commits_come_into_the_list_and_the_file() {
+fn commits_are_added_to_the_list_and_the_file() {
     let hook = world();
     call(&hook, &commit("one"));
     assert_eq!(subjects(&hook), ["one"]);
@@ -38,19 +38,19 @@ fn quiet_commits_of_scripts_and_aliases_count() {
 }
 
 #[test]
-fn a_failed_call_has_committed_all_the_same() {
+fn commits_of_a_failed_call_count() {
     let hook = world();
     call(&hook, &format!("{}; false", commit("one")));
     assert_eq!(subjects(&hook), ["one"]);
 }
 
 #[test]
-fn an_amended_commit_takes_the_place_of_the_old_one() {
+fn an_amended_commit_replaces_the_old_one() {
     let hook = world();
     call(&hook, &commit("one two"));
     call(&hook, "git commit -q --amend -m 'two, better'");
     assert_eq!(subjects(&hook), ["two, better", "one"]);
-    // Of a person's commit, too: what stands there now is the agent's.
+    // Amending a person's commit makes it the agent's.
     person(&hook, &hook.project, &commit("theirs"));
     call(&hook, "git commit --amend -m 'ours now'");
     assert_eq!(subjects(&hook), ["ours now", "two, better", "one"]);
@@ -78,7 +78,7 @@ fn a_rebase_rewrites_folds_and_drops() {
 }
 
 #[test]
-fn a_rebase_of_another_branch_and_one_that_stops_half_way() {
+fn conflicting_and_aborted_rebases_are_followed() {
     let hook = world();
     call(&hook, &format!("git checkout -qb topic\n{}", commit("one two")));
     call(&hook, &format!("git checkout -q main\n{COMMIT}echo theirs > two; c three"));
@@ -95,7 +95,7 @@ fn a_rebase_of_another_branch_and_one_that_stops_half_way() {
 }
 
 #[test]
-fn a_reset_drops_and_brings_back() {
+fn a_reset_drops_and_restores_commits() {
     let hook = world();
     call(&hook, &commit("one two three"));
     call(&hook, "git branch keep HEAD~1; git reset -q --hard HEAD~3");
@@ -108,7 +108,7 @@ fn a_reset_drops_and_brings_back() {
 }
 
 #[test]
-fn merges_picks_and_reverts() {
+fn merges_picks_and_reverts_count() {
     let hook = world();
     call(&hook, &format!("git checkout -qb f\n{}\ngit checkout -q main", commit("one")));
     call(&hook, "git merge -q --ff-only f");
@@ -137,7 +137,7 @@ fn merges_picks_and_reverts() {
 }
 
 #[test]
-fn what_others_made_is_pulled_without_a_word() {
+fn pulled_commits_of_others_do_not_count() {
     let hook = world();
     let up = hook.home.join("up");
     person(&hook, &hook.home, "git clone -q project up 2>/dev/null || git clone -q ../project up");
@@ -161,7 +161,7 @@ fn what_others_made_is_pulled_without_a_word() {
 }
 
 #[test]
-fn worktrees_nested_repositories_and_new_ones() {
+fn commits_in_worktrees_and_nested_repositories_count() {
     let hook = world();
     call(&hook, "git worktree add -q .brain-guard/wt -b wt");
     let tree = hook.project.join(".brain-guard/wt");
@@ -177,7 +177,7 @@ fn worktrees_nested_repositories_and_new_ones() {
 }
 
 #[test]
-fn no_repository_an_unborn_branch_and_one_that_is_made_later() {
+fn a_repository_made_later_is_found() {
     let hook = Hook::begun();
     configure(&hook);
     call(&hook, "ls");

@@ -1,5 +1,5 @@
-//! Git Commit Messages: real repositories, real git, the real binary. What the session's own
-//! shell calls commit comes into the job's list and its file; what anybody else does, doesn't.
+//! Git Commit Messages, with real git and the real binary. Commits from the session's own shell go
+//! into the job's list and file; others do not.
 
 mod file;
 mod made;
@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 
 use crate::harness::{Answer, Hook, finish};
 
-/// A session in a repository that holds one commit of a person's.
+/// A session in a repository with one commit by a person.
 fn world() -> Hook {
     let hook = Hook::begun();
     configure(&hook);
@@ -41,14 +41,14 @@ fn shell(hook: &Hook, dir: &Path, command: &str) -> Answer {
     finish(shell, b"")
 }
 
-/// Somebody else at work, some time ago.
+/// Runs a command as another person, half a minute ago.
 fn person(hook: &Hook, dir: &Path, command: &str) {
     let ago = "export GIT_COMMITTER_DATE=\"@$(($(date +%s) - 30)) +0000\"\n";
     let ran = shell(hook, dir, &format!("{ago}{command}"));
     assert_eq!(ran.code, Some(0), "{ran:?}");
 }
 
-/// What the client tells of a call that it ran.
+/// The event that the client sends after a call.
 fn told(ran: &Answer, command: &str, took: f64) -> (&'static str, Value) {
     let input = json!({"command": command});
     if ran.code == Some(0) {
@@ -66,7 +66,7 @@ fn told(ran: &Answer, command: &str, took: f64) -> (&'static str, Value) {
     )
 }
 
-/// A shell call of the agent's in a folder, and its event.
+/// Runs the agent's shell call in a folder and sends its event.
 fn call_in(hook: &Hook, dir: &Path, command: &str) {
     let began = Instant::now();
     let ran = shell(hook, dir, command);
@@ -90,7 +90,7 @@ fn subjects(hook: &Hook) -> Vec<String> {
     git::commits(&list).into_iter().map(|c| c.subject).collect()
 }
 
-/// The file's section.
+/// The commits section of the file.
 fn section(hook: &Hook) -> String {
     let text = jobs::read(&hook.places(), &job(hook)).expect("read").expect("a file");
     text.split_once("## Git Commit Messages\n").expect("section").1.to_owned()

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::{call, commit, person, shell, subjects, told, world};
 
 #[test]
-fn a_persons_commit_between_two_calls_is_not_the_sessions() {
+fn a_persons_commit_between_two_calls_does_not_count() {
     let hook = world();
     call(&hook, &commit("one"));
     person(&hook, &hook.project, &commit("theirs"));
@@ -19,7 +19,7 @@ fn a_persons_commit_between_two_calls_is_not_the_sessions() {
     assert_eq!(subjects(&hook), ["two", "one"]);
 }
 
-/// Ends with the test.
+/// A client process that ends with the test.
 struct Client(Child);
 
 impl Client {
@@ -35,10 +35,10 @@ impl Drop for Client {
     }
 }
 
-/// Two sessions at work in one working tree: what each one's output reports is its own,
-/// what neither reports is nobody's, and nothing is anybody's twice.
+/// Two sessions in one working tree: each gets the commits that its output reports. Unreported ones
+/// belong to neither.
 #[test]
-fn a_parallel_sessions_commits_are_its_own() {
+fn parallel_sessions_keep_their_commits_apart() {
     let one = world();
     let client = Client::start();
     let two = one.beside("5e550000-0000-4000-8000-000000000002", client.0.id());
@@ -47,7 +47,7 @@ fn a_parallel_sessions_commits_are_its_own() {
         session.prompt("go on");
         session.bash("ls");
     }
-    // The second commits while a longer call of the first runs, and goes on working.
+    // The second session commits while a longer call of the first runs, and continues.
     let took = 5_000.0;
     call(&two, &commit("two-shown"));
     let quiet = shell(&two, &two.project, "git commit -q --allow-empty -m 'two, quiet'");
@@ -60,7 +60,7 @@ fn a_parallel_sessions_commits_are_its_own() {
     call(&one, &commit("one-shown"));
     call(&two, "ls");
     assert_eq!((subjects(&one), subjects(&two).len()), (vec!["one-shown".to_owned()], 2));
-    // A quiet script of one while the other is at work: nobody can tell.
+    // A quiet script while the other session works: its commit cannot be attributed.
     fs::write(one.home.join("ship"), "git commit -q --allow-empty -m \"$1\"\n").expect("script");
     call(&one, "sh ~/ship quiet");
     assert_eq!(subjects(&one).len() + subjects(&two).len(), 3);
@@ -70,15 +70,15 @@ fn a_parallel_sessions_commits_are_its_own() {
     assert_eq!(one.log("fault"), Vec::<Value>::new());
 }
 
-/// A subagent's short calls must not use up the lines of a long call that still runs.
+/// A subagent's short calls must not use up the reflog lines of a long call that still runs.
 #[test]
-fn a_long_call_keeps_its_commits_from_the_short_ones_beside_it() {
+fn a_long_call_keeps_its_commits_despite_short_calls() {
     let hook = world();
-    // By the clock of the short call this was long ago.
+    // For the short call, this commit is too long ago.
     let command =
         "GIT_COMMITTER_DATE=\"@$(($(date +%s) - 20)) +0000\" git commit -q --allow-empty -m early";
     let ran = shell(&hook, &hook.project, command);
-    // The session must be as old as its call.
+    // The session must be older than its call.
     let path = hook.places().session(&hook.session, "json");
     let mut state = hook.state();
     state["started"] = json!("2026-01-01T00:00:00Z");

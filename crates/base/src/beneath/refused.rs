@@ -1,5 +1,5 @@
-//! What was not opened because it leads out of the project, or belongs to somebody else. The
-//! hook names it to the user, so it is remembered until the process ends.
+//! Paths that were not opened because they lead out of the project or belong to another user. The
+//! process remembers them, so that the hook can name them to the user.
 
 use std::fmt;
 use std::io;
@@ -8,12 +8,12 @@ use std::sync::{Mutex, PoisonError};
 
 use rustix::io::Errno;
 
-/// A path that is not opened, and why.
+/// A path that was not opened, and why.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refused {
-    /// The file, folder or link that stands in the way.
+    /// The file, folder or link in the way.
     pub path: PathBuf,
-    /// Why, to stand behind the path.
+    /// The reason, worded to follow the path.
     pub why: String,
 }
 
@@ -27,8 +27,8 @@ impl std::error::Error for Refused {}
 
 static SEEN: Mutex<Vec<Refused>> = Mutex::new(Vec::new());
 
-/// What this process has refused so far, each path once.
-pub fn refused() -> Vec<Refused> {
+/// The paths this process has refused so far, each once.
+pub fn refused_paths() -> Vec<Refused> {
     SEEN.lock().unwrap_or_else(PoisonError::into_inner).clone()
 }
 
@@ -47,8 +47,8 @@ pub fn refuse(path: &Path, why: &str) -> io::Error {
     io::Error::new(io::ErrorKind::PermissionDenied, refused)
 }
 
-/// Whether a link is what a job that got another name leaves under the old one. Who looks for
-/// the job asks for its name of now; by this path there is none.
+/// Whether a link is the old name of a renamed job. Callers find the job by its current name, so
+/// the old path counts as missing.
 fn is_former_name(link: &Path) -> bool {
     let jobs = Path::new(super::TOP).join("jobs");
     let is_name = |to: PathBuf| {
@@ -59,7 +59,7 @@ fn is_former_name(link: &Path) -> bool {
         && std::fs::read_link(link).is_ok_and(is_name)
 }
 
-/// The refusal of the link on the way to `path`, if that is why it was not opened.
+/// The refusal of a link on the way to `path`, if that caused `error`.
 pub(super) fn refuse_link(root: &Path, path: &Path, error: Errno) -> io::Error {
     if !matches!(error, Errno::LOOP | Errno::NOTDIR | Errno::XDEV) {
         return error.into();

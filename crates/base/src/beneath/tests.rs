@@ -1,4 +1,4 @@
-//! Each way out of a project, on the one call of the system and a part at a time.
+//! Ways out of a project, tried with one system call and part by part.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -26,7 +26,7 @@ impl World {
     }
 }
 
-/// Opens by both ways, which must say the same.
+/// Opens in both ways, which must agree.
 fn both(path: &Path) -> bool {
     let inside = split(path).unwrap().unwrap();
     let root = rustix::fs::open(inside.root, FOLDER, Mode::empty()).unwrap();
@@ -49,7 +49,7 @@ fn no_link_is_followed_at_any_level() {
         assert!(!both(&file), "{level}");
         let error = open(&file, OFlags::RDONLY, Mode::empty()).unwrap_err();
         assert!(is_refused(&error) && error.to_string().contains("symbolic link"), "{error}");
-        assert!(refused().iter().any(|refused| refused.path == link), "{level}");
+        assert!(refused_paths().iter().any(|refused| refused.path == link), "{level}");
         assert!(stat(&file).is_err() && !exists(&file), "{level}");
     }
 }
@@ -63,9 +63,12 @@ fn links_within_the_folder_are_none_the_better() {
     assert!(!both(&former));
     let error = stat(&former).unwrap_err();
     assert_eq!(error.kind(), io::ErrorKind::NotFound, "a job's former name");
-    assert!(refused().iter().all(|refused| refused.path != world.top.join("jobs/alias")));
+    assert!(refused_paths().iter().all(|refused| refused.path != world.top.join("jobs/alias")));
     assert!(!both(&world.top.join("jobs/j/again.md")));
-    assert_eq!(Spot::of(&world.top.join("jobs/alias")).unwrap().link().as_deref(), Some("j"));
+    assert_eq!(
+        Spot::for_path(&world.top.join("jobs/alias")).unwrap().link_target().as_deref(),
+        Some("j")
+    );
 }
 
 #[test]
@@ -73,7 +76,7 @@ fn a_path_that_leaves_is_refused() {
     let world = World::new();
     let path = world.top.join("../../outside/secret");
     assert!(is_refused(&open(&path, OFlags::RDONLY, Mode::empty()).unwrap_err()));
-    // What is no path below ours is the system's business.
+    // A path outside `.brain-guard` is opened as usual.
     assert!(open(&world.outside("secret"), OFlags::RDONLY, Mode::empty()).is_ok());
     for path in ["/a/.brain-guard-old/x", "/a/x.brain-guard", "/a/b", "", "/"] {
         assert!(split(Path::new(path)).unwrap().is_none(), "{path}");
@@ -98,7 +101,7 @@ fn folders_are_made_and_never_through_a_link() {
     assert!(create_dirs(&world.top.join("jobs/evil/sealed"), 0o700).is_err());
     assert!(create_dirs(&world.top.join("jobs/evil"), 0o700).is_err());
     assert!(!world.outside("sealed").exists());
-    // A project that is new as well.
+    // The project's folder need not exist yet.
     let fresh = world.dir.path().join("fresh/.brain-guard");
     create_dirs(&fresh, 0o755).unwrap();
     assert!(fresh.is_dir());

@@ -1,4 +1,4 @@
-//! What lies beside a session's file, and where the client looks for it.
+//! Files next to a session's file, and where the client looks for them.
 
 use std::fs::{self, OpenOptions};
 use std::io;
@@ -8,13 +8,10 @@ use std::path::{Path, PathBuf};
 use super::{NewFile, Written};
 use crate::atomic;
 
-/// Copies files of a session's companion folder (`subagents/…`, `tool-results/…`) into that
-/// of a new one; those that are not there are passed over. Gives back the copies. Nothing of
-/// them stays when one fails.
-///
-/// # Errors
-/// What the system says.
-pub fn companions<'a>(
+/// Copies files of a session's companion folder (`subagents/…`, `tool-results/…`) into that of a
+/// new session, and returns the copies. Missing files are skipped. If one copy fails, all are
+/// removed.
+pub fn copy_companions<'a>(
     from: &Path,
     to: &Path,
     paths: impl Iterator<Item = &'a str>,
@@ -33,10 +30,10 @@ pub fn companions<'a>(
     Ok(copied)
 }
 
-/// Removes copies, and the folders that are empty then.
+/// Removes copies, and the folders that become empty.
 pub fn remove_companions(folder: &Path, copies: &[Written]) {
     for copy in copies {
-        // What is gone already is as it should be.
+        // A copy may be gone already.
         let _ = fs::remove_file(&copy.path);
         for parent in copy.path.ancestors().skip(1).take_while(|p| p.starts_with(folder)) {
             let _ = fs::remove_dir(parent);
@@ -59,14 +56,14 @@ fn copy(from: &Path, to: &Path) -> io::Result<Option<Written>> {
     fork.finish().map(Some)
 }
 
-/// The companion folder of a session's file: what is called as it, without the ending.
+/// The companion folder of a session's file: the same path without its extension.
 pub fn companion_folder(session: &Path) -> PathBuf {
     session.with_extension("")
 }
 
-/// How the client calls the folder of a project's sessions, below `projects` in its config
-/// folder (client 2.1.329: every UTF-16 unit but ASCII letters and digits is `-`, and what
-/// is longer than 200 ends in a hash).
+/// The client's folder name for a project's sessions, below `projects` in its config folder. Client
+/// 2.1.329 turns all UTF-16 units except ASCII letters and digits into `-`. It cuts names over 200
+/// and appends a hash.
 pub fn project_name(cwd: &str) -> String {
     const LONGEST: usize = 200;
     let unit = |unit: u16| {
@@ -103,7 +100,7 @@ mod tests {
         fs::create_dir_all(from.join("tool-results")).unwrap();
         fs::write(from.join("tool-results/a.txt"), "a").unwrap();
         let paths = ["tool-results/a.txt", "tool-results/gone.txt", "subagents/agent-1.jsonl"];
-        let copied = companions(&from, &to, paths.into_iter()).unwrap();
+        let copied = copy_companions(&from, &to, paths.into_iter()).unwrap();
         assert_eq!(copied.len(), 1);
         assert_eq!(fs::read_to_string(to.join("tool-results/a.txt")).unwrap(), "a");
         assert!(!to.join("subagents").exists());
@@ -113,7 +110,7 @@ mod tests {
         fs::write(to.join("tool-results/b.txt"), "theirs").unwrap();
         fs::write(from.join("tool-results/b.txt"), "b").unwrap();
         let paths = ["tool-results/a.txt", "tool-results/b.txt"];
-        assert!(companions(&from, &to, paths.into_iter()).is_err());
+        assert!(copy_companions(&from, &to, paths.into_iter()).is_err());
         assert!(!to.join("tool-results/a.txt").exists());
         assert_eq!(fs::read_to_string(to.join("tool-results/b.txt")).unwrap(), "theirs");
     }
@@ -125,7 +122,7 @@ mod tests {
         let long = format!("/{}", "abcdefghi/".repeat(25));
         let name = project_name(&long);
         assert_eq!(&name[..11], "-abcdefghi-");
-        // By the client's own function: Math.abs(hash).toString(36).
+        // Computed with the client's own function: Math.abs(hash).toString(36).
         assert_eq!(&name[200..], "-uwz0zt");
         assert_eq!((base36(0), base36(35), base36(36)), ("0".into(), "z".into(), "10".into()));
     }

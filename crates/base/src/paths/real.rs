@@ -1,32 +1,32 @@
-//! The path that a file really has.
+//! Resolves links in paths.
 #![allow(clippy::disallowed_methods, reason = "store owns the file system")]
 
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
-/// A path without links, itself where it names nothing. Most have none: then one look at
-/// each part will do, where the library's way takes memory for a path of any length.
+/// The path without links, or unchanged if it does not exist. Most paths have none: checking each
+/// part is then enough, while `canonicalize` allocates for a path of any length.
 pub fn real(path: &Path) -> PathBuf {
     let plain = |part: Component| matches!(part, Component::RootDir | Component::Normal(_));
     let named = |part: &Path| fs::symlink_metadata(part).is_ok_and(|meta| !meta.is_symlink());
     if path.is_absolute() && path.components().all(plain) && path.ancestors().all(named) {
-        // Without slashes too many.
+        // Without repeated slashes.
         return path.components().collect();
     }
     fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf())
 }
 
-/// Whether two paths name the same file, existing or not: symlinks, `..` and the
-/// place of a file that is not there yet are resolved.
+/// Whether two paths name the same file, existing or not. Resolves symlinks, `..`, and the folder
+/// of a missing file.
 pub fn same_file(a: &Path, b: &Path) -> bool {
     a == b || resolve(a) == resolve(b)
 }
 
-/// The longest path that the system takes, with its end.
+/// The longest path that the system takes, with its terminating zero.
 const PATH_MAX: usize = 4096;
 
-/// The path without symlinks and dots; what is not there yet is put behind what is. One
-/// that no file can have is left as it is.
+/// The path without symlinks and dots. Missing parts are appended to the existing ones. A path that
+/// is too long for any file is returned unchanged.
 pub fn resolve(path: &Path) -> PathBuf {
     if path.as_os_str().len() >= PATH_MAX {
         return path.to_path_buf();

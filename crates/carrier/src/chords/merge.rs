@@ -1,33 +1,33 @@
-//! Putting our block into the file's text and taking it out again: every byte of
-//! the user's stays, and the second undoes the first.
+//! Adds our block to the file's text and removes it again. Every byte of the user's stays, and
+//! removing undoes adding.
 
 use super::parse::{Block, Entry, File, Span, Unreadable};
 use super::{CLEAR, FOR_CLEAR, FOR_RESUME, RESUME, find, free, parse};
 
-/// What the file is to become.
+/// What the file should become.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Merged {
-    /// Both chords are there, ours or the user's own; or no chord is free.
+    /// Both chords are bound, by us or by the user, or no chord is free.
     Unchanged,
-    /// It is to hold this.
+    /// The new text.
     Text(String),
 }
 
 /// What is left of the file without our bindings.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Removed {
-    /// None of ours was in it.
+    /// It had none of ours.
     Unchanged,
-    /// This.
+    /// The remaining text.
     Text(String),
-    /// Nothing: we made it, and nobody wrote into it.
+    /// Nothing: we created the file, and nobody else wrote into it.
     File,
 }
 
-/// Binds what is not bound yet; without a file, makes one.
+/// Adds the missing bindings; without a file, creates one.
 ///
 /// # Errors
-/// What the client can't read either; nothing is to be touched then.
+/// The client cannot read the file either, so it must not be changed.
 pub fn merge(text: Option<&str>) -> Result<Merged, Unreadable> {
     let text_or_none = text.unwrap_or(r#"{"bindings":[]}"#);
     let bindings = parse(text_or_none)?;
@@ -37,17 +37,17 @@ pub fn merge(text: Option<&str>) -> Result<Merged, Unreadable> {
         chord.map(|chord| (chord, action))
     };
     let clear = lacking(there.clear.is_some(), &FOR_CLEAR, CLEAR);
-    // A block of ours is known by its resume chord, so it always holds one.
+    // A block of ours is recognized by its resume chord, so it always holds one.
     let resume = lacking(there.resume.is_some() && clear.is_none(), &FOR_RESUME, RESUME);
     let Some(resume) = resume else { return Ok(Merged::Unchanged) };
     let entries: Vec<_> = clear.into_iter().chain([resume]).collect();
     Ok(Merged::Text(match text {
-        Some(text) => put_in(text, &File::read(text)?, &entries),
-        None => made(&entries),
+        Some(text) => insert_block(text, &File::read(text)?, &entries),
+        None => new_file_text(&entries),
     }))
 }
 
-/// Takes out what [`merge`] put in.
+/// Removes what [`merge`] added.
 ///
 /// # Errors
 /// As [`merge`].
@@ -57,14 +57,14 @@ pub fn remove(text: &str) -> Result<Removed, Unreadable> {
         block.context == "Chat" && block.entries.iter().any(|e| is_ours(e) && does(e, RESUME))
     };
     let mut left = text.to_owned();
-    // From the end, so that the places before stay right.
+    // From the end, so that earlier positions stay valid.
     for at in (0..file.blocks.len()).rev().filter(|at| is_ours(&file.blocks[*at])) {
         let block = &file.blocks[at];
         let ours: Vec<&Entry> = block.entries.iter().filter(|e| self::is_ours(e)).collect();
         if ours.len() == block.entries.len() {
             let entries: Vec<_> =
                 ours.iter().map(|e| (e.key.as_str(), e.action.as_deref().unwrap_or(""))).collect();
-            if text == made(&entries) {
+            if text == new_file_text(&entries) {
                 return Ok(Removed::File);
             }
             let spans: Vec<Span> = file.blocks.iter().map(|b| b.span.clone()).collect();
@@ -91,8 +91,8 @@ fn is_ours(entry: &Entry) -> bool {
             || does(entry, RESUME) && FOR_RESUME.contains(&chord))
 }
 
-/// What to cut so that one of several parts goes with its comma: from the end of
-/// the one before, else to the start of the next, else all from `open`.
+/// The span to cut so that a part goes with its comma: from the end of the part before, else to the
+/// start of the next, else all from `open`.
 fn cut(spans: &[Span], at: usize, open: usize) -> Span {
     match (at.checked_sub(1), spans.get(at + 1)) {
         (Some(before), _) => spans[before].end..spans[at].end,
@@ -101,13 +101,13 @@ fn cut(spans: &[Span], at: usize, open: usize) -> Span {
     }
 }
 
-/// The file that we make; no file of the user's becomes this one by [`put_in`].
-fn made(entries: &[(&str, &str)]) -> String {
+/// The file that we create; adding to a file of the user never results in this one.
+fn new_file_text(entries: &[(&str, &str)]) -> String {
     let style = Style { line: "\n", indent: "  ", unit: "  " };
     format!("{{\n  \"bindings\": [{}]\n}}\n", style.block(entries))
 }
 
-fn put_in(text: &str, file: &File, entries: &[(&str, &str)]) -> String {
+fn insert_block(text: &str, file: &File, entries: &[(&str, &str)]) -> String {
     let outer = leading(text, text.find("\"bindings\"").unwrap_or_default());
     let unit = outer.filter(|unit| !unit.is_empty()).unwrap_or("  ");
     let line = if text.contains("\r\n") { "\r\n" } else { "\n" };
@@ -133,7 +133,7 @@ fn put_in(text: &str, file: &File, entries: &[(&str, &str)]) -> String {
     format!("{}{added}{}", &text[..at], &text[at..])
 }
 
-/// The white space that a line begins with, where nothing else stands before `at`.
+/// The indentation before `at`, if the line holds only white space before it.
 fn leading(text: &str, at: usize) -> Option<&str> {
     let start = text[..at].rfind('\n')? + 1;
     let before = &text[start..at];
@@ -151,7 +151,7 @@ fn in_line(entries: &[(&str, &str)], tight: bool) -> String {
 /// How the file's lines are laid out.
 struct Style<'a> {
     line: &'a str,
-    /// What stands before the block's own braces.
+    /// The indentation of the block's own braces.
     indent: &'a str,
     unit: &'a str,
 }

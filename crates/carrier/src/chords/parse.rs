@@ -1,4 +1,4 @@
-//! `keybindings.json` as the client reads it, with the places of its parts.
+//! Parses `keybindings.json` as the client does, and keeps the position of each part.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -7,7 +7,7 @@ use serde::de::{Deserializer, MapAccess, Visitor};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-/// One key of a chord, with what is held.
+/// One key of a chord, with its modifiers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Key {
     pub(super) name: String,
@@ -17,10 +17,10 @@ pub struct Key {
     pub(super) command: bool,
 }
 
-/// One line of the file: in a context, a chord does something, or nothing any more.
+/// One binding of the file: what a chord does in a context.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Binding {
-    /// Where it holds.
+    /// The context where it applies.
     pub context: String,
     pub(super) chord: Vec<Key>,
     /// What it does; `None` unbinds.
@@ -32,17 +32,17 @@ impl Binding {
         self.action.as_deref() == Some(action)
     }
 
-    /// Whether the client, after this chord, would wait for more keys.
-    pub(super) fn waits_behind(&self, chord: &[Key]) -> bool {
+    /// Whether the client, after this chord, would wait for more keys of this binding.
+    pub(super) fn extends_chord(&self, chord: &[Key]) -> bool {
         self.action.is_some() && self.chord.len() > chord.len() && self.chord.starts_with(chord)
     }
 }
 
-/// Why the client can't read the file.
+/// Why the client cannot read the file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, thiserror::Error)]
 #[error("line {line}: {what}")]
 pub struct Unreadable {
-    /// The line, from 1.
+    /// The line number, from 1.
     pub line: usize,
     /// What is wrong there.
     pub what: String,
@@ -63,7 +63,7 @@ pub fn parse(text: &str) -> Result<Vec<Binding>, Unreadable> {
     Ok(bindings.collect())
 }
 
-/// A chord from its text; `None` where a stroke holds two keys (the client ignores it).
+/// Parses a chord; `None` if a stroke holds two keys (the client ignores it).
 pub(super) fn chord(text: &str) -> Option<Vec<Key>> {
     text.split_whitespace().map(key).collect()
 }
@@ -85,10 +85,10 @@ fn key(text: &str) -> Option<Key> {
     Some(found)
 }
 
-/// A part of the text, from byte to byte.
+/// A byte range of the text.
 pub(super) type Span = std::ops::Range<usize>;
 
-/// The file with the places of its parts.
+/// The file with the positions of its parts.
 pub(super) struct File {
     /// The list of blocks, brackets included.
     pub list: Span,
@@ -102,7 +102,7 @@ pub(super) struct Block {
 }
 
 pub(super) struct Entry {
-    /// From the key's quote to the action's end; empty for a key written with escapes.
+    /// From the key's quote to the end of the action; empty if the key is written with escapes.
     pub span: Span,
     pub key: String,
     pub action: Option<String>,
@@ -121,7 +121,7 @@ struct RawBlock<'a> {
     bindings: Entries<'a>,
 }
 
-/// An object's entries in their order, also those that come twice.
+/// An object's entries in their order, duplicates included.
 struct Entries<'a>(Vec<(Cow<'a, str>, &'a RawValue)>);
 
 #[derive(Deserialize)]
@@ -153,7 +153,7 @@ impl File {
     pub fn read(text: &str) -> Result<Self, Unreadable> {
         let at = |part: &str| part.as_ptr() as usize - text.as_ptr() as usize;
         let span = |part: &str| at(part)..at(part) + part.len();
-        // A part's own error counts its lines from where the part begins.
+        // An error inside a part counts lines from the start of that part.
         let wrong = |within: &str, e: &serde_json::Error| {
             let before = text[..at(within)].matches('\n').count();
             let what = e.to_string();

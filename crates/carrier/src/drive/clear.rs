@@ -1,4 +1,4 @@
-//! The first half of a boundary: the session is cleared.
+//! The first half of a boundary: clearing the session.
 
 use chrono::TimeDelta;
 use serde_json::json;
@@ -13,15 +13,15 @@ use guard::boundary::{Carrier, EDITED, Inject, LATE, Step, Token};
 use guard::files::{boundary, sealing, state};
 use guard::hook::facts::Facts;
 
-/// How long the screen must stay idle before the module's clear counts as not coming.
+/// How long the screen must stay idle before the module's clear counts as missing.
 const MOD_SILENT_MS: i64 = 3_000;
 
-/// How long the screen of a turn must stay idle before it counts as cut, and how
-/// often it is looked at.
+/// How long the screen of a turn must stay idle before the turn counts as interrupted, and how
+/// often to look.
 const CUT_MS: i64 = 30_000;
 const GLANCE_MS: i64 = 1_000;
 
-/// How often the same keys are pressed without effect before another road is tried.
+/// How often to press the same keys without effect before trying another method.
 const TRIES: u32 = 2;
 
 impl Drive<'_> {
@@ -30,11 +30,11 @@ impl Drive<'_> {
             self.await_session(facts, at);
             return Ok(());
         }
-        // What runs now runs before any clear: its end decides anew.
+        // A running turn goes first; when it ends, the decision is made again.
         if facts.session.turn.is_some() {
-            // Patience is for an idle client: what was refused before this turn is over.
+            // Patience counts only while the client is idle, so earlier refusals no longer count.
             (self.refused, self.pause_ms) = (None, 0);
-            self.unseen_end(facts, token);
+            self.detect_cut_turn(facts, token);
             return Ok(());
         }
         if let Some((road, at)) = self.pressed {
@@ -95,9 +95,9 @@ impl Drive<'_> {
         Ok(())
     }
 
-    /// A turn that was cut (an API error, an interrupt) ends without a `Stop`: only
-    /// the screen tells. A person who pressed Escape wants to speak, and is waited for.
-    fn unseen_end(&mut self, facts: &Facts, token: &Token) {
+    /// An interrupted turn (API error, Escape) ends without a `Stop`, so only the screen shows it.
+    /// A person who pressed Escape wants to write, so an attended session is left alone.
+    fn detect_cut_turn(&mut self, facts: &Facts, token: &Token) {
         if facts.attended() || token.carrier == Carrier::Command {
             return;
         }
@@ -129,7 +129,7 @@ impl Drive<'_> {
             return false;
         }
         let (gone_at, agents) = (facts.gone_at(), facts.session.agents);
-        let held = facts.held_by_operator();
+        let held = facts.override_reason();
         let settings = &facts.settings.boundary;
         let situation = Situation {
             session: facts.id,
@@ -148,7 +148,7 @@ impl Drive<'_> {
                 if token.carrier == Carrier::Tmux
                     && let Ok(terminal) = self.terminal(facts, token)
                 {
-                    // A countdown's next line comes before this one goes.
+                    // A countdown's next line appears before this one disappears.
                     terminal.notice(&format!("brain-guard: {status}"), ms.div_ceil(1_000) + 1);
                 }
                 self.notice = status;
@@ -158,7 +158,7 @@ impl Drive<'_> {
         }
     }
 
-    /// The session ended: the next one's hook brings the token on, however slow it is.
+    /// Fails the token if the next session's hook does not advance it in time.
     fn await_session(&self, facts: &Facts, at: Time) {
         let limit = facts.settings.boundary.step_seconds.clamp(10, 300) as i64 * 1_000;
         if passed(at, limit, facts.now) {
@@ -168,7 +168,7 @@ impl Drive<'_> {
         }
     }
 
-    /// What was pressed has had its time: the session is still the same one.
+    /// Handles keys without effect: the session is still the same one after their time.
     fn await_clear(
         &mut self,
         facts: &Facts,
@@ -182,7 +182,7 @@ impl Drive<'_> {
         if road == Road::Program {
             return Err(Refusal::never("the program ended, but the session was not cleared"));
         }
-        // Opened anew where a look was refused before.
+        // Reopens it if an earlier refusal closed it.
         let terminal = self.terminal(facts, token)?;
         if !terminal.idle()? || terminal.prompt_box()? == PromptBox::None {
             return Err(Refusal::later("a dialog is open, or a turn runs"));

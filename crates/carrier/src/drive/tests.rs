@@ -5,8 +5,8 @@ use guard::boundary::testing::token;
 
 fn stage(token: &Token) -> (tempfile::TempDir, Env, Places) {
     let dir = tempfile::tempdir().unwrap();
-    let env = Env::of([("HOME", dir.path().to_str().unwrap())]);
-    let places = Places::of(&env, dir.path()).unwrap();
+    let env = Env::from_pairs([("HOME", dir.path().to_str().unwrap())]);
+    let places = Places::for_project(&env, dir.path()).unwrap();
     boundary::create(&places, token).unwrap();
     state::update(&places, "old", |s| s.token = Some(token.id.clone())).unwrap();
     (dir, env, places)

@@ -1,4 +1,4 @@
-//! The second half of a boundary: the new session gets its text and begins.
+//! The second half of a boundary: the new session gets its text and starts its turn.
 
 use chrono::Duration;
 
@@ -13,7 +13,7 @@ use guard::hook::deliver;
 use guard::hook::facts::Facts;
 use guard::texts::Text;
 
-/// How often the new session's first turn is asked for before the hook starts it.
+/// How often to press the key for the first turn before the hook starts it.
 const KICKS: u32 = 3;
 
 impl Drive<'_> {
@@ -32,10 +32,10 @@ impl Drive<'_> {
             running().is_some_and(|s| s.prompts == 0)
                 && matches!(boundary::update(&facts.places, id, still), Ok(Some(true)))
         };
-        let line = deliver::about(facts, token, Text::PasteLine, &[]).to_lowercase();
+        let line = deliver::boundary_text(facts, token, Text::PasteLine, &[]).to_lowercase();
         let line = format!("{} ", line.trim());
         if self.kicked.is_some() {
-            // Client 2.1.250 takes no text without Enter; the hooks start the turn there.
+            // Client 2.1.250 takes no pasted text without Enter; the hooks start the turn there.
             if token.carrier != Carrier::Command {
                 keyboard::take_back(self.terminal(facts, token)?, Some(&line))?;
             }
@@ -63,7 +63,7 @@ impl Drive<'_> {
         Ok(())
     }
 
-    /// The file is there; the turn is not, or it ended without an answer.
+    /// Starts the turn after the delivery, or again if it ended without an answer.
     pub(super) fn start_turn(&mut self, facts: &Facts, token: &Token) -> Result<(), Refusal> {
         let first = facts.session.prompts == 0;
         if first && !token.kicks_off {
@@ -78,7 +78,7 @@ impl Drive<'_> {
         };
         let last = self.kicked.max(facts.session.turn).max(facts.session.broke);
         let waiting = last.is_some_and(|at| facts.now - at < back_off);
-        // One that its user cut is the user's; only one that the API broke is asked for again.
+        // A turn that the user interrupted is not retried; one that the API broke is.
         if waiting || (!first && facts.session.broke.is_none()) {
             return Ok(());
         }

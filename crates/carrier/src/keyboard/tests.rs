@@ -1,5 +1,4 @@
-//! The protocols against a pretended client: what the keys do in it is what the
-//! real one was seen to do.
+//! The protocols against a fake client. Its keys do what the real client was seen to do.
 
 use proptest::prelude::*;
 
@@ -12,7 +11,7 @@ struct Pretended {
     stash: String,
     dialog: bool,
     busy: bool,
-    /// A dialog opens after so many acts.
+    /// A dialog opens after this many actions.
     dialog_after: Option<u32>,
     acts: u32,
     submitted: Vec<String>,

@@ -7,24 +7,23 @@ use tmux_interface::{DisplayMessage, IfShell, SetOption, TmuxCommand};
 use super::server::script;
 use base::clock::Time;
 
-/// Within how many seconds tmux must begin with the keys; later they are left out.
-/// Less than we wait for the answer.
+/// Seconds within which tmux must start sending the keys; later it drops them. Less than we wait
+/// for the answer.
 const FRESH_SECONDS: i64 = 2;
 
-/// The option that holds a format of the time while keys are sent: a condition
-/// can tell the time only through an option.
+/// The option that holds a time format while keys are sent: a condition can read the time only
+/// through an option.
 const NOW: &str = "@brain-guard-now";
 
-/// What the acts' branch prints behind them.
+/// What tmux prints after the guarded commands.
 const SENT: &str = "sent";
 
-/// The oldest version that has what is used here (`e|<` in formats).
+/// The oldest version with all features used here (`e|<` in formats).
 const OLDEST: (u32, u32) = (3, 2);
 
-/// What tmux says of a pane.
+/// What tmux reports about a pane.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Facts {
-    /// Its id.
     pub pane: String,
     /// The process it was opened with.
     pub pid: u32,
@@ -36,7 +35,7 @@ pub struct Facts {
     mode: bool,
     off: bool,
     synchronized: bool,
-    /// The name of the program in front; the only one that may hold spaces.
+    /// The name of the program in front; only this field may contain spaces.
     program: String,
 }
 
@@ -49,7 +48,7 @@ impl Facts {
         DisplayMessage::new().print().target_pane(pane).message(format).build()
     }
 
-    /// Reads the answer; a pane that is not there has none.
+    /// Parses the answer; `None` for a missing pane.
     pub fn parse(told: &str) -> Option<Self> {
         let mut words = told.trim_end_matches('\n').splitn(9, ' ');
         let mut word = || words.next().map(str::to_owned);
@@ -64,7 +63,7 @@ impl Facts {
         Some(Self { pane, pid, terminal, dead, version, mode, off, synchronized, program })
     }
 
-    /// The version, if it lacks what is needed. One that can't be read (`master`) is new.
+    /// The version, if it is too old. One that cannot be parsed (`master`) counts as new.
     pub fn too_old(&self) -> Option<&str> {
         let mut numbers = self.version.trim_start_matches("next-").split('.');
         let mut number = || {
@@ -75,7 +74,7 @@ impl Facts {
         old.then_some(self.version.as_str())
     }
 
-    /// What keeps the pane from taking keys now.
+    /// Why the pane takes no keys now, if so.
     pub fn hindrance(&self) -> Option<&'static str> {
         if self.mode {
             Some("the tmux pane is in copy mode or another mode of tmux")
@@ -88,14 +87,14 @@ impl Facts {
         }
     }
 
-    /// That all is as it was, as a format which is `1` or empty.
+    /// A tmux format that is `1` if nothing has changed, else empty.
     fn condition(&self, now: Time) -> String {
         let mut clauses = vec![
             format!("#{{==:#{{pane_id}},{}}}", self.pane),
             format!("#{{==:#{{pane_pid}},{}}}", self.pid),
             format!("#{{e|<:#{{T:{NOW}}},{}}}", now.timestamp() + FRESH_SECONDS),
         ];
-        // A name with a character that formats know is left to the proof before.
+        // A name that formats could misread was checked only by the proof before.
         if self.program.chars().all(|c| c.is_ascii_alphanumeric() || "._-".contains(c)) {
             clauses.push(format!("#{{==:#{{pane_current_command}},{}}}", self.program));
         }
@@ -106,8 +105,8 @@ impl Facts {
     }
 }
 
-/// Acts that tmux carries out only while the facts stand and the time is young.
-/// It runs them in one go: nothing comes between the condition and the keys.
+/// Commands that tmux runs only while the facts hold and the time is fresh. It runs them in one go,
+/// so nothing comes between condition and keys.
 pub fn held<'a>(
     facts: &'a Facts,
     acts: impl IntoIterator<Item = TmuxCommand<'a>>,
@@ -123,13 +122,13 @@ pub fn held<'a>(
     ]
 }
 
-/// Whether the acts were carried out, by what tmux printed.
+/// Whether tmux ran the guarded commands, by what it printed.
 pub fn sent(told: &str) -> bool {
     told.lines().any(|line| line == SENT)
 }
 
-/// Text as tmux shows it literally, on one line: it expands `#`, the time's `%`,
-/// and takes a `;` at the end for its own.
+/// Escapes text so that tmux shows it literally on one line: tmux expands `#` and `%`, and takes a
+/// `;` at the end for its own.
 pub fn plain(text: &str) -> String {
     let mut line = String::new();
     for ch in text.chars() {

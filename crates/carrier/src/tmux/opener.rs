@@ -1,4 +1,4 @@
-//! New windows in the tmux server that a command was given in.
+//! Opens windows in the tmux server that a command runs in.
 
 use tmux_interface::NewWindow;
 
@@ -7,19 +7,16 @@ use super::server::{self, Server};
 use crate::terminal::Refusal;
 use base::env::Env;
 
-/// The server this runs in.
+/// The tmux server this process runs in.
 #[derive(Debug)]
 pub struct Opener {
     server: Server,
-    /// The pane's session is the one that gets the window.
+    /// The new window goes into this pane's session.
     pane: String,
 }
 
 impl Opener {
-    /// The server by the environment.
-    ///
-    /// # Errors
-    /// Why there is none, in words.
+    /// Finds the server in the environment. The error says in words why there is none.
     pub fn find(env: &Env) -> Result<Self, Refusal> {
         let (Some(tmux), Some(pane)) = (env.get("TMUX"), env.get("TMUX_PANE")) else {
             return Err(Refusal::never("this does not run in tmux"));
@@ -30,11 +27,8 @@ impl Opener {
         Ok(Self { server: Server::new(program, super::socket(&tmux)), pane })
     }
 
-    /// Opens a window behind the others, without going there, that runs `words` in `folder`
-    /// with one more variable, `NAME=value`; returns its id.
-    ///
-    /// # Errors
-    /// What tmux says.
+    /// Opens a window in the background that runs `words` in `folder` with one more variable,
+    /// `NAME=value`. Returns its id.
     pub fn open(
         &self,
         name: &str,
@@ -42,7 +36,7 @@ impl Opener {
         variable: Option<&str>,
         words: &[String],
     ) -> Result<String, Refusal> {
-        // `session:` is the next free window of the session that the pane is in.
+        // `session:` is the next free window of the session that contains the pane.
         let session = self
             .server
             .ask(
@@ -68,12 +62,12 @@ impl Opener {
         }
         let command = command(words);
         let window = window.shell_command(command.as_str());
-        let told = self.server.ask([window.build()], None, server::ACTED);
+        let told = self.server.ask([window.build()], None, server::ACTION_TIMEOUT);
         told.map(|id| id.trim().to_owned()).map_err(|fault| refusal(&fault))
     }
 }
 
-/// Words as a command of a shell. `exec`: the window's process is the program itself.
+/// Builds a shell command. `exec` makes the program itself the window's process.
 fn command(words: &[String]) -> String {
     let quoted = words.iter().map(|word| format!("'{}'", word.replace('\'', r"'\''")));
     std::iter::once("exec".to_owned()).chain(quoted).collect::<Vec<_>>().join(" ")

@@ -1,4 +1,4 @@
-//! Talking to a tmux server: every command is time-boxed.
+//! Runs tmux commands, each with a timeout.
 #![allow(clippy::disallowed_methods, reason = "carriers start and watch processes")]
 
 use std::ffi::OsStr;
@@ -12,12 +12,12 @@ use std::time::{Duration, Instant};
 
 use tmux_interface::{Tmux, TmuxCommand, TmuxCommands};
 
-/// How long a question may take.
+/// How long a query may take.
 pub const ASKED: Duration = Duration::from_secs(2);
 
-/// How long an act may take: longer than the conditions of `guard` hold, so that
+/// How long an action may take: longer than the conditions of `conditions::guarded` hold, so that
 /// no answer means no keys.
-pub const ACTED: Duration = Duration::from_secs(3);
+pub const ACTION_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// Why a command gave no answer.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -25,18 +25,18 @@ pub enum Fault {
     /// It could not be started.
     #[error("tmux can't be started: {0}")]
     Start(String),
-    /// It was ended by us.
+    /// We killed it after the timeout.
     #[error("tmux does not answer")]
     Hung,
-    /// The server is not there any more.
+    /// The server is gone.
     #[error("the tmux server is gone: {0}")]
     Gone(String),
-    /// It said no.
+    /// It reported an error.
     #[error("tmux refused: {0}")]
     Refused(String),
 }
 
-/// A server by its socket.
+/// A tmux server, addressed by its socket.
 #[derive(Debug, Clone)]
 pub struct Server {
     program: PathBuf,
@@ -44,15 +44,12 @@ pub struct Server {
 }
 
 impl Server {
-    /// The server at a socket, asked through this program.
+    /// The server at a socket; `program` is the tmux that asks it.
     pub fn new(program: PathBuf, socket: &str) -> Self {
         Self { program, socket: socket.to_owned() }
     }
 
-    /// Runs commands in one go, with text for their input, and gives back what they print.
-    ///
-    /// # Errors
-    /// What kept tmux from answering in time.
+    /// Runs commands in one go, with `input` as their input, and returns what they print.
     pub fn ask<'a>(
         &self,
         commands: impl IntoIterator<Item = TmuxCommand<'a>>,
@@ -61,26 +58,26 @@ impl Server {
     ) -> Result<String, Fault> {
         let mut list = TmuxCommands::default();
         commands.into_iter().for_each(|command| list.push(command));
-        // `-u`: in a locale that is not UTF-8 tmux prints `_` for all that is not ASCII.
+        // `-u`: in a locale other than UTF-8 tmux prints `_` for every non-ASCII character.
         let tmux = Tmux::new().force_utf8().socket_path(self.socket.as_str()).commands(list);
         let mut tmux = tmux.build();
         tmux.name(self.program.to_string_lossy());
         let mut command = tmux.to_command();
-        // The socket is named; what the hook inherited must not count.
+        // The socket is named, so the inherited variables must not count.
         command.env_remove("TMUX").env_remove("TMUX_PANE");
         run(command, input.map(str::to_owned), patience)
     }
 }
 
-/// Runs a child to its end, at most this long.
+/// Runs a child to its end, for at most `patience`.
 fn run(mut command: Command, input: Option<String>, patience: Duration) -> Result<String, Fault> {
     let stdin = if input.is_some() { Stdio::piped() } else { Stdio::null() };
     command.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().map_err(|e| Fault::Start(e.to_string()))?;
     let end = Instant::now() + patience;
     if let (Some(text), Some(mut pipe)) = (input, child.stdin.take()) {
-        // The pipe is closed behind the text: tmux reads to its end. A child that
-        // doesn't read makes the write fail once it is ended.
+        // Closes the pipe after the text, because tmux reads to its end. If a child does not read,
+        // the write fails once the child is killed.
         thread::spawn(move || drop(pipe.write_all(text.as_bytes())));
     }
     let answers = [collect(child.stdout.take()), collect(child.stderr.take())];
@@ -90,7 +87,7 @@ fn run(mut command: Command, input: Option<String>, patience: Duration) -> Resul
         let _ = child.kill();
         let _ = child.wait();
     }
-    // A child of the child may hold the pipes beyond its end: these are not waited for.
+    // A grandchild may hold the pipes longer; do not wait for it.
     let left = end.saturating_duration_since(Instant::now()).max(Duration::from_millis(50));
     let [out, err] = answers.map(|answer| answer.recv_timeout(left).ok());
     match (ended, out) {
@@ -100,7 +97,7 @@ fn run(mut command: Command, input: Option<String>, patience: Duration) -> Resul
     }
 }
 
-/// Whether a child ended well; `None` if it still runs.
+/// Whether a child succeeded; `None` if it still runs.
 fn ended(child: &mut Child, end: Instant) -> Option<bool> {
     loop {
         match child.try_wait() {
@@ -111,21 +108,21 @@ fn ended(child: &mut Child, end: Instant) -> Option<bool> {
     }
 }
 
-/// Reads a pipe to its end, aside.
+/// Reads a pipe to its end in another thread.
 fn collect(pipe: Option<impl Read + Send + 'static>) -> mpsc::Receiver<String> {
     let (tell, told) = mpsc::channel();
     thread::spawn(move || {
         let mut bytes = Vec::new();
         let read = pipe.map_or(Ok(0), |mut pipe| pipe.read_to_end(&mut bytes));
         if read.is_ok() {
-            // Nobody listens any more once the time is over.
+            // After the timeout nobody listens.
             let _ = tell.send(String::from_utf8_lossy(&bytes).into_owned());
         }
     });
     told
 }
 
-/// What tmux's words mean.
+/// The fault that tmux's error text means.
 fn refused(words: &str) -> Fault {
     let gone = ["no server running", "error connecting", "lost server", "server exited"];
     if gone.iter().any(|word| words.contains(word)) {
@@ -135,7 +132,7 @@ fn refused(words: &str) -> Fault {
     }
 }
 
-/// tmux on a search path.
+/// Finds tmux on a search path.
 pub fn program(path: Option<&OsStr>) -> Option<PathBuf> {
     let runs = |file: &PathBuf| {
         let mode = std::fs::metadata(file).ok().filter(std::fs::Metadata::is_file);
@@ -170,7 +167,7 @@ mod tests {
         assert_eq!(shell("cat", Some(long.clone())).unwrap(), long);
         assert_eq!(shell("echo no >&2; exit 1", None), Err(Fault::Refused("no".into())));
         let begun = Instant::now();
-        // The `sleep` outlives the shell that is ended, and holds its pipes.
+        // The `sleep` outlives the killed shell, and holds its pipes.
         assert_eq!(shell("sleep 5; echo late", Some(long)), Err(Fault::Hung));
         assert!(begun.elapsed() < ASKED + Duration::from_secs(1), "{:?}", begun.elapsed());
     }

@@ -1,4 +1,4 @@
-//! Keys into the client's window, each after its proofs.
+//! Sends keys to the client's window, each after its proofs.
 
 use std::thread::sleep;
 use std::time::Duration;
@@ -13,14 +13,14 @@ use super::window::Window;
 use crate::screen::Screen;
 use crate::terminal::{PromptBox, Refusal, Stroke, Terminal};
 
-/// Between two looks at the idle lamp.
+/// Time between two looks at the idle mark in the title.
 const LAMP: Duration = Duration::from_millis(100);
 
 /// How long the client may take to read a paste.
 const PASTE: Duration = Duration::from_secs(5);
 
-/// The bits of a pointer's mask that tell which of the keyboard's layouts is on. enigo
-/// presses the keys of the first.
+/// The bits of a pointer's mask for the active keyboard layout. enigo presses the keys of the
+/// first.
 const SECOND_LAYOUT: u16 = 0x6000;
 
 impl Window {
@@ -31,7 +31,7 @@ impl Window {
         if self.keys.is_none() {
             self.keys = Some(Keys::start(&self.place.display)?);
         }
-        self.keys.as_mut().ok_or_else(|| Refusal::later("the display takes no keys"))
+        self.keys.as_mut().ok_or_else(|| Refusal::later("keys cannot be sent to the display"))
     }
 
     fn stroke(&mut self, stroke: Stroke) -> Result<(), Refusal> {
@@ -44,11 +44,13 @@ impl Window {
         }
     }
 
-    /// Pastes what is offered, and waits until the client has read all of it.
+    /// Pastes the offered text, and waits until the client has read all of it.
     fn press_paste(&mut self, length: u64) -> Result<(), Refusal> {
         let pid = self.client.pid;
-        let read =
-            || pty::bytes_read(pid).ok_or_else(|| Refusal::never("the client can't be looked at"));
+        let read = || {
+            pty::bytes_read(pid)
+                .ok_or_else(|| Refusal::never("the client's process cannot be inspected"))
+        };
         self.ready()?;
         let wanted = read()? + length;
         self.keys()?.held(Key::Shift, |keys| keys.send(Key::Insert, Direction::Click))?;
@@ -117,7 +119,7 @@ impl Terminal for Window {
                 return Err(Refusal::later("Caps Lock is on"));
             }
             if u16::from(mask) & SECOND_LAYOUT != 0 {
-                return Err(Refusal::later("the second of the keyboard's layouts is on"));
+                return Err(Refusal::later("the keyboard uses its second layout"));
             }
             self.stroke(Stroke { ctrl: false, key })?;
         }

@@ -1,4 +1,4 @@
-//! A connection to the X server that never waits without bound.
+//! A connection to the X server that never waits without limit.
 
 use std::error::Error;
 use std::io;
@@ -21,14 +21,14 @@ use crate::terminal::Refusal;
 /// How long one answer may take.
 const PATIENCE: Timespec = Timespec { tv_sec: 0, tv_nsec: 700_000_000 };
 
-/// How long it may take until the connection stands.
+/// How long connecting may take.
 const CONNECT: Duration = Duration::from_millis(900);
 
 /// The port of display 0.
 const FIRST_PORT: u16 = 6000;
 
 x11rb::atom_manager! {
-    /// The names used here.
+    /// The atoms used here.
     pub Atoms: AtomsCookie {
         CLIPBOARD,
         _NET_ACTIVE_WINDOW,
@@ -40,7 +40,7 @@ x11rb::atom_manager! {
     }
 }
 
-/// A stream that gives up on a server which doesn't answer.
+/// A stream that gives up if the server does not answer.
 pub struct Bounded(DefaultStream);
 
 impl Stream for Bounded {
@@ -67,7 +67,7 @@ impl Stream for Bounded {
     }
 }
 
-/// The X server.
+/// A connection to the X server.
 pub struct Display {
     pub(super) root: Id,
     pub(super) atoms: Atoms,
@@ -75,15 +75,13 @@ pub struct Display {
 }
 
 impl Display {
-    /// Connects; `$XAUTHORITY` is the process's own.
-    ///
-    /// # Errors
-    /// The display can't be reached, or doesn't answer in time.
+    /// Connects, with the `$XAUTHORITY` of this process. Fails if the display does not answer in
+    /// time.
     pub fn connect(name: &str) -> Result<Self, Refusal> {
         let (told, answer) = mpsc::channel();
         let display = name.to_owned();
-        // Names are looked up and sockets connected without a bound of their own. A thread that
-        // hangs there is left to the process's end.
+        // Looking up names and connecting sockets have no timeout of their own. A thread that hangs
+        // there is abandoned.
         thread::Builder::new()
             .spawn(move || drop(told.send(Self::open(&display))))
             .map_err(|e| Refusal::later(format!("no thread could be started: {e}")))?;
@@ -98,7 +96,7 @@ impl Display {
 
     fn open(name: &str) -> Result<Self, Box<dyn Error + Send + Sync>> {
         let parsed = parse_display(Some(name))?;
-        // The server of a higher number would have no port.
+        // A server with a higher number would have no port.
         if parsed.display > u16::MAX - FIRST_PORT {
             return Err("no such display".into());
         }
@@ -130,10 +128,7 @@ impl Display {
         one & !within == other & !within
     }
 
-    /// Asks the server.
-    ///
-    /// # Errors
-    /// It doesn't answer, refuses, or is gone.
+    /// Asks the server, and turns its errors into refusals.
     pub(super) fn ask<T>(
         &self,
         question: impl FnOnce(&RustConnection<Bounded>) -> Result<T, ReplyError>,

@@ -1,10 +1,10 @@
-//! What is kept of the user's selections while one of them carries our text.
+//! The user's selections, saved while ours replace them.
 
 use std::process::Child;
 
 use x11rb::protocol::xproto::Window as Id;
 
-/// What became of the user's selections.
+/// The saved state of both selections.
 #[derive(Debug, Default)]
 pub(super) struct Selections {
     pub(super) slots: [Slot; 2],
@@ -13,7 +13,7 @@ pub(super) struct Selections {
 #[derive(Debug, Default)]
 pub(super) struct Slot {
     pub(super) kept: Option<Kept>,
-    /// Our process, and the window with which it owns the selection.
+    /// Our helper process, and the window with which it owns the selection.
     pub(super) holder: Option<(Child, Id)>,
 }
 

@@ -1,5 +1,5 @@
-//! Keys, pressed through enigo. It runs in a thread of its own, so that a display
-//! that stops answering stops nothing else.
+//! Presses keys through enigo, in a thread of its own, so that a hanging display blocks nothing
+//! else.
 #![allow(clippy::disallowed_methods, reason = "carriers look at the time")]
 
 use std::fmt::Display;
@@ -14,15 +14,14 @@ use crate::terminal::Refusal;
 /// How long one key may take.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Keys that the layout has only behind Shift or `AltGr` get a keycode of their
-/// own, which must stay until the terminal has read the event: it asks the
-/// server for the keycode's meaning only then.
+/// Keys that need Shift or `AltGr` get a temporary keycode. It must stay until the terminal has
+/// read the event, because the terminal asks for its meaning only then.
 const LINGER: Duration = Duration::from_millis(300);
 
-/// A keyboard layout that was read longer ago is read anew.
+/// After this long without a key, the keyboard layout is read again.
 const FRESH: Duration = Duration::from_secs(2);
 
-/// The keyboard.
+/// A thread that presses keys on a display.
 pub struct Keys {
     ask: Option<Sender<(Key, Direction)>>,
     told: Receiver<Result<(), Refusal>>,
@@ -32,9 +31,6 @@ pub struct Keys {
 
 impl Keys {
     /// Connects enigo to a display.
-    ///
-    /// # Errors
-    /// It can't send keys there.
     pub fn start(display: &str) -> Result<Self, Refusal> {
         let (ask, asked) = mpsc::channel::<(Key, Direction)>();
         let (tell, told) = mpsc::channel();
@@ -68,31 +64,25 @@ impl Keys {
         told.unwrap_or_else(|_| Err(refused(&"it does not answer")))
     }
 
-    /// Whether the layout it knows may be out of date.
+    /// Whether the layout that was read may be out of date.
     pub fn stale(&self) -> bool {
         self.last.unwrap_or(self.started).elapsed() > FRESH
     }
 
     /// Presses, releases or clicks a key.
-    ///
-    /// # Errors
-    /// The display doesn't take it.
     pub fn send(&mut self, key: Key, direction: Direction) -> Result<(), Refusal> {
-        let gone = || Refusal::later("the display takes no keys any more");
+        let gone = || Refusal::later("keys can no longer be sent to the display");
         self.last = Some(Instant::now());
         self.ask.as_ref().ok_or_else(gone)?.send((key, direction)).map_err(|_| gone())?;
         let answer = self.answer();
         if answer.is_err() {
-            // A late answer must not be taken for the next key's; what is held is let go at the thread's end.
+            // A late answer must not count for the next key. Ending the thread releases all keys.
             self.ask = None;
         }
         answer
     }
 
-    /// Runs `inner` with a modifier held; it is released whatever happens.
-    ///
-    /// # Errors
-    /// Those of `inner` first.
+    /// Runs `inner` with a modifier held, and always releases it.
     pub fn held(
         &mut self,
         modifier: Key,
@@ -106,7 +96,7 @@ impl Keys {
 }
 
 fn refused(why: &dyn Display) -> Refusal {
-    Refusal::later(format!("the display takes no keys: {why}"))
+    Refusal::later(format!("keys cannot be sent to the display: {why}"))
 }
 
 impl Drop for Keys {
@@ -115,7 +105,7 @@ impl Drop for Keys {
             thread::sleep(LINGER.saturating_sub(last.elapsed()));
         }
         self.ask = None;
-        // The thread lets go of what is held and takes its keycodes back; its end closes the channel.
+        // The thread releases held keys and its keycodes; its end closes the channel.
         while self.told.recv_timeout(PATIENCE).is_ok() {}
     }
 }

@@ -1,4 +1,4 @@
-//! What the carrier asks the X server, and what it does there but for keys.
+//! Queries and actions (except keys) on the X server. All fail if the display does not answer.
 
 use std::time::Duration;
 
@@ -21,9 +21,8 @@ const PROPERTY: u32 = 16 * 1024;
 /// A window that a window manager manages.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Managed {
-    /// Its id.
     pub id: Id,
-    /// The process that it says it belongs to.
+    /// The process that it claims to belong to.
     pub pid: Option<u32>,
     /// The host that process runs on.
     pub machine: Option<String>,
@@ -39,10 +38,7 @@ pub struct Pointer {
 }
 
 impl Display {
-    /// Proves that a window manager is at work: without one, keys go where the pointer is.
-    ///
-    /// # Errors
-    /// There is none, or it doesn't list its windows.
+    /// Proves that a window manager runs: without one, keys go where the pointer is.
     pub fn manager(&self) -> Result<(), Refusal> {
         let check = self.atoms._NET_SUPPORTING_WM_CHECK;
         let named = self.ids(self.root, check)?.first().copied();
@@ -54,10 +50,7 @@ impl Display {
         Ok(())
     }
 
-    /// The managed windows.
-    ///
-    /// # Errors
-    /// The manager lists none.
+    /// The managed windows; fails if the manager lists none.
     pub fn managed(&self) -> Result<Vec<Managed>, Refusal> {
         let ids = self.ids(self.root, self.atoms._NET_CLIENT_LIST)?;
         if ids.is_empty() {
@@ -91,10 +84,6 @@ impl Display {
         })
     }
 
-    /// A window's title.
-    ///
-    /// # Errors
-    /// The window is gone.
     pub fn title(&self, window: Id) -> Result<String, Refusal> {
         let ask = |atom| {
             self.ask(|conn| {
@@ -109,17 +98,11 @@ impl Display {
     }
 
     /// The window that the manager says is active.
-    ///
-    /// # Errors
-    /// The display doesn't answer.
     pub fn active(&self) -> Result<Option<Id>, Refusal> {
         Ok(self.ids(self.root, self.atoms._NET_ACTIVE_WINDOW)?.first().copied().filter(|w| *w != 0))
     }
 
     /// Whether keys go to a window or to one inside it.
-    ///
-    /// # Errors
-    /// The display doesn't answer.
     pub fn focused(&self, window: Id) -> Result<bool, Refusal> {
         let focus = self.ask(|conn| conn.get_input_focus()?.reply())?.focus;
         // 0 and 1 are None and PointerRoot.
@@ -127,9 +110,6 @@ impl Display {
     }
 
     /// Whether `inner` is `outer` or one of its descendants.
-    ///
-    /// # Errors
-    /// A window is gone.
     pub fn inside(&self, inner: Id, outer: Id) -> Result<bool, Refusal> {
         let mut at = inner;
         while at != outer {
@@ -141,19 +121,13 @@ impl Display {
         Ok(true)
     }
 
-    /// The pointer and the modifiers.
-    ///
-    /// # Errors
-    /// The display doesn't answer.
     pub fn pointer(&self) -> Result<Pointer, Refusal> {
         let seen = self.ask(|conn| conn.query_pointer(self.root)?.reply())?;
         Ok(Pointer { at: (seen.root_x, seen.root_y), mask: seen.mask })
     }
 
-    /// Whether nobody holds the keyboard: a locked screen, an open menu. Tried, and let go at once.
-    ///
-    /// # Errors
-    /// The display doesn't answer.
+    /// Whether no program has grabbed the keyboard (a locked screen, an open menu). Grabs it for a
+    /// moment.
     pub fn keyboard_free(&self) -> Result<bool, Refusal> {
         self.ask(|conn| {
             let (mode, root) = (GrabMode::ASYNC, self.root);
@@ -167,18 +141,12 @@ impl Display {
     }
 
     /// Time since the last key or move of the pointer.
-    ///
-    /// # Errors
-    /// The server can't tell.
     pub fn untouched(&self) -> Result<Duration, Refusal> {
         let info = self.ask(|conn| conn.screensaver_query_info(self.root)?.reply())?;
         Ok(Duration::from_millis(info.ms_since_user_input.into()))
     }
 
     /// Asks the manager to bring a window to the front.
-    ///
-    /// # Errors
-    /// The display doesn't answer.
     pub fn activate(&self, window: Id) -> Result<(), Refusal> {
         // Source 2 is a pager: it acts for the user, so no focus-stealing prevention applies.
         let data = [2, CURRENT_TIME, 0, 0, 0];
@@ -198,18 +166,12 @@ impl Display {
         }
     }
 
-    /// Who owns a selection; `NONE` for nobody.
-    ///
-    /// # Errors
-    /// The display doesn't answer.
+    /// The owner of a selection; `NONE` if it has none.
     pub fn owner(&self, which: Which) -> Result<Id, Refusal> {
         Ok(self.ask(|conn| conn.get_selection_owner(self.name(which))?.reply())?.owner)
     }
 
-    /// Takes a selection from its owner and leaves it to nobody.
-    ///
-    /// # Errors
-    /// The display doesn't answer.
+    /// Takes a selection from its owner, so that nobody owns it.
     pub fn disown(&self, which: Which) -> Result<(), Refusal> {
         self.ask(|conn| {
             conn.set_selection_owner(NONE, self.name(which), CURRENT_TIME)?;
@@ -218,10 +180,7 @@ impl Display {
         })
     }
 
-    /// A window's place on the root window: x, y, width, height.
-    ///
-    /// # Errors
-    /// The window is gone, or too large for the protocol.
+    /// A window's place on the root window: x, y, width, height. Fails if it is too large.
     pub fn area(&self, window: Id) -> Result<(i16, i16, i16, i16), Refusal> {
         let (at, size) = self.ask(|conn| {
             let at = conn.translate_coordinates(window, self.root, 0, 0)?;
@@ -234,29 +193,19 @@ impl Display {
         Ok((at.dst_x, at.dst_y, fits(size.width)?, fits(size.height)?))
     }
 
-    /// Whether a window is what shows at a point of the root window.
-    ///
-    /// # Errors
-    /// A window is gone.
+    /// Whether a window is the visible one at a point of the root window.
     pub fn covers(&self, window: Id, (x, y): (i16, i16)) -> Result<bool, Refusal> {
         let top =
             self.ask(|conn| conn.translate_coordinates(self.root, self.root, x, y)?.reply())?;
-        // The manager's frame is around the window.
+        // The manager's frame surrounds the window.
         Ok(top.child != NONE && self.inside(window, top.child)?)
     }
 
-    /// Moves the pointer.
-    ///
-    /// # Errors
-    /// The display doesn't take it.
     pub fn move_pointer(&self, (x, y): (i16, i16)) -> Result<(), Refusal> {
         self.fake(MOTION_NOTIFY_EVENT, 0, x, y)
     }
 
     /// Presses or releases the pointer's first button.
-    ///
-    /// # Errors
-    /// The display doesn't take it.
     pub fn press_pointer(&self, down: bool) -> Result<(), Refusal> {
         self.fake(if down { BUTTON_PRESS_EVENT } else { BUTTON_RELEASE_EVENT }, 1, 0, 0)
     }

@@ -1,5 +1,5 @@
-//! The client's terminal as the kernel knows it: which pseudo terminal, and
-//! which process holds its other end.
+//! The client's terminal as the kernel knows it: which pseudo terminal it is, and which process
+//! holds its other end.
 #![allow(clippy::disallowed_methods, reason = "carriers look at processes")]
 
 use std::fs;
@@ -11,18 +11,15 @@ use std::time::{Duration, Instant};
 use crate::terminal::Refusal;
 use guard::client;
 
-/// A pseudo terminal's client side.
+/// The client's side of a pseudo terminal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Pty(u32);
 
 impl Pty {
-    /// The terminal that a process reads from.
-    ///
-    /// # Errors
-    /// Its input is something else.
-    pub fn of(pid: u32) -> Result<Self, Refusal> {
+    /// The terminal that a process reads from; fails if its input is something else.
+    pub fn for_process(pid: u32) -> Result<Self, Refusal> {
         let input = fs::read_link(format!("/proc/{pid}/fd/0"))
-            .map_err(|e| Refusal::never(format!("the client's input can't be looked at: {e}")))?;
+            .map_err(|e| Refusal::never(format!("the client's input cannot be inspected: {e}")))?;
         let number = input.to_str().and_then(|p| p.strip_prefix("/dev/pts/"));
         number.and_then(|n| n.parse().ok()).map(Self).ok_or_else(|| {
             let input = input.display();
@@ -30,16 +27,16 @@ impl Pty {
         })
     }
 
-    /// Writes to the terminal's screen, whole. While the client writes there the terminal
-    /// has no room for others, mostly for a moment: it is tried again for so long.
+    /// Writes all of a text to the terminal's screen. While the client writes there may be no room,
+    /// so it retries for as long as `patience`.
     ///
     /// # Errors
-    /// What the system says; `WouldBlock` where there was no room all the while.
+    /// `WouldBlock` if there was no room all that time.
     pub fn write(self, text: &str, patience: Duration) -> io::Result<()> {
         use io::Write;
         use std::os::unix::fs::OpenOptionsExt;
         let end = Instant::now() + patience;
-        // It must not become ours, and a stopped terminal must not stop us.
+        // It must not become our controlling terminal, and a stopped one must not block us.
         let flags = rustix::fs::OFlags::NOCTTY | rustix::fs::OFlags::NONBLOCK;
         let path = PathBuf::from(format!("/dev/pts/{}", self.0));
         let mut screen =
@@ -57,8 +54,8 @@ impl Pty {
         Ok(())
     }
 
-    /// The processes that hold the other end. Among the client's ancestors there is
-    /// one as a rule; only without one all processes are looked at.
+    /// The processes that hold the other end. Usually one of the client's ancestors does; all
+    /// processes are searched only if none does.
     pub fn holders(self, client: u32) -> Vec<u32> {
         let mut above = Vec::new();
         let mut at = client::parent(client);
@@ -99,13 +96,13 @@ pub fn name(pid: u32) -> String {
     format!("{} (process {pid})", name.trim())
 }
 
-/// Bytes that a process has read so far, from whatever it reads.
+/// Bytes that a process has read so far, from all its sources.
 pub fn bytes_read(pid: u32) -> Option<u64> {
     let io = fs::read_to_string(format!("/proc/{pid}/io")).ok()?;
     io.lines().find_map(|line| line.strip_prefix("rchar:"))?.trim().parse().ok()
 }
 
-/// This host's name, as programs give it to the display.
+/// This host's name, as programs report it to the display.
 pub fn host() -> Option<String> {
     let name = fs::read_to_string("/proc/sys/kernel/hostname").ok()?;
     Some(name.trim().to_owned())
@@ -159,7 +156,7 @@ mod tests {
             .stdin(std::process::Stdio::null())
             .spawn();
         let mut child = child.unwrap();
-        let found = Pty::of(child.id());
+        let found = Pty::for_process(child.id());
         child.kill().unwrap();
         child.wait().unwrap();
         assert!(found.is_err_and(|why| why.to_string().contains("/dev/null")));

@@ -1,5 +1,5 @@
-//! What the terminal shows, read as its user would: selected with the pointer,
-//! with Shift held, since the client takes the pointer for itself.
+//! Reads the screen as a user would: selects its text with the pointer. Shift is held, because the
+//! client takes the pointer for itself.
 
 use std::time::Duration;
 
@@ -17,7 +17,7 @@ const BAR: i16 = 40;
 /// Distance from the other edges.
 const EDGE: i16 = 3;
 
-/// A point of the root window.
+/// A point on the root window.
 type Point = (i16, i16);
 
 /// How long the terminal may take to own the selection.
@@ -28,13 +28,13 @@ impl Window {
     pub(super) fn read_screen(&mut self) -> Result<String, Refusal> {
         let id = self.proven()?;
         self.keep_selection(Which::Primary)?;
-        // Some terminals copy what is selected, at once or instead. What can't be kept is left alone.
+        // Some terminals copy to the clipboard too, or only there.
         let kept = self.keep_selection(Which::Clipboard).is_ok();
         self.keys()?;
         let (from, to) = self.corners(id)?;
         self.ready()?;
         let at = self.display.pointer()?.at;
-        // Without an owner, a new one shows that the terminal has selected.
+        // Without an owner now, a new owner shows that the terminal has selected.
         self.empty_selection(Which::Primary)?;
         if kept && self.display.same_client(self.display.owner(Which::Clipboard)?, id) {
             self.empty_selection(Which::Clipboard)?;
@@ -56,7 +56,7 @@ impl Window {
             return Err(Refusal::later("the terminal selects nothing"));
         };
         let text = self.selected(which);
-        // The mark goes from the screen with it.
+        // This also removes the highlight from the screen.
         self.empty_selection(Which::Primary)?;
         if kept && self.display.owner(Which::Clipboard)? != copied {
             self.empty_selection(Which::Clipboard)?;
@@ -76,7 +76,7 @@ impl Window {
         moved.and(released)
     }
 
-    /// Where the drag begins and ends, proven to be ours and not covered.
+    /// Where the drag begins and ends; fails if another window covers one of them.
     fn corners(&self, id: Id) -> Result<(Point, Point), Refusal> {
         let (x, y, width, height) = self.display.area(id)?;
         let from = (x + width - BAR, y + height - EDGE);

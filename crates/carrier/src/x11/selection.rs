@@ -1,6 +1,5 @@
-//! The selections that a terminal pastes: PRIMARY, and in some terminals and
-//! settings CLIPBOARD. The user's are kept and given back, ours is served by
-//! processes of our own with a deadline.
+//! The selections that a terminal pastes: PRIMARY, and in some terminals and settings CLIPBOARD.
+//! The user's are saved and restored; helper processes with a deadline serve ours.
 #![allow(clippy::disallowed_methods, reason = "carriers start processes and look at the time")]
 
 use std::io::{Read, Write};
@@ -18,35 +17,34 @@ use crate::terminal::Refusal;
 /// How long a selection's owner may take to hand out its text.
 const TAKE: Duration = Duration::from_secs(2);
 
-/// The largest text that is kept, in bytes.
+/// The largest selection that is saved, in bytes.
 const KEPT: u64 = 8 * 1024 * 1024;
 
-/// How long our process may take until it owns the selection, or lets go of it.
+/// How long our helper may take to own the selection, or to release it.
 const OWN: Duration = Duration::from_secs(2);
 
-/// How long ours is served at most, in seconds.
+/// How long our text is served at most, in seconds.
 const OURS: u64 = 20;
 
-/// How long the user's is served at most, once we took it from its owner, in seconds.
+/// How long the user's text is served at most after it is restored, in seconds.
 const USERS: u64 = 600;
 
-/// How often a condition is looked at.
+/// How often a condition is checked.
 const GLANCE: Duration = Duration::from_millis(2);
 
-/// A selection.
+/// An X selection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Which {
-    /// What was marked with the pointer.
+    /// The text marked with the pointer.
     Primary,
-    /// What was copied.
+    /// The text that was copied.
     Clipboard,
 }
 
-/// Both.
 pub(super) const BOTH: [Which; 2] = [Which::Primary, Which::Clipboard];
 
 impl Which {
-    /// Its name on our command line.
+    /// The name on our command line.
     pub fn name(self) -> &'static str {
         match self {
             Self::Primary => "primary",
@@ -54,7 +52,7 @@ impl Which {
         }
     }
 
-    /// The one of that name.
+    /// The selection with this name.
     pub fn of(name: &str) -> Option<Self> {
         BOTH.into_iter().find(|which| which.name() == name)
     }
@@ -75,7 +73,7 @@ impl Window {
         command
     }
 
-    /// The text of a selection.
+    /// The text of a selection, read by a helper process.
     pub(super) fn selected(&self, which: Which) -> Result<String, Refusal> {
         let failed = |e| Refusal::later(format!("no process could be started: {e}"));
         let mut helper = self.helper("take", which);
@@ -93,7 +91,7 @@ impl Window {
         let bytes = told.recv_timeout(TAKE).ok().flatten();
         let bytes = bytes.filter(|bytes| bytes.len() as u64 <= KEPT);
         if bytes.is_none() {
-            // Its owner doesn't answer; the process would wait longer than we do.
+            // Its owner does not answer; the helper would wait longer than we do.
             let _ = child.kill();
         }
         let ended = child.wait().is_ok_and(|status| status.success());
@@ -103,10 +101,8 @@ impl Window {
         })
     }
 
-    /// Keeps what the user has selected, unless that is kept already.
-    ///
-    /// # Errors
-    /// It is no text, or its owner doesn't answer.
+    /// Saves the user's selection, unless it is saved already. Fails if it is no text, or if its
+    /// owner does not answer.
     pub(super) fn keep_selection(&mut self, which: Which) -> Result<(), Refusal> {
         let owner = self.display.owner(which)?;
         if self.slot(which).kept.as_ref().is_some_and(|kept| kept.left == owner) {
@@ -117,7 +113,7 @@ impl Window {
         Ok(())
     }
 
-    /// Leaves a selection that is kept to nobody, until it is given back.
+    /// Leaves a saved selection without an owner until it is restored.
     pub(super) fn empty_selection(&mut self, which: Which) -> Result<(), Refusal> {
         self.end_holder(which);
         self.display.disown(which)?;
@@ -127,8 +123,8 @@ impl Window {
         Ok(())
     }
 
-    /// Offers a text, proven to be what a paste gets. A CLIPBOARD that can't be
-    /// kept is left alone: most terminals don't paste it.
+    /// Offers a text, and proves that a paste gets it. A CLIPBOARD that cannot be saved is left
+    /// alone, because most terminals do not paste it.
     pub(super) fn offer(&mut self, text: &str) -> Result<(), Refusal> {
         self.keep_selection(Which::Primary)?;
         self.offer_one(Which::Primary, text)?;
@@ -168,7 +164,7 @@ impl Window {
         Ok(())
     }
 
-    /// Whether nobody took the selections from us since they were offered.
+    /// Whether we still own the selections that we offered.
     pub(super) fn still_offered(&self) -> Result<bool, Refusal> {
         for which in BOTH {
             if let Some((_, own)) = &self.selections.slots[which as usize].holder
@@ -180,7 +176,7 @@ impl Window {
         Ok(true)
     }
 
-    /// Ends our offers; the user's selections are given back with the window.
+    /// Ends our offers; dropping the window restores the user's selections.
     pub(super) fn withdraw(&mut self) {
         for which in BOTH {
             self.end_holder(which);
@@ -204,7 +200,7 @@ impl Window {
         // It may have ended by itself.
         let _ = child.kill();
         let _ = child.wait();
-        // The server notices the closed connection in its own time.
+        // The server may notice the closed connection late.
         let end = Instant::now() + OWN;
         while own != NONE
             && self.display.owner(which).is_ok_and(|owner| owner == own)
@@ -219,15 +215,15 @@ impl Window {
         }
     }
 
-    /// Gives the user's selections back, unless somebody selected anew meanwhile.
+    /// Restores the user's selections, unless somebody selected something new.
     pub(super) fn give_selections_back(&mut self) {
         self.withdraw();
         for which in BOTH {
             let Some(kept) = self.slot(which).kept.take() else { continue };
-            // What we left to nobody and still is nobody's.
+            // We left it without an owner, and it still has none.
             let nobodys = kept.left == NONE && self.display.owner(which) == Ok(NONE);
             if let Some(text) = kept.text.filter(|_| nobodys) {
-                // What can't be given back now is lost: there is nobody to tell.
+                // On failure the text is lost, and there is nobody to tell.
                 let _ = self.serve(which, &text, USERS);
             }
         }

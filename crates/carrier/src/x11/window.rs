@@ -1,5 +1,4 @@
-//! The client's window, and the proofs that keys sent now reach the client and
-//! nothing else.
+//! The client's window, and the proofs that keys sent now reach the client and nothing else.
 #![allow(clippy::disallowed_methods, reason = "carriers look at the time")]
 
 use std::hash::{BuildHasher, Hasher, RandomState};
@@ -22,25 +21,25 @@ use guard::session::reach::X11Display;
 /// How long a title written to the terminal may take to show on its window.
 const TITLE: Duration = Duration::from_millis(500);
 
-/// Puts the title on the terminal's own stack, and takes it back from there.
+/// Saves the title on the terminal's title stack, and restores it from there.
 const PUSH: &str = "\x1b[22;2t";
 const POP: &str = "\x1b[23;2t";
 
 /// How long a window may take to come to the front.
 const RAISE: Duration = Duration::from_secs(1);
 
-/// How often a condition is looked at.
+/// How often a condition is checked.
 const GLANCE: Duration = Duration::from_millis(3);
 
-/// The server counts our own keys as the user's; this much later still is ours.
+/// The server counts our keys as the user's. Input up to this much later is still ours.
 const OWN_KEY: Duration = Duration::from_millis(50);
 
-/// What the user set.
+/// Settings of the X11 carrier.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// The user must have touched nothing for so long before another window may be left.
+    /// How long the user must have been idle before the focus may leave another window.
     pub idle: Duration,
-    /// This program, whose own process serves the clipboard.
+    /// This program, which also runs as the clipboard helper.
     pub program: PathBuf,
 }
 
@@ -52,22 +51,19 @@ pub struct Window {
     pub(super) selections: Selections,
     pub(super) client: Client,
     pty: Pty,
-    /// Where the title written last showed.
+    /// The window that showed the last title we wrote.
     found: Option<Id>,
-    /// What was in front before ours was brought there.
+    /// The window that was in front before ours.
     before: Option<Id>,
-    /// When the user last touched anything before our first key, and our last key.
+    /// The user's last input before our first key, and our last key.
     touched: Option<(Instant, Instant)>,
     pub(super) keys: Option<Keys>,
 }
 
 impl Window {
-    /// Connects to the display of a client's window.
-    ///
-    /// # Errors
-    /// The client is gone, or the display can't be reached.
+    /// Connects to the display of a client's window. Fails if the client is gone.
     pub fn open(place: X11Display, client: Client, options: Options) -> Result<Self, Refusal> {
-        let pty = Pty::of(client.pid)?;
+        let pty = Pty::for_process(client.pid)?;
         let display = Display::connect(&place.display)?;
         display.manager()?;
         let selections = Selections::default();
@@ -75,27 +71,27 @@ impl Window {
         Ok(Self { display, place, options, selections, client, pty, found, before, touched, keys })
     }
 
-    /// The window the client's title shows on; looked for where it is not known yet.
+    /// The window that shows the client's title; located if it is not known yet.
     pub(super) fn window(&mut self) -> Result<Id, Refusal> {
         self.found.map_or_else(|| self.locate(), Ok)
     }
 
-    /// Proves which window shows this terminal, and that its tab is in front: a
-    /// title nobody else can know, written to the terminal, shows on that window.
+    /// Proves which window shows this terminal, and that its tab is in front: a random title
+    /// written to the terminal appears on that window.
     fn locate(&mut self) -> Result<Id, Refusal> {
         self.found = None;
         let managed = self.display.managed()?;
         let ours = own(&managed, &self.pty.holders(self.client.pid))?;
         let titles: Vec<(Id, String)> =
             ours.iter().filter_map(|w| Some((w.id, self.display.title(w.id).ok()?))).collect();
-        // What goes on the terminal's stack comes back over what the client writes meanwhile, and a
-        // client at rest doesn't write its title again: the mark of a turn would stay for good.
+        // Restoring the saved title overwrites what the client writes meanwhile. An idle client
+        // does not write its title again, so the mark of a turn would stay.
         if !titles.is_empty() && titles.iter().all(|(_, t)| t.starts_with(['\u{25d0}', '\u{25d1}']))
         {
             return Err(Refusal::later("a turn runs"));
         }
         let mark = format!("{:016x}", RandomState::new().build_hasher().finish());
-        // The terminal's own stack keeps the title; what shows meanwhile reads like the client's.
+        // The terminal's stack keeps the title; ours looks like the client's meanwhile.
         self.write(&format!("{PUSH}\x1b]2;\u{2733} Claude Code {mark}\x07"))?;
         let shown = self.wait(TITLE, |display| {
             let shows = |id: Id| display.title(id).is_ok_and(|title| title.contains(&mark));
@@ -119,8 +115,8 @@ impl Window {
         Ok(id)
     }
 
-    /// Terminals without a stack of titles get the old one written. A title that the
-    /// client has set meanwhile stays: it says that a turn began.
+    /// A terminal without a title stack gets its old title written. A title that the client has set
+    /// meanwhile stays, because it says that a turn began.
     fn give_title_back(&self, id: Id, mark: &str, titles: &[(Id, String)]) -> Result<(), Refusal> {
         let gone = |display: &Display| Ok((!display.title(id)?.contains(mark)).then_some(()));
         if gone(&self.display)?.is_some() {
@@ -139,7 +135,7 @@ impl Window {
     fn write(&self, text: &str) -> Result<(), Refusal> {
         self.pty.write(text, TITLE).map_err(|e| {
             let words = format!("the client's terminal can't be written to: {e}");
-            // A terminal that is stopped has room again once it goes on.
+            // A stopped terminal has room again once it continues.
             let full = e.kind() == std::io::ErrorKind::WouldBlock;
             if full { Refusal::Later(words) } else { Refusal::Never(words) }
         })
@@ -166,13 +162,13 @@ impl Window {
         if !client::alive(self.client) {
             return Err(Refusal::never("the client ended"));
         }
-        if Pty::of(self.client.pid) != Ok(self.pty) {
+        if Pty::for_process(self.client.pid) != Ok(self.pty) {
             return Err(Refusal::never("the client moved to another terminal"));
         }
-        if !client::in_front(self.client.pid) {
+        if !client::is_in_foreground(self.client.pid) {
             return Err(Refusal::later("the client is not in its terminal's foreground"));
         }
-        if client::gave_away(self.client) {
+        if client::gave_session_away(self.client) {
             return Err(Refusal::never("the session moved to the background of the client"));
         }
         Ok(())
@@ -190,8 +186,8 @@ impl Window {
         }
     }
 
-    /// Nothing is held down and nobody holds the keyboard. A key that the user
-    /// presses in this very moment is lost, so not asked before each of ours.
+    /// Checks that nothing is held down and no program has grabbed the keyboard. It may swallow a
+    /// key of the user, so it does not run before each of ours.
     pub(super) fn free(&self) -> Result<(), Refusal> {
         self.nothing_held()?;
         if !self.display.keyboard_free()? {
@@ -202,7 +198,7 @@ impl Window {
         Ok(())
     }
 
-    /// Brings the window to the front where nobody is at the display.
+    /// Brings the window to the front if nobody is at the display.
     fn raise(&mut self, id: Id) -> Result<(), Refusal> {
         if self.front(id)? {
             return Ok(());
@@ -210,7 +206,7 @@ impl Window {
         let quiet = self.quiet()?;
         if quiet < self.options.idle {
             return Err(Refusal::later(format!(
-                "another window has the focus, and its user was there {} s ago",
+                "another window has the focus and was used {} s ago",
                 quiet.as_secs()
             )));
         }
@@ -227,7 +223,7 @@ impl Window {
         })
     }
 
-    /// For how long the user has touched nothing; our own keys don't count.
+    /// How long the user has been idle; our own keys do not count.
     fn quiet(&mut self) -> Result<Duration, Refusal> {
         let untouched = self.display.untouched()?;
         let now = Instant::now();
@@ -239,7 +235,7 @@ impl Window {
         Ok(now.saturating_duration_since(users))
     }
 
-    /// To be called before each key or move of ours.
+    /// Must be called before each key or pointer move of ours.
     pub(super) fn about_to_touch(&mut self) -> Result<(), Refusal> {
         let quiet = self.quiet()?;
         let now = Instant::now();
@@ -247,7 +243,7 @@ impl Window {
         Ok(())
     }
 
-    /// The proofs that cost next to nothing, before each key.
+    /// Runs the cheap proofs, before each key.
     pub(super) fn ready(&mut self) -> Result<Id, Refusal> {
         self.alive()?;
         let id = self.window()?;
@@ -259,10 +255,10 @@ impl Window {
         Ok(id)
     }
 
-    /// All proofs.
+    /// Runs all proofs, and brings the window to the front.
     pub(super) fn proven(&mut self) -> Result<Id, Refusal> {
         self.alive()?;
-        // Said first: some terminals stand still while a button is down.
+        // Checked first: some terminals do not react while a button is down.
         self.free()?;
         let id = self.locate()?;
         self.raise(id)?;
@@ -270,7 +266,7 @@ impl Window {
     }
 }
 
-/// What is held down, if anything. Num Lock and Caps Lock stay on by themselves.
+/// What is held down, if anything. Num Lock and Caps Lock do not count.
 fn held(mask: KeyButMask) -> Option<&'static str> {
     let button = KeyButMask::BUTTON1
         | KeyButMask::BUTTON2
@@ -293,7 +289,7 @@ impl Drop for Window {
     fn drop(&mut self) {
         self.keys = None;
         self.give_selections_back();
-        // Only while ours is still in front: else the user has chosen by now.
+        // Only while our window is still in front; otherwise the user has chosen another.
         if let (Some(before), Some(ours)) = (self.before, self.found)
             && self.display.active().is_ok_and(|active| active == Some(ours))
         {

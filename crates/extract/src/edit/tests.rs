@@ -1,10 +1,10 @@
-//! Where values lie in rows, and rows with other values and fields.
+//! Finding values in rows, and rows with other values and fields.
 
 use super::*;
 
 fn found(line: &str, key: &str) -> Option<String> {
     locate(line.as_bytes(), key)
-        .map(|at| String::from_utf8(at.of(line.as_bytes()).to_vec()).unwrap())
+        .map(|at| String::from_utf8(at.slice(line.as_bytes()).to_vec()).unwrap())
 }
 
 #[test]

@@ -1,9 +1,9 @@
-//! How many characters a JSON string holds, without decoding it.
+//! Counts the characters of a JSON string without decoding it.
 
 use memchr::memchr;
 
-/// Characters of a string, from its JSON with the quotes: an escape is one, a surrogate pair
-/// is one, half of one, too. `None` where it is no string, or has an escape that there isn't.
+/// Characters of a string, from its JSON with the quotes. An escape, a surrogate pair and half a
+/// pair are one each. `None` if it is not a string or has an invalid escape.
 pub fn count(json: &[u8]) -> Option<u32> {
     let mut rest = json.strip_prefix(b"\"")?.strip_suffix(b"\"")?;
     let mut chars = 0;
@@ -18,7 +18,7 @@ pub fn count(json: &[u8]) -> Option<u32> {
     }
 }
 
-/// Bytes of the escape that comes next.
+/// Bytes of the next escape.
 fn escape(rest: &[u8]) -> Option<usize> {
     match rest.get(1)? {
         b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't' => Some(2),
@@ -31,7 +31,7 @@ fn escape(rest: &[u8]) -> Option<usize> {
     }
 }
 
-/// The UTF-16 unit that `\uXXXX` is.
+/// The UTF-16 unit of `\uXXXX`.
 fn unit(escape: &[u8]) -> Option<u32> {
     let digits = escape.strip_prefix(b"\\u")?.get(..4)?;
     let digits = std::str::from_utf8(digits).ok()?;
@@ -67,7 +67,7 @@ mod tests {
     }
 
     proptest! {
-        /// What the parser takes is counted.
+        /// What the parser accepts is counted.
         #[test]
         fn sound_strings_are_counted(ahead in 0..140usize, pieces in prop::collection::vec(prop_oneof![Just("\\"), Just("u"), Just("d83e"), Just("\\ud83e"), Just("\\udd80"), Just("n"), Just("+"), Just("\t"), Just("é"), Just("\\\\")], 0..8)) {
             let json = format!("\"{}{}\"", "x".repeat(ahead), pieces.concat());

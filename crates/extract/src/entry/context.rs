@@ -1,4 +1,4 @@
-//! Which entries are in the model's context: on the branch of the last one, behind the last
+//! Which entries are in the model's context: on the branch of the last one, after the last
 //! compaction.
 
 use std::collections::{HashMap, HashSet};
@@ -9,44 +9,44 @@ use super::read::{Head, Parent, Shape};
 use super::{Entry, Role, hash};
 use sessions::span::{find, items, plain};
 
-/// How an entry hangs in the file. Ids are hashes, and 0 is none.
+/// How an entry is linked to others. Ids are hashes, and 0 is none.
 #[derive(Debug, Clone)]
 pub struct Link {
     id: u64,
-    /// What it hangs on; `None`: on the row before.
+    /// Its parent; `None`: the row before.
     parent: Option<u64>,
-    /// Where the row that it hangs on is not there, it hangs on the row before, as Claude Code
-    /// reads it; else the conversation begins with it.
+    /// If its parent is missing, the row before is its parent, as Claude Code reads it; otherwise
+    /// the conversation begins with it.
     reads_on: bool,
-    /// The message of the API that an agent's row is part of.
+    /// The API's message that an agent's row is part of.
     message: u64,
-    /// A compaction, and the first entry before it that it kept.
+    /// A compaction, with the first earlier entry that it kept.
     cut: Option<u64>,
-    /// A subagent's in a file of the main loop: it hangs in no chain.
+    /// A subagent's row in a main-loop file: it is in no chain.
     beside: bool,
 }
 
-/// Which link is whose, by ids.
+/// Indexes of links, by id.
 type Rows = HashMap<u64, usize, RandomState>;
 
-/// A row's link, of which the rows before know the rest.
+/// A row's link, before the earlier rows complete it.
 #[derive(Debug)]
 pub struct Loose {
     link: Link,
-    /// What a compaction of Claude Code's kept besides.
+    /// What a compaction of Claude Code kept in addition.
     kept: Option<Vec<u64>>,
 }
 
-/// How the entries of a file hang together, in their order.
+/// The links of a file's entries, in order.
 #[derive(Debug, Default)]
 pub struct Links {
     all: Vec<Link>,
-    /// What Claude Code's compactions kept besides, by the number of their link.
+    /// What compactions of Claude Code kept in addition, by the index of their link.
     kept: HashMap<usize, Vec<u64>>,
 }
 
 impl Loose {
-    /// What a row says; `message` is the API's message that it is part of, or 0.
+    /// The link of a row; `message` is the API's message that it is part of, or 0.
     pub fn of(line: &[u8], head: &Head, message: u64) -> Self {
         let claude = head.shape() == Shape::Claude;
         let mut kept = None;
@@ -64,14 +64,14 @@ impl Loose {
             Parent::Row(id) => Some(hash(id)),
         };
         let id = head.id().map_or(0, hash);
-        // A summary without its boundary is where the context begins all the same.
+        // The context begins with a summary even without its boundary.
         let reads_on = parent.is_none() || claude && parent != Some(0) && !head.summary;
         Self { link: Link { id, parent, reads_on, message, cut, beside: false }, kept }
     }
 }
 
 impl Links {
-    /// Takes the next entry's row.
+    /// Adds the link of the next entry.
     pub fn add(&mut self, loose: Loose, beside: bool) {
         if let Some(kept) = loose.kept {
             self.kept.insert(self.all.len(), kept);
@@ -80,8 +80,8 @@ impl Links {
         self.all.push(Link { message, beside, ..loose.link });
     }
 
-    /// Marks the entries that are in the context, and takes the values of those whose id is
-    /// another's, too. One link for each entry.
+    /// Marks the entries in the context, and clears the values of entries that share an id. Needs
+    /// one link for each entry.
     pub fn settle(&self, entries: &mut [Entry]) {
         let mut rows = Rows::with_capacity_and_hasher(self.all.len(), RandomState::default());
         for (n, link) in self.all.iter().enumerate() {
@@ -105,7 +105,8 @@ impl Links {
         }
     }
 
-    /// Follows the parents from the last entry; gives the last compaction on the way.
+    /// Marks the branch, from the last entry along the parents; returns the compaction that ends
+    /// it.
     fn branch(&self, rows: &Rows, on: &mut [bool]) -> Option<usize> {
         let mut at = self.all.iter().rposition(|link| !link.beside);
         let (mut cut, mut kept) = (None, Vec::new());
@@ -130,15 +131,15 @@ impl Links {
             let found = link.parent.and_then(|parent| rows.get(&parent).copied());
             at = found.or_else(|| link.reads_on.then(before).flatten());
         }
-        // What it says that it kept is not there: then it kept nothing.
+        // The entry that it claims to have kept is missing: then it kept nothing.
         for n in kept {
             on[n] = false;
         }
         None
     }
 
-    /// Claude Code writes a message with several calls as several rows, and a result hangs on
-    /// its call's: those that nothing else hangs on are in the context all the same.
+    /// Claude Code writes a message with several calls as several rows, and a result's parent is
+    /// its call's row. Those without children are in the context all the same.
     fn siblings(&self, cut: Option<usize>, rows: &Rows, entries: &[Entry], on: &mut [bool]) {
         let messages: HashSet<u64, RandomState> = self
             .all
@@ -158,10 +159,10 @@ impl Links {
     }
 }
 
-/// What a compaction of Claude Code's kept of the rows before it.
+/// The earlier rows that a compaction of Claude Code kept.
 fn preserved(line: &[u8]) -> Option<Vec<u64>> {
     let kept = find(find(line, "compactMetadata")?, "preservedMessages")?;
     let (uuids, mut spans) = (find(kept, "uuids")?, Vec::new());
     items(uuids, &mut spans)?;
-    Some(spans.iter().filter_map(|at| plain(at.of(uuids))).map(hash).collect())
+    Some(spans.iter().filter_map(|at| plain(at.slice(uuids))).map(hash).collect())
 }

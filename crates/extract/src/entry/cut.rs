@@ -1,25 +1,25 @@
-//! Whether a tool gave all of what it was asked to read: clients cut long files, and say so in the
-//! result (pi 0.53 and 0.73, `OpenClaw` 2026.9.6, Claude Code 2.1.329).
+//! Whether a tool returned everything that it was asked to read. Clients cut long files and say so
+//! in the result (pi 0.53 and 0.73, `OpenClaw` 2026.9.6, Claude Code 2.1.329).
 
 use memchr::memmem;
 
-/// The number of the line after which these clients' tools cut. Claude Code's older ones did
-/// without a word, but number the lines: what has one of that number may be cut.
+/// The line number after which these clients cut. Older Claude Code versions cut silently but
+/// number the lines: a result with that line number may be cut.
 const LAST: &str = "2000";
 
-/// What stands behind a line's number, in JSON.
+/// What follows a line's number, in JSON.
 const BEHIND: [&str; 3] = ["\\t", "→", ":"];
 
-/// How far from its ends a result says it, in bytes.
+/// How many bytes from its ends a result may say it.
 const NEAR: usize = 600;
 
-/// Whether a result, a string of JSON, may be the beginning only.
+/// Whether a result, as a JSON string, may be only the start.
 pub fn cut(json: &[u8]) -> bool {
     let text = json.strip_prefix(b"\"").unwrap_or(json);
     let text = text.strip_suffix(b"\"").unwrap_or(text);
     let (begin, end) = (&text[..text.len().min(NEAR)], &text[text.len().saturating_sub(NEAR)..]);
     let says = |part, words: &str| memmem::find(part, words.as_bytes()).is_some();
-    // Behind what a caller limited himself stands another word: `7 more lines in file`.
+    // If the caller set a limit, the words differ: `7 more lines in file`.
     let goes_on = end.ends_with(b"to continue.]")
         && (says(end, "[Showing ") || says(end, "[Read output capped at "));
     goes_on
@@ -31,11 +31,11 @@ pub fn cut(json: &[u8]) -> bool {
         || numbered(text)
 }
 
-/// Whether one of the lines has the number after which is cut.
+/// Whether one of the lines has the number after which clients cut.
 fn numbered(text: &[u8]) -> bool {
     memmem::find_iter(text, LAST.as_bytes()).any(|at| {
         let (before, behind) = (&text[..at], &text[at + LAST.len()..]);
-        // Numbers are set to the right, at a line's beginning.
+        // Numbers are right-aligned at the start of a line.
         (before.ends_with(b" ") || before.ends_with(b"\\n"))
             && BEHIND.iter().any(|word| behind.starts_with(word.as_bytes()))
     })
@@ -70,7 +70,7 @@ mod tests {
         assert!(is_cut(&format!(
             "{body}⚠️ [... middle content omitted — showing head and tail ...]{body}"
         )));
-        // What was asked for is there.
+        // Everything that was requested is there.
         assert!(!is_cut(&format!(
             "{body}\n\n[3100 more lines in file. Use offset=901 to continue.]"
         )));

@@ -1,11 +1,11 @@
-//! The keys of values: a session has many values and few keys, so each is kept once.
+//! The keys of values: a session has many values and few keys, so each key is stored once.
 
 use std::collections::HashSet;
 use std::fmt;
 use std::ops::Deref;
 use std::sync::Arc;
 
-/// Keys that are kept once, at most: what a session is not to fill the memory with.
+/// The most keys that are stored once: this bounds the memory.
 const MOST: usize = 4096;
 
 /// A value's path in its row: `message.content.0.text`.
@@ -51,7 +51,7 @@ impl fmt::Display for Key {
     }
 }
 
-/// The keys that were met.
+/// The keys seen so far.
 #[derive(Debug, Default)]
 pub struct Keys {
     known: HashSet<Arc<str>, foldhash::fast::RandomState>,
@@ -59,7 +59,7 @@ pub struct Keys {
 }
 
 impl Keys {
-    /// The key that is written so.
+    /// The key for this path.
     pub fn of(&mut self, key: &str) -> Key {
         if let Some(known) = self.known.get(key) {
             return Key(Arc::clone(known));
@@ -71,7 +71,7 @@ impl Keys {
         Key(kept)
     }
 
-    /// That of a field (with its dot, or of all) of a message's block of that number.
+    /// The key of a field (with its dot; empty for the whole block) in the message's block `index`.
     pub fn in_block(&mut self, index: usize, field: &str) -> Key {
         let mut path = std::mem::take(&mut self.path);
         path.clear();
@@ -84,9 +84,9 @@ impl Keys {
     }
 }
 
-/// Adds an item's number to a path.
+/// Appends an index to a path.
 pub fn numbered(path: &mut String, index: usize) {
     use std::fmt::Write;
-    // Writing into a `String` can't fail.
+    // Writing to a `String` cannot fail.
     let _ = write!(path, ".{index}");
 }

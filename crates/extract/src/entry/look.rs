@@ -1,45 +1,45 @@
-//! Reads what a row says by itself. [`Entries`](super::Entries) adds what follows from the rows
-//! before it.
+//! Reads what a row says by itself. [`Entries`](super::Entries) adds what follows from earlier
+//! rows.
 
 use super::context::Loose;
 use super::read::{self, Head, Room, Shape};
 use super::tools::{Calls, Names};
 use super::{Entry, Role, hash, sound, values};
-use sessions::dialect::{Claude, Dialect, Kind, Scratch, of_client};
+use sessions::dialect::{Claude, Dialect, Kind, Scratch, is_client_field};
 use sessions::span::plain;
 
-/// A row that was looked at.
+/// What a row says by itself.
 #[derive(Debug)]
-pub struct Looked {
-    /// Its entry, without what the rows before know.
+pub struct RowFacts {
+    /// Its entry, without what the earlier rows add.
     pub(super) entry: Entry,
     pub(super) calls: Calls,
     pub(super) link: Loose,
-    /// The message that a row of the agent's is of; 0: it is all of one.
+    /// The message that an agent's row is part of; 0 if it is all of one.
     pub(super) message: u64,
-    /// What Claude Code's dialect takes it for, [`Kind::Other`] for all that is no message, and
-    /// whether it is on a side chain.
+    /// Its kind in Claude Code's dialect ([`Kind::Other`] if it is not a message), and whether it
+    /// is on a side chain.
     pub(super) claude: Option<(Kind, bool)>,
 }
 
-/// Looks at rows.
+/// Reads rows one by one.
 #[derive(Debug, Default)]
-pub struct Looker {
+pub struct RowReader {
     room: Room,
     scratch: Scratch,
     names: Names,
-    /// Characters from which on values are compared.
+    /// Characters from which values are compared.
     compared: Option<u32>,
 }
 
-impl Looker {
-    /// With values of so many characters made comparable.
+impl RowReader {
+    /// A reader that makes values of that many characters comparable.
     pub fn comparing(compared: Option<u32>) -> Self {
         Self { compared, ..Self::default() }
     }
 
-    /// Looks at a row, with or without its line break; `None` where it holds no entry.
-    pub fn row(&mut self, line: &[u8]) -> Option<Looked> {
+    /// Reads a row, with or without its line break; `None` if it holds no entry.
+    pub fn row(&mut self, line: &[u8]) -> Option<RowFacts> {
         let head = read::head(line, &mut self.room)?;
         let id = head.id()?;
         let (entry, calls) =
@@ -56,25 +56,25 @@ impl Looker {
             None => entry.role == Role::Assistant,
         };
         let message = head.message_id.filter(|_| of_agent);
-        let message = message.and_then(|at| plain(at.of(line))).map_or(0, hash);
-        Some(Looked { calls, link: Loose::of(line, &head, message), message, claude, entry })
+        let message = message.and_then(|at| plain(at.slice(line))).map_or(0, hash);
+        Some(RowFacts { calls, link: Loose::of(line, &head, message), message, claude, entry })
     }
 
-    /// Whether a field of the row that was read last tells that it is the client's. Else it is so
-    /// by how its words begin, and would be the user's if a placeholder stood there.
+    /// Whether a field of the last row read says that the client wrote it. Without one, only the
+    /// first words say so, and with a placeholder there it would count as the user's.
     fn told(&self, line: &[u8]) -> bool {
         let mut fields = self.scratch.fields.iter();
-        fields.any(|field| of_client(field.name.of(line), field.value.of(line)))
+        fields.any(|field| is_client_field(field.name.slice(line), field.value.slice(line)))
     }
 
-    /// What Claude Code's dialect takes a row for. Whose words a text is takes a look of its own;
-    /// results, which are long, need none.
+    /// The kind of a row in Claude Code's dialect. Only the dialect can tell whose words a text is;
+    /// results, which are long, do not need it.
     fn kind(&mut self, line: &[u8], head: &Head) -> Kind {
         let mut blocks = self.room.blocks.iter();
         match head.kind {
             b"\"assistant\"" => Kind::Assistant,
             b"\"user\"" if head.summary => Kind::Summary,
-            b"\"user\"" if blocks.any(|block| block.kind.of(line) == b"\"tool_result\"") => {
+            b"\"user\"" if blocks.any(|block| block.kind.slice(line) == b"\"tool_result\"") => {
                 Kind::ToolResult
             }
             b"\"user\"" => Claude.row(line, &mut self.scratch).kind,
@@ -90,9 +90,9 @@ mod tests {
     use super::*;
     use sessions::{fixtures, generate};
 
-    /// What is seen on the way is what the dialect sees.
+    /// What one pass finds is what the dialect finds.
     fn as_the_dialect_says(text: &[u8]) -> Result<(), TestCaseError> {
-        let (mut looker, mut scratch) = (Looker::default(), Scratch::default());
+        let (mut looker, mut scratch) = (RowReader::default(), Scratch::default());
         for line in text.split_inclusive(|byte| *byte == b'\n') {
             let Some((kind, sidechain)) = looker.row(line).and_then(|looked| looked.claude) else {
                 continue;

@@ -1,4 +1,4 @@
-//! What a row says of its entry: whether it may be extracted, and when it was restored.
+//! What a row says about its entry: whether it may be extracted, and when it was restored.
 
 use chrono::DateTime;
 
@@ -6,20 +6,21 @@ use super::Extractable;
 use base::clock::Time;
 use sessions::span::text;
 
-/// It is not known what is meant.
+/// A value with an unknown meaning.
 pub struct Unclear;
 
-/// What is said by `_extractable`; `null` says nothing.
+/// The value of `_extractable`; `null` says nothing.
 ///
 /// # Errors
-/// Anything else.
+/// Any other value.
 pub fn extractable(json: &[u8]) -> Result<Option<Extractable>, Unclear> {
     Ok(Some(match json {
         b"null" => return Ok(None),
         b"true" => Extractable::Always,
         b"false" => Extractable::Never,
         number => match serde_json::from_slice::<f64>(number) {
-            // As other programs write it: 10.0. What is more than there is stays for good.
+            // Other programs write 10.0. With more messages than the session has, the entry stays
+            // for good.
             Ok(messages) if messages >= 0.0 && messages.fract() == 0.0 => {
                 Extractable::After(messages as u32)
             }
@@ -28,7 +29,7 @@ pub fn extractable(json: &[u8]) -> Result<Option<Extractable>, Unclear> {
     }))
 }
 
-/// When it was restored, as `_restored` says it.
+/// When it was restored, from `_restored`.
 pub fn restored(json: &[u8]) -> Option<Time> {
     Some(DateTime::parse_from_rfc3339(&text(json)?).ok()?.to_utc())
 }

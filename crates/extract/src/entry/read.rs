@@ -1,38 +1,38 @@
-//! A row, read on one way through it: its fields, its message, the message's blocks. What a
-//! field means depends on others that may come later, so places are kept, and judged behind.
+//! Reads a row in one pass: its fields, its message, the message's blocks. A field's meaning may
+//! depend on later ones, so positions are recorded here and judged afterwards.
 
 use super::Value;
 use super::key::{Keys, numbered};
 use super::strings::{self, CALL, CONTENT, Found, SEAL, SIGNATURE};
 use sessions::span::{Cursor, Span, plain};
 
-/// How a row is written.
+/// The format of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shape {
-    /// pi's and `OpenClaw`'s: `type: "message"` around a message with a role.
+    /// pi and `OpenClaw`: `type: "message"` around a message with a role.
     Pi,
-    /// Claude Code's: it has a `uuid`.
+    /// Claude Code: it has a `uuid`.
     Claude,
     /// A row without a `message`: its type says what it is.
     Flat,
 }
 
-/// What a row hangs on.
+/// The parent of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Parent<'a> {
-    /// It doesn't say: on the row before.
+    /// Not given: the row before.
     #[default]
     Before,
-    /// On none.
+    /// No row.
     None,
-    /// On that one.
+    /// That row.
     Row(&'a str),
 }
 
-/// Places in a row: fields of its outermost object (`kind` to `summary_of`), of its message.
+/// Positions in a row: fields of its outermost object (`kind` to `text`), then of its message.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Head<'a> {
-    /// `type`, as JSON; likewise the next.
+    /// `type`, as JSON; the next field likewise.
     pub kind: &'a [u8],
     pub subtype: &'a [u8],
     pub own_id: Option<&'a str>,
@@ -42,26 +42,26 @@ pub struct Head<'a> {
     pub extractable: Option<Span>,
     pub restored: Option<Span>,
     pub first_kept: Option<&'a str>,
-    /// A row of Claude Code's is on a side chain; it sums up what was compacted.
+    /// Only Claude Code: the row is on a side chain; it is a compaction's summary.
     pub sidechain: bool,
     pub summary: bool,
-    /// The tool that a flat row names, and its id of the call.
+    /// The tool and the call's id that a flat row names.
     pub tool: Option<Span>,
     pub call: Option<Span>,
     pub error: bool,
-    /// What a flat call was given, where that is an object.
+    /// The input of a flat call, if it is an object.
     pub given: Option<Span>,
-    /// A flat row with a signature that isn't empty.
+    /// A flat row with a signature that is not empty.
     pub signed: bool,
-    /// Its text has a signature that isn't empty.
+    /// Its text has a signature that is not empty.
     pub sealed: bool,
-    /// The message is a string.
+    /// The message, if it is a string.
     pub text: Option<Span>,
     /// Fields of the message.
     pub role: &'a [u8],
     pub message_id: Option<Span>,
     pub content: Option<Span>,
-    /// What a command of the user's printed, and whether the model isn't told.
+    /// The output of a command that the user ran, and whether the model does not receive it.
     pub output: Option<Span>,
     pub excluded: bool,
 }
@@ -69,9 +69,9 @@ pub struct Head<'a> {
 /// A block of a message.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Block {
-    /// All of it.
+    /// The whole block.
     pub span: Span,
-    /// `type`, as a place; likewise the others.
+    /// `type`, as a position; likewise the others.
     pub kind: Span,
     pub text: Option<Span>,
     pub thinking: Option<Span>,
@@ -80,18 +80,18 @@ pub struct Block {
     pub id: Option<Span>,
     pub call: Option<Span>,
     pub content: Option<Span>,
-    /// What a call was given.
+    /// The input of a call.
     pub given: Option<Span>,
-    /// It has a signature that isn't empty.
+    /// It has a signature that is not empty.
     pub signed: bool,
-    /// Its text, or its arguments, have one that isn't empty.
+    /// Its text or its arguments have a signature that is not empty.
     pub sealed: bool,
     pub error: bool,
-    /// Which of [`Room::strings`] are in its arguments or its result.
+    /// The range of [`Room::strings`] in its arguments or its result.
     pub strings: (usize, usize),
 }
 
-/// Room to work in, so that nothing is allocated a row, and what was found in the row read last.
+/// Buffers, so that no row allocates, and what was found in the last row read.
 #[derive(Debug, Default)]
 pub struct Room {
     /// The message's blocks.
@@ -100,23 +100,23 @@ pub struct Room {
     pub strings: Vec<Found>,
     /// Strings in copies.
     pub copies: Vec<Found>,
-    /// Fields that are values in a flat row: strings, and what is in objects.
+    /// Values in the fields of a flat row: strings, also those inside objects.
     pub flat: Vec<Found>,
     /// The keys of all these.
     pub keys: Keys,
-    /// Values, on their way.
+    /// A buffer for values.
     pub values: Vec<Value>,
     path: String,
 }
 
 impl<'a> Head<'a> {
-    /// The entry's id. A header's is the session's.
+    /// The entry's id; the id of a header is the session's.
     pub fn id(&self) -> Option<&'a str> {
         let id = self.uuid.or(self.own_id).or(self.row_id)?;
         (self.kind != b"\"session\"" && !id.is_empty()).then_some(id)
     }
 
-    /// How the row is written.
+    /// The row's format.
     pub fn shape(&self) -> Shape {
         match self.kind {
             _ if self.uuid.is_some() => Shape::Claude,
@@ -126,7 +126,7 @@ impl<'a> Head<'a> {
     }
 
     fn field(&mut self, cursor: &mut Cursor, line: &'a [u8], room: &mut Room) -> Option<()> {
-        let name = cursor.name()?.of(line);
+        let name = cursor.name()?.slice(line);
         match (name, cursor.peek()?) {
             (b"message", b'{') => return self.message(cursor, line, room),
             (b"message", _) => self.text = Some(cursor.value()?),
@@ -134,7 +134,7 @@ impl<'a> Head<'a> {
             _ if CONTENT.contains(&name) => return self.flat(cursor, line, name, room),
             _ => {
                 let value = cursor.value()?;
-                let json = value.of(line);
+                let json = value.slice(line);
                 match name {
                     b"type" => self.kind = json,
                     b"subtype" => self.subtype = json,
@@ -161,7 +161,7 @@ impl<'a> Head<'a> {
         Some(())
     }
 
-    /// Content that stands in the row itself.
+    /// Reads content that is in the row itself.
     fn flat(
         &mut self,
         cursor: &mut Cursor,
@@ -172,9 +172,9 @@ impl<'a> Head<'a> {
         room.path.clear();
         room.path.push_str(std::str::from_utf8(name).ok()?);
         let Room { path, keys, flat, .. } = room;
-        let span = strings::below(cursor, line, path, keys, flat)?;
-        // A field of that name with more than `false` in it says that it went wrong.
-        let failed = !matches!(span.of(line), b"false" | b"null" | b"\"\"");
+        let span = strings::collect_strings(cursor, line, path, keys, flat)?;
+        // An `error` field with a value other than `false` means a failure.
+        let failed = !matches!(span.slice(line), b"false" | b"null" | b"\"\"");
         self.error |= name == b"error" && failed;
         if matches!(name, b"arguments" | b"input" | b"params") {
             self.given = Some(span);
@@ -185,7 +185,7 @@ impl<'a> Head<'a> {
     fn message(&mut self, cursor: &mut Cursor, line: &'a [u8], room: &mut Room) -> Option<()> {
         let mut more = cursor.enter(b'{')?;
         while more {
-            let name = cursor.name()?.of(line);
+            let name = cursor.name()?.slice(line);
             match (name, cursor.peek()?) {
                 (b"content", _) if self.content.is_some() || !room.blocks.is_empty() => {
                     cursor.value()?;
@@ -200,7 +200,7 @@ impl<'a> Head<'a> {
                 (b"details", _) => copies(cursor, line, name, "message.", room)?,
                 _ => {
                     let value = cursor.value()?;
-                    let json = value.of(line);
+                    let json = value.slice(line);
                     match name {
                         b"role" => self.role = json,
                         b"id" => self.message_id = Some(value),
@@ -222,7 +222,7 @@ impl<'a> Head<'a> {
     }
 }
 
-/// Reads a row; what is in its blocks, copies and fields stays in `room`. `None` where it is no
+/// Reads a row; `room` keeps what is in its blocks, copies and fields. `None` if it is not an
 /// object.
 pub fn head<'a>(line: &'a [u8], room: &mut Room) -> Option<Head<'a>> {
     room.blocks.clear();
@@ -238,7 +238,7 @@ pub fn head<'a>(line: &'a [u8], room: &mut Room) -> Option<Head<'a>> {
     cursor.ended().then_some(head)
 }
 
-/// Strings of a second copy.
+/// Reads the strings of a second copy.
 fn copies(
     cursor: &mut Cursor,
     line: &[u8],
@@ -250,7 +250,7 @@ fn copies(
     path.clear();
     path.push_str(in_front);
     path.push_str(std::str::from_utf8(name).ok()?);
-    strings::below(cursor, line, path, keys, copies)?;
+    strings::collect_strings(cursor, line, path, keys, copies)?;
     Some(())
 }
 
@@ -262,7 +262,7 @@ fn block(cursor: &mut Cursor, line: &[u8], room: &mut Room) -> Option<()> {
     if cursor.peek() == Some(b'{') {
         let mut more = cursor.enter(b'{')?;
         while more {
-            let name = cursor.name()?.of(line);
+            let name = cursor.name()?.slice(line);
             match (name, cursor.peek()?) {
                 (b"arguments" | b"input", _) | (b"content", b'[') => {
                     let Room { path, keys, strings, blocks, .. } = &mut *room;
@@ -271,7 +271,7 @@ fn block(cursor: &mut Cursor, line: &[u8], room: &mut Room) -> Option<()> {
                     numbered(path, blocks.len());
                     path.push('.');
                     path.push_str(std::str::from_utf8(name).ok()?);
-                    let value = strings::below(cursor, line, path, keys, strings)?;
+                    let value = strings::collect_strings(cursor, line, path, keys, strings)?;
                     if name != b"content" {
                         block.given = Some(value);
                     }
@@ -300,9 +300,9 @@ impl Block {
             b"id" => self.id = Some(value),
             b"tool_use_id" => self.call = Some(value),
             b"content" => self.content = Some(value),
-            _ if SIGNATURE.contains(&name) => self.signed |= strings::signs(value.of(line)),
-            _ if SEAL.contains(&name) => self.sealed |= strings::signs(value.of(line)),
-            b"is_error" => self.error = value.of(line) == b"true",
+            _ if SIGNATURE.contains(&name) => self.signed |= strings::signs(value.slice(line)),
+            _ if SEAL.contains(&name) => self.sealed |= strings::signs(value.slice(line)),
+            b"is_error" => self.error = value.slice(line) == b"true",
             _ => {}
         }
     }

@@ -1,12 +1,12 @@
-//! Whether a row may be changed at all, and which of its values can be found again by their keys.
+//! Whether a row may be changed at all, and which of its values can be found by their keys.
 
 use std::collections::HashSet;
 
 use super::Entry;
 use crate::edit;
 
-/// Marks an entry whose row is no sound JSON. Else drops the values that a key does not lead to: a
-/// name on the way stands twice, and readers differ in which one they take.
+/// Marks an entry whose row is not valid JSON. Otherwise drops values whose key is ambiguous: a
+/// name on the path occurs twice, and readers differ in which one they take.
 pub fn settle(line: &[u8], entry: &mut Entry) {
     entry.broken = entry.broken || !edit::sound(line);
     if entry.broken || entry.values.is_empty() {

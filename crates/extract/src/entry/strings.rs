@@ -1,12 +1,12 @@
-//! Long strings anywhere below a value, each by its path.
+//! Finds long strings anywhere below a value, each with its path.
 
 use super::key::numbered;
 use super::key::{Key, Keys};
 use crate::placeholder::{BEGIN, GAIN};
 use sessions::span::{Cursor, Span};
 
-/// Names whose values are the entry's structure wherever they stand: the clients' own, and the
-/// fields that extraction sets.
+/// Names that are structure wherever they occur: the clients' own, and the fields that extraction
+/// sets.
 const STRUCTURE: [&[u8]; 30] = [
     b"__id",
     b"id",
@@ -40,10 +40,10 @@ const STRUCTURE: [&[u8]; 30] = [
     SEAL[1],
 ];
 
-/// What results call the id of their call.
+/// Names of the call's id in results.
 pub const CALL: [&[u8]; 4] = [b"toolCallId", b"tool_call_id", b"toolUseId", b"tool_use_id"];
 
-/// Fields that hold content in flat rows, and arguments in its calls.
+/// Fields with content in flat rows, and with arguments in their calls.
 pub const CONTENT: [&[u8]; 10] = [
     b"content",
     b"text",
@@ -57,24 +57,23 @@ pub const CONTENT: [&[u8]; 10] = [
     b"error",
 ];
 
-/// What the signature of reasoning is called.
+/// Names of the signature of reasoning.
 pub const SIGNATURE: [&[u8]; 2] = [b"signature", b"thinkingSignature"];
 
-/// What pi calls the signature of a text, and of a call: what they are signed with stays under
-/// them.
+/// pi's names for the signature of a text and of a call. Neither is ever separated from its
+/// signature.
 pub const SEAL: [&[u8]; 2] = [b"textSignature", b"thoughtSignature"];
 
-/// Whether a signature is one: not empty.
+/// Whether there is a signature that is not empty.
 pub fn signs(json: &[u8]) -> bool {
     !matches!(json, b"\"\"" | b"null")
 }
 
-/// How deep objects and arrays are looked into.
+/// How deep to look into objects and arrays.
 const DEEP: usize = 64;
 
-/// Whether a value, as JSON, is worth to be known of: what is shorter can't get shorter. Only the
-/// ledger says whether one is a placeholder; a string that begins like one is a value however
-/// short it is, so that it can be asked.
+/// Whether a value, as JSON, is worth considering: a shorter one cannot get shorter. Only the
+/// ledger knows placeholders, so a string that begins like one always counts.
 pub fn counts(json: &[u8]) -> bool {
     json.len() >= GAIN || json.starts_with(BEGIN)
 }
@@ -82,17 +81,15 @@ pub fn counts(json: &[u8]) -> bool {
 /// A string that was found.
 #[derive(Debug, Clone)]
 pub struct Found {
-    /// Its path.
     pub key: Key,
     /// Its JSON.
     pub span: Span,
 }
 
-/// Walks over the value at the cursor, and puts the strings in it that count into `found`.
-/// Pictures, what is signed, names of the structure, and names that a path can't hold are left
-/// out.
-/// `None` where the JSON is broken; `path` is as before then, too.
-pub fn below(
+/// Walks over the value at the cursor and collects into `found` the strings that count. Skips
+/// images, signed content, structural names, and names that a path cannot hold. `None` if the JSON
+/// is broken; `path` is restored even then.
+pub fn collect_strings(
     cursor: &mut Cursor,
     line: &[u8],
     path: &mut String,
@@ -120,7 +117,7 @@ fn walk(
             let (mut more, mut picture) = (cursor.enter(b'{')?, false);
             let (mut signed, mut reasons, mut sealed) = (false, false, false);
             while more {
-                let name = cursor.name()?.of(line);
+                let name = cursor.name()?.slice(line);
                 reasons |= name == b"thinking";
                 let named = std::str::from_utf8(name).ok().filter(|name| fits(name));
                 match named {
@@ -131,7 +128,7 @@ fn walk(
                         path.truncate(length);
                     }
                     _ => {
-                        let value = cursor.value()?.of(line);
+                        let value = cursor.value()?.slice(line);
                         picture |= name == b"type" && matches!(value, b"\"image\"" | b"\"base64\"");
                         signed |= SIGNATURE.contains(&name) && signs(value);
                         sealed |= SEAL.contains(&name) && signs(value);
@@ -156,7 +153,7 @@ fn walk(
         }
         quote => {
             let span = cursor.value()?;
-            if quote == b'"' && counts(span.of(line)) {
+            if quote == b'"' && counts(span.slice(line)) {
                 found.push(Found { key: keys.of(path), span });
             }
         }

@@ -1,4 +1,4 @@
-//! Rows of every shape, what is a value in them, and what is in the context.
+//! Rows of every format, their values, and what is in the context.
 
 mod context;
 mod odd;
@@ -82,7 +82,7 @@ fn a_message_of_pis_agent() {
     assert_eq!(tools, [None, None, None, Some("write"), Some("write")]);
 }
 
-/// pi signs texts and calls, too: a text goes with its signature, arguments stay under theirs.
+/// pi signs texts and calls, too: a text is extracted with its signature, signed arguments stay.
 #[test]
 fn signed_texts_and_calls_of_pi() {
     let text = long(600);
@@ -196,7 +196,7 @@ fn rows_that_hold_no_entry() {
     }
 }
 
-/// Flat rows. `__id` goes before `id`.
+/// Flat rows. `__id` overrides `id`.
 #[test]
 fn flat_rows() {
     let text = long(500);
@@ -292,8 +292,8 @@ fn rows_of_claude_code() {
     assert_eq!(entries[3].values[0].tool.as_deref(), wrote);
 }
 
-/// What can't get shorter is no value, but what looks like a placeholder is, so that the ledger
-/// can be asked.
+/// A string that cannot get shorter is not a value, unless it looks like a placeholder: then the
+/// ledger decides.
 #[test]
 fn short_values() {
     let flat = |text: &str| one(&format!(r#"{{"type":"tool_result","id":"a","output":"{text}"}}"#));

@@ -1,4 +1,4 @@
-//! The tools of a session, and what each call was for: a result often names only its call.
+//! The tools of a session and what each call was for: a result often names only its call.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -9,28 +9,26 @@ use super::{Entry, FileRead, Role, Trigger, hash};
 use crate::placeholder::BEGIN;
 use sessions::span::{self, Span, plain, text};
 
-/// Tools that give what is in a file, as clients and file servers call them.
+/// Tools that read files, as clients and file servers name them.
 const READERS: [&str; 5] = ["read", "read_file", "read_text_file", "view", "view_file"];
 
-/// What they call the file. Anything else they are given says which part of it.
+/// Names of the file argument. All other arguments say which part of the file.
 const FILE: [&[u8]; 6] =
     [b"path", b"file_path", b"filePath", b"file", b"filename", b"absolute_path"];
 
-/// A call.
 #[derive(Debug, Clone)]
 pub struct Call {
-    /// Its tool.
     tool: Arc<str>,
-    /// What it read, where it is such a tool.
+    /// What it read, if its tool reads files.
     read: Option<FileRead>,
 }
 
-/// The tools by name, each kept once.
+/// Names of tools, each stored once.
 #[derive(Debug, Default)]
 pub struct Names(HashSet<Arc<str>>);
 
 impl Names {
-    /// The tool of that name.
+    /// The tool with that name.
     pub fn of(&mut self, json: Option<&[u8]>) -> Option<Arc<str>> {
         let name = text(json?)?;
         if let Some(known) = self.0.get(name.as_ref()) {
@@ -42,30 +40,30 @@ impl Names {
     }
 }
 
-/// What a row says of calls, in its order.
+/// What a row says about calls, in its order.
 #[derive(Debug)]
 enum Said {
-    /// That one, by its id, was made.
+    /// The call with this id was made.
     Made(u64, Call),
-    /// What one gave lies there; which one is not always said.
+    /// The result of a call is there; not every result says of which one.
     Gave(Option<u64>, Span),
 }
 
-/// What a row says of calls. Of whose call a result is the rows before tell.
+/// What a row says about calls. Earlier rows tell which tool a result came from.
 #[derive(Debug, Default)]
 pub struct Calls {
-    /// The call that all of the row is the result of.
+    /// The call whose result the whole row is.
     row: Option<u64>,
     said: Vec<Said>,
 }
 
 impl Calls {
-    /// The row is the result of the call with this id.
+    /// Records that the row is the result of the call with this id.
     pub fn of_row(&mut self, id: Option<&[u8]>) {
         self.row = of(id);
     }
 
-    /// Calls with these ids were this tool's, which was given that.
+    /// Records calls with these ids, of this tool, with this input.
     pub fn made(&mut self, ids: &[Option<&str>], tool: Option<&Arc<str>>, given: Option<&[u8]>) {
         let Some(tool) = tool else { return };
         let read = given.and_then(|given| file(tool, given));
@@ -74,7 +72,7 @@ impl Calls {
         }
     }
 
-    /// What the call with this id gave lies there.
+    /// Records where the result of the call with this id is.
     pub fn gave(&mut self, id: Option<&[u8]>, at: Span) {
         self.said.push(Said::Gave(of(id), at));
     }
@@ -84,12 +82,12 @@ fn of(id: Option<&[u8]>) -> Option<u64> {
     plain(id?).map(hash)
 }
 
-/// Which calls were made so far.
+/// The calls made so far.
 #[derive(Debug, Default)]
 pub struct Tools(HashMap<u64, Call, foldhash::fast::RandomState>);
 
 impl Tools {
-    /// Puts in the tools that the next row's results are of, and what these read.
+    /// Fills in which tools the next row's results came from, and what they read.
     pub fn settle(&mut self, entry: &mut Entry, calls: Calls) {
         let (mut tool, mut read) = (entry.tool.take(), None);
         if let Some(call) = calls.row.and_then(|id| self.0.get(&id)) {
@@ -139,14 +137,14 @@ fn file(tool: &str, given: &[u8]) -> Option<FileRead> {
     span::fields(given, &mut fields)?;
     let (mut file, mut part) = (None, 0);
     for field in fields {
-        let (name, value) = (field.name.of(given), field.value.of(given));
-        // Two placeholders may be the same where what they stand for was not.
+        let (name, value) = (field.name.slice(given), field.value.slice(given));
+        // Equal placeholders may stand for different values.
         if memmem::find(value, BEGIN).is_some() {
             return None;
         } else if file.is_none() && FILE.contains(&name) {
             file = plain(value).map(hash);
         } else if value != b"null" {
-            // Whatever order they stand in.
+            // In any order.
             part ^= hash(&String::from_utf8_lossy(&[name, b":", value].concat()));
         }
     }

@@ -1,4 +1,4 @@
-//! From a row's places to an entry and its values, in each of the shapes.
+//! Turns a row's positions into an entry and its values, for each format.
 
 use std::sync::Arc;
 
@@ -11,8 +11,8 @@ use super::{Entry, Role, Trigger, Value, chars, cut};
 use sessions::flat;
 use sessions::span::{Span, plain};
 
-/// The entry that a row is, without its id and number, and without what its results owe to calls
-/// in rows before. Values of at least `compared` characters are made comparable.
+/// The entry of a row, without its id and number, and without what earlier calls tell about its
+/// results. Values of at least `compared` characters are made comparable.
 pub fn of(
     line: &[u8],
     head: &Head,
@@ -21,11 +21,11 @@ pub fn of(
     compared: Option<u32>,
 ) -> (Entry, Calls) {
     let shape = head.shape();
-    let (role, words) = whose(head, shape);
-    let tool = names.of(head.tool.map(|at| at.of(line)));
+    let (role, words) = find_author(head, shape);
+    let tool = names.of(head.tool.map(|at| at.slice(line)));
     let mut calls = Calls::default();
     if role == Role::Tool {
-        calls.of_row(head.call.map(|at| at.of(line)));
+        calls.of_row(head.call.map(|at| at.slice(line)));
     }
     let mut keys = std::mem::take(&mut room.keys);
     let all = std::mem::take(&mut room.values);
@@ -58,7 +58,7 @@ pub fn of(
     }
     let mut values = Vec::with_capacity(all.len());
     values.append(&mut all);
-    let said = head.extractable.map_or(Ok(None), |at| extractable(at.of(line)));
+    let said = head.extractable.map_or(Ok(None), |at| extractable(at.slice(line)));
     let unclear = said.is_err();
     let entry = Entry {
         row: 0,
@@ -70,7 +70,7 @@ pub fn of(
         error,
         extractable: said.unwrap_or_default(),
         unclear,
-        restored: head.restored.and_then(|at| restored(at.of(line))),
+        restored: head.restored.and_then(|at| restored(at.slice(line))),
         in_context: false,
         values,
         broken,
@@ -81,8 +81,8 @@ pub fn of(
     (entry, calls)
 }
 
-/// Whose message a row is, and what its text is; `None` for rows whose texts are the client's.
-fn whose(head: &Head, shape: Shape) -> (Role, Option<Trigger>) {
+/// Who wrote a row's message, and the type of its text; `None` if the text is the client's.
+fn find_author(head: &Head, shape: Shape) -> (Role, Option<Trigger>) {
     let role = match shape {
         Shape::Flat if head.kind == b"\"custom_message\"" => {
             return (Role::None, Some(Trigger::User));
@@ -93,14 +93,16 @@ fn whose(head: &Head, shape: Shape) -> (Role, Option<Trigger>) {
         Shape::Claude => return (Role::None, None),
     };
     match plain(role).unwrap_or_default() {
-        // What the user ran himself, and what an extension says.
+        // A command that the user ran, and the words of an extension.
         "bashExecution" => (Role::None, Some(Trigger::ToolResult)),
         "custom" if shape == Shape::Pi => (Role::None, Some(Trigger::User)),
-        word => flat::whose(word).map_or((Role::None, None), |(role, text)| (role, Some(text))),
+        word => {
+            flat::parse_author(word).map_or((Role::None, None), |(role, text)| (role, Some(text)))
+        }
     }
 }
 
-/// The values of a row as they are found.
+/// Collects the values of a row.
 struct Values<'a> {
     line: &'a [u8],
     names: &'a mut Names,
@@ -108,22 +110,23 @@ struct Values<'a> {
     calls: Calls,
     /// The tool that the row names.
     tool: Option<Arc<str>>,
-    /// What the message's text is.
+    /// The type of the message's text.
     words: Option<Trigger>,
     /// The row says that its result is an error.
     row_error: bool,
-    /// The same, or a result that was met says it.
+    /// The same, or one of the results so far says so.
     error: bool,
-    /// What goes whole leaves a text in its place: in a new session of Claude Code's it does not.
+    /// A block extracted as a whole leaves a text in its place, except in a successor of Claude
+    /// Code.
     in_place: bool,
     compared: Option<u32>,
-    /// A string is no sound JSON.
+    /// A string is not valid JSON.
     broken: bool,
     all: Vec<Value>,
 }
 
 impl Values<'_> {
-    /// A message with a role.
+    /// Reads a message with a role.
     fn message(&mut self, head: &Head, room: &Room) {
         let Some(words) = self.words else { return };
         if head.role == b"\"bashExecution\"" {
@@ -137,12 +140,12 @@ impl Values<'_> {
         }
     }
 
-    /// A flat row: content stands in the row, or in a message whose type is the row's.
+    /// Reads a flat row: its content is in the row, or in a message of the row's type.
     fn flat(&mut self, head: &Head, room: &Room) {
         let Some(words) = self.words else { return };
         let (tool, first) = (self.tool.clone(), self.all.len());
         if words == Trigger::ToolCall {
-            let json = |at: Option<Span>| at.map(|at| at.of(self.line));
+            let json = |at: Option<Span>| at.map(|at| at.slice(self.line));
             let ids = [json(head.call).and_then(plain), head.row_id, head.own_id];
             self.calls.made(&ids, tool.as_ref(), json(head.given));
         }
@@ -152,7 +155,8 @@ impl Values<'_> {
         if head.sealed {
             self.all.truncate(first);
         } else if head.signed {
-            // Reasoning never goes from under its signature, and a row can't go whole.
+            // Reasoning is never separated from its signature, and a row cannot be extracted as a
+            // whole.
             let reasons = |key: &str| words == Trigger::Thinking || key.starts_with("thinking");
             let found = self.all.split_off(first);
             self.all.extend(found.into_iter().filter(|value| value.whole || !reasons(&value.key)));
@@ -162,8 +166,8 @@ impl Values<'_> {
     fn block(&mut self, index: usize, block: &Block, room: &Room, words: Trigger) {
         let strings = room.strings.get(block.strings.0..block.strings.1).unwrap_or_default();
         let at = |field: &'static str| move |keys: &mut Keys| keys.in_block(index, field);
-        let json = |span: Option<Span>| span.map(|at| at.of(self.line));
-        match block.kind.of(self.line) {
+        let json = |span: Option<Span>| span.map(|at| at.slice(self.line));
+        match block.kind.slice(self.line) {
             // It may be signed with its text, as reasoning is.
             b"\"text\"" if block.sealed && self.in_place => {
                 self.whole(index, block, block.text, words);
@@ -219,10 +223,10 @@ impl Values<'_> {
         }
     }
 
-    /// A string of which the key is made only where it counts.
+    /// Adds a string; makes its key only if it counts.
     fn keyed(&mut self, key: impl FnOnce(&mut Keys) -> Key, at: Option<Span>, trigger: Trigger) {
         let Some(at) = at else { return };
-        let json = at.of(self.line);
+        let json = at.slice(self.line);
         if json.first() == Some(&b'"') && counts(json) {
             let chars = self.chars(at);
             let key = key(self.keys);
@@ -230,9 +234,9 @@ impl Values<'_> {
         }
     }
 
-    /// Characters of a string.
+    /// Characters of a string; an invalid one marks the row as broken.
     fn chars(&mut self, at: Span) -> u32 {
-        chars::count(at.of(self.line)).unwrap_or_else(|| {
+        chars::count(at.slice(self.line)).unwrap_or_else(|| {
             self.broken = true;
             0
         })
@@ -251,11 +255,11 @@ impl Values<'_> {
     ) {
         let tool = tool.map(Arc::clone);
         let compared = !whole && self.compared.is_some_and(|least| chars >= least);
-        let same = if compared { hashed(span.of(self.line)) } else { 0 };
-        // Of a copy it isn't known which result of the row it is of.
+        let same = if compared { hashed(span.slice(self.line)) } else { 0 };
+        // A copy does not say which of the row's results it belongs to.
         let error = self.error && trigger == Trigger::ToolResult;
         let result = trigger == Trigger::ToolResult && same != 0 && !copy;
-        let (read, cut) = (None, result && cut::cut(span.of(self.line)));
+        let (read, cut) = (None, result && cut::cut(span.slice(self.line)));
         self.all.push(Value {
             key,
             trigger,
@@ -271,10 +275,10 @@ impl Values<'_> {
         });
     }
 
-    /// A block that goes with its signature, and its text.
+    /// Adds a block that is extracted with its signature; `text` gives its length.
     fn whole(&mut self, index: usize, block: &Block, text: Option<Span>, trigger: Trigger) {
         let chars = text.map_or(0, |at| self.chars(at));
-        if counts(block.span.of(self.line)) {
+        if counts(block.span.slice(self.line)) {
             let key = self.keys.in_block(index, "");
             self.add(key, trigger, block.span, chars, None, false, true);
         }

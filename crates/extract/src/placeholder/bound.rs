@@ -1,23 +1,24 @@
-//! How long a placeholder is at most, without making it: most values need not be asked more.
+//! An upper bound for the length of a placeholder, without making it: for most values that is
+//! enough.
 
 use super::{About, GAIN, tail};
 
-/// Bytes that a placeholder takes at most besides what stays of the value, and names.
+/// The most bytes of a placeholder besides the names and what it shows of the value.
 const FRAME: usize = 180;
 
-/// Bytes of a value of so many characters from which on every placeholder that tells this is
-/// shorter by enough.
+/// Bytes from which a value with that many characters is long enough for any placeholder that tells
+/// this.
 pub fn long(about: &About, chars: u32) -> usize {
     let names = 3 * json_of(about.entry) + json_of(about.session) + about.tool.map_or(0, json_of);
     let shown = (about.keep + tail(about.keep)) as usize;
-    // What is shown of the text takes at most four bytes of JSON a character: quotes are two, and
-    // nothing else is escaped. Where it has few characters of more than a byte, it can't show
-    // more of them; of those a mark may become one that is half as long again.
+    // A shown character takes at most four bytes of JSON: a quote takes two, and nothing else is
+    // escaped. A value with few multi-byte characters cannot show more of them; `«` becomes the
+    // half longer `‹`, so their extra bytes count twice.
     let longer = about.json.len().saturating_sub(chars as usize);
     (4 * shown).min(shown + 2 * longer) + names + FRAME + GAIN
 }
 
-/// Bytes of a name's JSON at most.
+/// The most bytes of a name's JSON.
 fn json_of(name: &str) -> usize {
     let plain = |byte: u8| byte.is_ascii_graphic() && !matches!(byte, b'"' | b'\\');
     if name.bytes().all(plain) { name.len() } else { 6 * name.len() }
@@ -56,7 +57,7 @@ mod tests {
         }
     }
 
-    /// Of plain text the longest placeholder that is said is not much longer than the one there is.
+    /// For plain text, the bound is not much longer than the real placeholder.
     #[test]
     fn of_plain_text_little_is_left_open() {
         let value = serde_json::to_vec(&"x".repeat(5_000)).unwrap();

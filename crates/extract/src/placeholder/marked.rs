@@ -1,12 +1,12 @@
-//! Placeholders that are told apart by what they stand for.
+//! Placeholders that name their content, so that they differ.
 
 use serde_json::json;
 
 /// Digits of a digest that tell contents apart.
 const MARK: usize = 16;
 
-/// The same with the beginning of the content's SHA-256 behind the entry: what tells it from one
-/// of the same entry that holds other content.
+/// The placeholder with the start of the content's SHA-256 after the entry. It differs from one of
+/// the same entry with other content.
 pub fn marked(put: &[u8], entry: &str, content: &str) -> Vec<u8> {
     let name = serde_json::to_vec(&format!("[[extracted-{entry}]]")).unwrap_or_default();
     let name = name.strip_suffix(b"\"").unwrap_or_default();
@@ -19,8 +19,8 @@ pub fn marked(put: &[u8], entry: &str, content: &str) -> Vec<u8> {
     marked
 }
 
-/// What is put in a value's place where nothing but the entry is told: for a string, and for a
-/// block that goes whole. Two sessions may have the same, of other content.
+/// The placeholder that tells only the entry: as a string, and as a block. Two sessions may have
+/// the same one for different content.
 pub fn plain(entry: &str) -> [Vec<u8>; 2] {
     let name = format!("[[extracted-{entry}]]");
     let block = json!({ "type": "text", "text": name });

@@ -57,7 +57,7 @@ fn for_a_string_a_string_for_a_block_one_of_text() {
     assert_eq!(put(json!(words), false), json!("[[extracted-a1b2c3d4]]"));
 }
 
-/// The first characters of a value, none, and more than it has.
+/// The first characters of a value, none, or more than it has.
 #[test]
 fn keep_chars_says_how_much_of_the_beginning_is_shown() {
     let text = "日本語のテキスト🦀と".repeat(100);

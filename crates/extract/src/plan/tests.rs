@@ -81,7 +81,7 @@ fn bytes_that_the_model_is_sent_are_counted_apart() {
     assert!(plan.items.iter().all(|item| item.tool.as_deref() == Some("exec")));
 }
 
-/// Only the ledger says what a placeholder is: also of one that stands for a whole block.
+/// Only the ledger decides what is a placeholder, also of a whole block.
 #[test]
 fn a_placeholder_is_no_value() {
     let text = "[[extracted-a]]".repeat(60);
@@ -101,7 +101,7 @@ fn a_placeholder_is_no_value() {
     }
 }
 
-/// A call of a tool, and what it gave.
+/// A tool call and its result.
 fn asked(n: u32, tool: &str, arguments: &str, output: &str) -> String {
     format!(
         r#"{{"type":"tool_call","__id":"c{n}","toolCallId":"t{n}","name":"{tool}","arguments":{arguments}}}
@@ -110,7 +110,7 @@ fn asked(n: u32, tool: &str, arguments: &str, output: &str) -> String {
     )
 }
 
-/// What goes of these rows, and why, where values are compared.
+/// What is extracted of these rows, and why, if values are compared.
 fn goes(rows: &[String], settings: &ExtractSettings) -> Vec<(String, Goes)> {
     let mut entries = Entries::comparing(256);
     let bytes = rows.concat();
@@ -125,7 +125,7 @@ fn told(goes: &[(String, Goes)]) -> Vec<(&str, Goes)> {
     goes.iter().map(|(entry, why)| (entry.as_str(), *why)).collect()
 }
 
-/// A value that stands again later goes before age does; its last occurrence stays.
+/// A value that occurs again later goes before it is old; its last occurrence stays.
 #[test]
 fn what_stands_again_later_goes_before_it_is_old() {
     let text = |letter: &str| letter.repeat(900);
@@ -141,12 +141,12 @@ fn what_stands_again_later_goes_before_it_is_old() {
     assert_eq!(told(&found), [("r1", Goes::Again), ("r3", Goes::Again)]);
     let off = ExtractSettings { dedupe: false, ..settings.clone() };
     assert_eq!(goes(&rows, &off), []);
-    // What goes itself stands for nothing.
+    // A value that is extracted itself is not a later occurrence.
     let mut forced = rows.clone();
     forced[3] = forced[3].replace(r#""__id":"r4""#, r#""__id":"r4","_extractable":true"#);
     let found = goes(&forced, &settings);
     assert_eq!(told(&found), [("r1", Goes::Again), ("r4", Goes::Said)]);
-    // What is old is old, and what is too short is not compared.
+    // An old value goes because of its age, and a short one is not compared.
     let found = goes(&rows, &ExtractSettings { keep_recent: 5, ..settings.clone() });
     assert_eq!(told(&found), [("r1", Goes::Old), ("r2", Goes::Old), ("r3", Goes::Again)]);
     let short = rows.map(|row| row.replace(&text("a"), &"a".repeat(255)));
@@ -154,7 +154,7 @@ fn what_stands_again_later_goes_before_it_is_old() {
     assert_eq!(goes(&short, &settings), []);
 }
 
-/// A branch that was left, a copy and the same entry are no later place in the conversation.
+/// An abandoned branch, a copy and the same entry are not later occurrences.
 #[test]
 fn only_the_conversation_stands_for_what_goes() {
     let text = "x".repeat(900);
@@ -181,7 +181,7 @@ fn only_the_conversation_stands_for_what_goes() {
     }
 }
 
-/// What a tool read of a file that was read again later goes before age does.
+/// A read goes before it is old if the file was read again later.
 #[test]
 fn a_read_goes_when_the_file_was_read_again() {
     let text = |letter: &str| letter.repeat(900);
@@ -224,7 +224,7 @@ fn a_read_goes_when_the_file_was_read_again() {
     assert_eq!(goes(&rows, &off), []);
 }
 
-/// A placeholder of what was extracted is no later read of the file.
+/// The placeholder of an extracted read is not a later read of the file.
 #[test]
 fn a_placeholder_stands_for_nothing() {
     let text = |letter: &str| letter.repeat(900);
@@ -243,7 +243,7 @@ fn a_placeholder_stands_for_nothing() {
     assert_eq!((of("nobody"), of("r2")), (1, 0));
 }
 
-/// Rows with something wrong are left alone, told by their lines, and keep nothing else.
+/// Rows with something wrong are left alone, reported by their lines, and keep nothing else.
 #[test]
 fn what_is_wrong_with_rows_is_told() {
     let rows = [
@@ -273,7 +273,7 @@ fn what_is_wrong_with_rows_is_told() {
     );
 }
 
-/// What a placeholder would not shorten stands where it stood, for what says the same before it.
+/// A value that no placeholder would shorten still counts as a later occurrence.
 #[test]
 fn what_stays_for_want_of_gain_stands() {
     let rows = [
@@ -296,8 +296,8 @@ fn what_stays_for_want_of_gain_stands() {
 }
 
 proptest! {
-    /// Every value is extracted or stays, in the order of the rows; nothing that has to stay is
-    /// extracted, and no more is where more is kept.
+    /// Every value is extracted or stays, in row order. Nothing that must stay is extracted, and
+    /// keeping more never extracts more.
     #[test]
     fn every_value_is_accounted_for(made in generate::sessions(), keep in 0..6u32) {
         let entries = read(&made.bytes);

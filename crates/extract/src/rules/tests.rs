@@ -1,4 +1,4 @@
-//! Who is extracted and who stays: the life of a restored value, and each rule alone.
+//! What is extracted and what stays: the life of a restored value, and each rule alone.
 
 mod anew;
 mod first;
@@ -12,25 +12,25 @@ fn now() -> Time {
     DateTime::parse_from_rfc3339("2026-02-20T17:30:00Z").unwrap().to_utc()
 }
 
-/// Nothing is protected by where it stands.
+/// No value is protected by its position.
 fn bare() -> ExtractSettings {
     ExtractSettings { keep_recent: 0, protect_turns: 0, ..ExtractSettings::default() }
 }
 
-/// What the rules say of the first value of the entry at `n`.
+/// What the rules say about the first value of the entry at `n`.
 fn said(rows: &[String], n: usize, settings: &ExtractSettings) -> Result<(), Stays> {
     let entries = read(rows.join("\n").as_bytes());
     let at = positions(&entries)[n];
     Rules::new(settings, now()).extracted(&entries[n], &entries[n].values[0], at, None).map(|_| ())
 }
 
-/// A flat row with so many characters.
+/// A flat row with that many characters.
 fn flat(id: &str, kind: &str, chars: usize, more: &str) -> String {
     let text = "x".repeat(chars);
     format!(r#"{{"type":"{kind}","__id":"{id}","output":"{text}"{more}}}"#)
 }
 
-/// A result that was restored so many seconds ago, among nothing else.
+/// A result that was restored that many seconds ago, alone in its session.
 fn restored(seconds: i64, more: &str) -> Vec<String> {
     let at = (now() - Duration::seconds(seconds)).to_rfc3339();
     vec![flat("msg-456", "tool_result", 900, &format!(r#","_restored":"{at}"{more}"#))]
@@ -57,8 +57,8 @@ fn custom_protection_duration() {
     assert_eq!(said(&restored(0, ""), 0, &never), Ok(()));
 }
 
-/// What is said of the second restore is [`crate::restore`]'s; that it was restored is
-/// known of a value that was extracted again, too.
+/// [`crate::restore`] tests the answer to a second restore. The time of the first is known even
+/// after the value was extracted again.
 #[test]
 fn an_entry_keeps_the_time_of_its_restore() {
     let entries = read(restored(7 * 3_600 + 1_800, "")[0].as_bytes());
@@ -89,8 +89,8 @@ fn the_recent_messages_stay() {
     }
 }
 
-/// Rows that are no message, rows of one message, and what stands on a branch that was left
-/// don't make an entry older.
+/// Rows that are not messages, further rows of one message, and abandoned branches do not make an
+/// entry older.
 #[test]
 fn only_messages_of_the_conversation_count() {
     let message = |id: &str, parent: &str, role: &str| {
@@ -123,8 +123,8 @@ fn only_messages_of_the_conversation_count() {
     assert_eq!(at.iter().map(|at| at.turns).collect::<Vec<_>>(), [1, 0, 0, 0]);
 }
 
-/// No reader takes a row that is no JSON: it is no message, has no first prompt, and no part of
-/// a message is counted for it.
+/// No reader accepts a row that is not JSON: it is not a message, not the first prompt, and not a
+/// part of a message.
 #[test]
 fn rows_that_are_no_json_count_for_nothing() {
     let rows = |broken: &str| {
@@ -162,7 +162,7 @@ fn rows_that_are_no_json_count_for_nothing() {
     assert_eq!(at.iter().map(|at| at.from_end).collect::<Vec<_>>(), [1, 0, 0]);
 }
 
-/// A turn is a message of the agent's with what its calls gave; a prompt begins one.
+/// A turn is a message of the agent with the results of its calls; a prompt starts one.
 #[test]
 fn the_last_turns_stay() {
     let turns = |kinds: &[&str]| {
@@ -192,7 +192,7 @@ fn the_last_turns_stay() {
     }
 }
 
-/// A model takes no conversation in which the signed reasoning of its last message was touched.
+/// Models reject a conversation in which the signed reasoning of the last message was touched.
 #[test]
 fn signed_reasoning_of_the_last_turn_stays_whatever_is_said() {
     let text = "x".repeat(900);
@@ -234,7 +234,7 @@ fn types_by_name_by_star_and_by_pipe() {
             ..bare()
         };
         for (kind, extracted) in kinds.iter().zip(expected) {
-            // The first message of the user stays in any case.
+            // The user's first message stays in any case.
             let rows = [flat("u", "user", 900, ""), flat("a", kind, 900, "")];
             let expected = if extracted { Ok(()) } else { Err(Stays::Type) };
             assert_eq!(said(&rows, 1, &settings), expected, "{kind} {types:?}");
@@ -245,7 +245,7 @@ fn types_by_name_by_star_and_by_pipe() {
     }
 }
 
-/// A number protects as `keep_recent` does, in its place; behind that, the other rules hold.
+/// A number protects as `keep_recent` does, and replaces it; after that, the other rules apply.
 #[test]
 fn a_number_replaces_keep_recent() {
     let rows = |behind: usize, chars: usize| {
@@ -267,7 +267,7 @@ fn a_number_replaces_keep_recent() {
         assert_eq!(extractable(number), Some(Extractable::After(messages)), "{number}");
     }
     assert_eq!(extractable("null"), None);
-    // What may have been meant as true stays as what may have been meant as false does.
+    // An unclear value keeps the entry: it may have meant `false`.
     for odd in ["-1", "1.5", "\"true\"", "\"false\"", "\"10\"", "[]", "{}", "1e999"] {
         assert_eq!(said(&[row(odd)], 0, &bare()), Err(Stays::Unclear), "{odd}");
     }
@@ -284,7 +284,7 @@ fn tools_are_protected_by_globs() {
         let expected = if stays { Err(Stays::Tool) } else { Ok(()) };
         assert_eq!(said(&result(tool), 0, &settings), expected, "{tool}");
     }
-    // A result that names its call alone.
+    // A result that names only its call.
     let call = flat("c", "tool_call", 9, r#","toolCallId":"t1","name":"skill""#);
     let gave = |id: &str| flat("a", "tool_result", 900, &format!(r#","toolCallId":"{id}""#));
     assert_eq!(said(&[call.clone(), gave("t1")], 1, &settings), Err(Stays::Tool));

@@ -1,19 +1,19 @@
-//! Which rule a value is of: one of `trigger_rules`, or what the settings say of all types.
+//! Which rule applies to a value: one of `trigger_rules`, or what the settings say for all types.
 
 use globset::{Glob, GlobMatcher};
 
 use super::Stays;
 use crate::entry::{Entry, Role, Trigger, Value};
-use sessions::flat::whose;
+use sessions::flat::parse_author;
 use sessions::settings::{ExtractSettings, TriggerRule, triggers};
 
-/// What holds for the values that it takes.
+/// What applies to the values that it matches.
 #[derive(Debug, Clone)]
 pub struct Rule {
     kinds: Vec<Trigger>,
-    /// Of whose messages; none: of anybody's.
+    /// Whose messages it matches; `None`: anybody's.
     roles: Option<Vec<Role>>,
-    /// Of which tools; none: of any.
+    /// Which tools it matches; `None`: any.
     tool: Option<GlobMatcher>,
     min_length: u32,
     /// Messages that stay.
@@ -21,17 +21,17 @@ pub struct Rule {
     keep_chars: u32,
 }
 
-/// The rules, in their order: the first one that takes a value counts.
+/// The rules, in order: the first one that matches a value applies.
 #[derive(Debug, Clone)]
 pub struct Triggers {
     rules: Vec<Rule>,
-    /// Characters of a value's beginning that stay where no rule takes it.
+    /// Characters of a value's start that stay if no rule matches it.
     keep: u32,
 }
 
 impl Triggers {
-    /// Those of the settings. What means nothing in them takes nothing: they were looked at when
-    /// they were read.
+    /// The rules of the settings. An invalid part matches nothing: it was reported when the
+    /// settings were read.
     pub fn new(settings: &ExtractSettings) -> Self {
         let mut rules: Vec<Rule> =
             settings.trigger_rules.iter().filter_map(|rule| Rule::of(rule, settings)).collect();
@@ -48,10 +48,10 @@ impl Triggers {
         Self { rules, keep: settings.keep_chars }
     }
 
-    /// The rule that takes a value.
+    /// The rule that applies to a value.
     ///
     /// # Errors
-    /// It is of no type that is taken, or too short.
+    /// Its type is not extracted, or it is too short.
     pub fn of(&self, entry: &Entry, value: &Value) -> Result<&Rule, Stays> {
         let mut short = false;
         for rule in self.rules.iter().filter(|rule| rule.takes(entry, value)) {
@@ -63,12 +63,12 @@ impl Triggers {
         Err(if short { Stays::Short } else { Stays::Type })
     }
 
-    /// Characters of a value's beginning that its placeholder shows.
+    /// Characters of a value's start that its placeholder shows.
     pub fn keep(&self, entry: &Entry, value: &Value) -> u32 {
         self.of(entry, value).map_or(self.keep, |rule| rule.keep_chars)
     }
 
-    /// Characters of the shortest value that any rule takes.
+    /// Characters of the shortest value that any rule matches.
     pub fn shortest(&self) -> u32 {
         self.rules.iter().map(|rule| rule.min_length).min().unwrap_or(u32::MAX)
     }
@@ -76,7 +76,7 @@ impl Triggers {
 
 impl Rule {
     fn of(rule: &TriggerRule, settings: &ExtractSettings) -> Option<Self> {
-        let role = |word: &str| whose(word.trim()).map(|(role, _)| role);
+        let role = |word: &str| parse_author(word.trim()).map(|(role, _)| role);
         Some(Self {
             kinds: triggers(&rule.kind).ok()?,
             roles: rule.role.as_deref().map(|words| words.split('|').filter_map(role).collect()),
@@ -90,7 +90,7 @@ impl Rule {
         })
     }
 
-    /// Whether it is for such values, whatever their length.
+    /// Whether it matches such values, whatever their length.
     fn takes(&self, entry: &Entry, value: &Value) -> bool {
         let tool = value.tool.as_ref().or(entry.tool.as_ref());
         self.kinds.contains(&value.trigger)

@@ -1,23 +1,23 @@
-//! The proof that the notes arrived: what the new session's transcript holds
-//! between the markers, against the sealed file, byte for byte.
+//! Proves that the notes arrived: compares the text between the markers in the new session's
+//! transcript with the sealed file, byte for byte.
 
 use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-/// What was found.
+/// The result of the comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Arrival {
-    /// The file, whole; or its beginning, with the path of the rest, where it is
-    /// longer than the pieces carry.
+    /// The complete file. A file longer than the delivered pieces counts if its beginning arrived
+    /// with the path of the rest.
     Whole,
     /// Something is missing or differs.
     Broken,
-    /// Not a word of it.
+    /// Nothing of it arrived.
     Absent,
 }
 
-/// Judges the transcript's bytes; rows that don't name the token are not parsed.
+/// Compares a transcript with the file. Only rows that contain the token are parsed.
 pub fn judge(transcript: &[u8], token: &str, file: &str) -> Arrival {
     let mut parts = BTreeMap::new();
     let mut expected = 0;
@@ -53,7 +53,7 @@ fn each_text(value: &Value, see: &mut impl FnMut(&str)) {
     }
 }
 
-/// The bodies between the markers of a text: (part, of how many, body).
+/// The bodies between the markers of a text: (part number, part count, body).
 fn bodies<'a>(text: &'a str, token: &str) -> Vec<(usize, usize, &'a str)> {
     let begin = format!("<<<<< compaction file {token}");
     let mut found = Vec::new();

@@ -1,27 +1,25 @@
-//! How often a job may cross: nothing in the client brakes a loop of clears
-//! (seen with client 2.1.329), so we do.
+//! Limits how often a job has a boundary. The client does not stop a loop of clears (seen with
+//! client 2.1.329).
 
 use chrono::Duration;
 
 use super::BoundarySettings;
 use base::clock::Time;
 
-/// A spent budget.
+/// The budget is used up.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Spent {
-    /// When the next boundary may be.
+    /// When the next boundary is allowed.
     pub until: Time,
-    /// Why not now.
+    /// The reason, for a message.
     pub why: String,
 }
 
-/// Whether a boundary may begin now, by the times of the job's earlier ones.
-///
-/// # Errors
-/// What spent it and until when.
+/// Checks whether a boundary may begin now. `earlier` holds the start times of the job's
+/// boundaries.
 pub fn check(earlier: &[Time], now: Time, settings: &BoundarySettings) -> Result<(), Spent> {
     let interval = Duration::seconds(settings.min_interval_seconds.min(86_400) as i64);
-    // A time still to come was written by a clock that was wrong then, and tells nothing.
+    // A time in the future comes from a clock that was wrong, so it does not count.
     let past = || earlier.iter().filter(|at| **at <= now);
     if let Some(last) = past().max()
         && now - *last < interval
@@ -45,7 +43,7 @@ pub fn check(earlier: &[Time], now: Time, settings: &BoundarySettings) -> Result
         return Err(Spent {
             until: oldest + hour,
             why: format!(
-                "this job crossed {} boundaries within an hour and boundary.max_per_hour is {allowed}",
+                "this job had {} boundaries in the last hour; `boundary.max_per_hour` allows {allowed}",
                 within.len()
             ),
         });

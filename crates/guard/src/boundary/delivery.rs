@@ -1,39 +1,40 @@
-//! What crosses, and what that changes of a boundary.
+//! What a boundary delivers to the new session, and the checks and messages that depend on it.
 
 use serde::{Deserialize, Serialize};
 
 use super::{Step, Token};
 
-/// What crosses a boundary.
+/// What a boundary delivers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Delivery {
-    /// The sealed file: a seal opened the boundary.
+    /// The sealed file; a seal opened the boundary.
     #[default]
     Sealed,
-    /// The live file of the job that was focused.
+    /// The live file of a job that was focused.
     Reload,
-    /// The new file of a job that was focused and had none.
+    /// The new file of a focused job that had none.
     Template,
-    /// The sealed Prior Summary of the job that was completed.
+    /// The sealed Prior Summary of a completed job.
     Transition,
 }
 
 impl Delivery {
-    /// The job was focused: its live file crosses, as it stands at the clear.
+    /// Whether a focus opened the boundary. It delivers the live file as it is when the session
+    /// clears.
     pub fn focuses(self) -> bool {
         matches!(self, Self::Reload | Self::Template)
     }
 }
 
 impl Token {
-    /// Whether what crosses may do so, where `fresh` is the version of its job's
-    /// live file with its seal unbroken. Only what a seal asked for depends on that.
+    /// Whether the delivery is still valid. Only a sealed delivery needs an unbroken seal: `fresh`
+    /// is the version whose seal is unbroken.
     pub fn stands(&self, fresh: Option<u64>) -> bool {
         self.delivery != Delivery::Sealed || fresh == Some(self.version)
     }
 
-    /// What happened that the session ends for, for the user.
+    /// The reason why the session ends, for the user.
     pub fn what(&self) -> String {
         let (job, version) = (&self.job, self.version);
         if self.step == Step::Unsealed {
@@ -46,8 +47,8 @@ impl Token {
         }
     }
 
-    /// The same in a few words, for the start of a sentence.
-    pub fn in_short(&self) -> String {
+    /// The reason in a few words, for the start of a sentence.
+    pub fn short_end_reason(&self) -> String {
         match self.delivery {
             Delivery::Sealed => "Notes sealed".to_owned(),
             Delivery::Reload | Delivery::Template => format!("Job {} focused", self.job),

@@ -1,5 +1,5 @@
-//! The boundary: end of one session and birth of the next. A one-shot token
-//! moves forward only; every hook and carrier may move it, none may repeat a step.
+//! The boundary between one session and the next. A one-shot token only moves forward. Every hook
+//! and carrier may move it, and none can repeat a step.
 
 pub mod arrival;
 pub mod budget;
@@ -15,54 +15,53 @@ use base::clock::Time;
 pub use delivery::Delivery;
 pub use settings::{BoundarySettings, CarrierChoice};
 
-/// Where a boundary stands.
+/// The step a boundary has reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Step {
-    /// The notes are not sealed and a person is there. Once they count as gone, the guard seals
-    /// and opens a boundary in this one's place.
+    /// The notes are not sealed and a person is there. When the person counts as gone, the guard
+    /// seals and opens a new boundary.
     Unsealed,
-    /// Sealed; the turn has not ended yet, or the notice runs.
+    /// Sealed. The turn has not ended yet, or the notice is running.
     Pending,
     /// The carrier was told to clear.
     Clearing,
-    /// The new session is born.
+    /// The new session exists.
     Cleared,
-    /// The text is in the new conversation; no answer yet.
+    /// The text is in the new conversation, and no answer has come yet.
     Delivered,
     /// The new session has answered.
     Acknowledged,
-    /// It ended without a new session at work; `why` says more.
+    /// It ended without a working new session; `why` has the reason.
     Failed,
 }
 
-/// Why a boundary whose file lost its seal ends. The way out stays open: seal
-/// again; so nothing is lifted for it, and the turn's end says so.
+/// The compaction file lost its seal. The agent can seal again, so the blocks stay and the turn's
+/// end says so.
 pub const EDITED: &str = "the compaction file was edited after its seal";
 
-/// Why a clear that did not come ends a boundary. The client runs what its user
-/// queued before it clears, so it may come all the same.
+/// The clear did not come. It may still come, because the client first runs what its user queued.
 pub const LATE: &str = "the session was not cleared in time";
 
-/// Why a boundary ends whose client is gone.
+/// The client is gone.
 pub const CLIENT_ENDED: &str = "the client ended";
 
-/// Why a boundary ends that a later seal takes over.
+/// A later seal replaces the boundary.
 pub const SEALED_ANEW: &str = "sealed anew";
 
-/// Why a boundary ends whose session turned to another job, or to none.
-pub const MOVED_ON: &str = "the session went on to another job";
+/// The session turned to another job, or to none.
+pub const MOVED_ON: &str = "the session switched to another job";
 
-/// Why the wait for a person ends: their prompt came.
+/// The wait for a person ends because a prompt came.
 pub const PROMPTED: &str = "a prompt came";
 
-/// Why the wait for a person ends in lifted blocks.
-pub const NOT_CARRIED: &str = "the notes could not be carried over";
+/// The wait for a person ends and the blocks are lifted.
+pub const NOT_CARRIED: &str = "the notes could not be delivered to a fresh session";
 
-/// Why a boundary ends whose session the user left by `/resume`.
+/// The user left the session with `/resume`.
 pub const LEFT: &str = "the user went to another session";
 
-/// What executes a boundary.
+/// What performs a boundary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Carrier {
@@ -72,14 +71,14 @@ pub enum Carrier {
     Tmux,
     /// Keys into the client's X11 window.
     X11,
-    /// A program of the user's, told what to do.
+    /// A program of the user's, which gets the plan.
     Command,
     /// The user types `/clear`; the hooks deliver and wake the new session.
     Manual,
 }
 
 impl Carrier {
-    /// The name settings and messages use.
+    /// The name used in settings and messages.
     pub fn name(self) -> &'static str {
         match self {
             Self::Mod => "mod",
@@ -96,14 +95,14 @@ impl Carrier {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Inject {
-    /// In pieces, as context of the session's start.
+    /// In pieces, as context when the session starts.
     #[default]
     Hook,
-    /// Pasted into the prompt box behind one line of instruction.
+    /// Pasted into the prompt box, after one line of instruction.
     Paste,
 }
 
-/// A client process, safe against reuse of its number.
+/// A client process. The start time protects against a reused process id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Client {
     /// Process id.
@@ -115,68 +114,68 @@ pub struct Client {
 /// One boundary.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Token {
-    /// Its id; stands in the delivered text, by which the delivery is recognised.
+    /// The id. The delivered text contains it, which identifies the delivery.
     pub id: String,
-    /// The job that crosses: the one sealed or focused; for a completed one, the one that ended.
+    /// The job that was sealed, focused or completed.
     pub job: String,
     /// The session that ends.
     pub parent: String,
-    /// The session that begins, once it has.
+    /// The session that begins, once it exists.
     pub child: Option<String>,
-    /// Where it stands.
+    /// The step it has reached.
     pub step: Step,
     /// Why it failed.
     pub why: Option<String>,
-    /// What executes it.
+    /// What performs it.
     pub carrier: Carrier,
-    /// What it waits for, where its keys were refused.
+    /// What it waits for after its keys were refused.
     #[serde(default)]
     pub waits: Option<String>,
-    /// Carriers that could not.
+    /// Carriers that failed.
     #[serde(default)]
     pub tried: Vec<Carrier>,
-    /// What crosses.
+    /// What it delivers.
     #[serde(default)]
     pub delivery: Delivery,
-    /// How the text reaches the new session where the module doesn't submit it.
+    /// How the text reaches the new session when the module does not submit it.
     #[serde(default)]
     pub inject: Inject,
-    /// The carrier starts the new session's first turn itself; else the hook does.
+    /// Whether the carrier starts the new session's first turn; otherwise the hook does.
     #[serde(default)]
     pub kicks_off: bool,
-    /// Version of the sealed file; 0 where none crosses.
+    /// Version of the sealed file; 0 if none is delivered.
     pub version: u64,
-    /// Path of the text that is delivered: the sealed file, or a copy of what else crosses.
+    /// Path of the delivered text: the sealed file, or a copy of another delivery.
     pub sealed: String,
     /// The client's process.
     pub client: Option<Client>,
     /// When it was created.
     pub created: Time,
-    /// When the step was reached.
+    /// When it reached the step.
     pub since: Time,
-    /// The notice to an attended user ends then.
+    /// When the notice to an attended user ends.
     pub notice_until: Option<Time>,
-    /// A prompt came in while the notice ran: not in this turn.
+    /// A prompt came while the notice ran, so it does not clear in this turn.
     pub cancelled: bool,
     /// The person pressed Escape and has sent nothing since.
     #[serde(default)]
     pub stopped: bool,
-    /// The operator waits for nothing any more.
+    /// The operator asked not to wait for anything.
     #[serde(default)]
     pub at_once: bool,
-    /// We ended the turn ourselves after the seal, so its interruption is no person's.
+    /// The guard ended the turn itself after the seal, so a person did not interrupt it.
     pub cut: bool,
     /// Turns of the new session that ended without an answer.
     pub unanswered: u32,
-    /// A continue is due then.
+    /// When to ask the new session to continue.
     pub retry_at: Option<Time>,
 }
 
 impl Token {
-    /// Moves forward to `step`; `false`, and no change, for any other direction.
+    /// Moves forward to `step`. Returns `false` without a change for any other direction.
     pub fn advance(&mut self, step: Step, now: Time) -> bool {
         let forward = step > self.step && self.step < Step::Acknowledged;
-        // A delivered text can't be taken back: what remains is to wait for an answer.
+        // A delivered text cannot be taken back; the boundary can only wait for an answer.
         let allowed = forward && !(step == Step::Failed && self.step == Step::Delivered);
         if allowed {
             (self.step, self.since) = (step, now);
@@ -184,7 +183,7 @@ impl Token {
         allowed
     }
 
-    /// Ends it without success; `false` where it is past that.
+    /// Ends it without success. Returns `false` if it is too late for that.
     pub fn fail(&mut self, why: impl Into<String>, now: Time) -> bool {
         let failed = self.advance(Step::Failed, now);
         if failed {
@@ -193,25 +192,25 @@ impl Token {
         failed
     }
 
-    /// A person wants to go on here: not in this turn, and the notice begins anew with its end.
+    /// Keeps the session for this turn, because a person wants to go on. The notice restarts when
+    /// the turn ends.
     pub fn cancel(&mut self) {
         self.cancelled = self.step == Step::Pending;
         self.stopped = false;
         self.notice_until = None;
     }
 
-    /// A person pressed Escape: turns that nobody began (a background command's end) don't count
+    /// A person pressed Escape. Turns that nobody began (a background command's end) do not count
     /// until their next prompt.
     pub fn stop(&mut self) {
         self.cancel();
         self.stopped = self.cancelled;
     }
 
-    /// A clear that came after its time is still the clear: what was given up goes
-    /// on, so that no memory is lost to it. `false` for any other failure, and for a
-    /// clear so late that it is the user's own and the notes are old.
+    /// Continues after a late clear, so that the notes still arrive. Returns `false` for any other
+    /// failure. After an hour the clear is the user's own and the notes are old.
     pub fn revive(&mut self, now: Time) -> bool {
-        let late = self.given_up_on_clear() && now - self.since < TimeDelta::hours(1);
+        let late = self.clear_timed_out() && now - self.since < TimeDelta::hours(1);
         if late {
             (self.step, self.since, self.why) = (Step::Cleared, now, None);
         }
@@ -219,12 +218,12 @@ impl Token {
     }
 
     /// Whether it failed only because the clear did not come in time.
-    pub fn given_up_on_clear(&self) -> bool {
+    pub fn clear_timed_out(&self) -> bool {
         self.step == Step::Failed && self.why.as_deref() == Some(LATE)
     }
 
-    /// Nobody is there any more to answer: the client ended, or went to another
-    /// session. The one way in which a delivered text comes to an end unanswered.
+    /// Ends it because nobody is left to answer: the client ended, or went to another session. Only
+    /// this ends a delivered text that has no answer.
     pub fn abandon(&mut self, why: &str, now: Time) {
         if self.live() {
             (self.step, self.since) = (Step::Failed, now);
@@ -232,7 +231,7 @@ impl Token {
         }
     }
 
-    /// Hands it to the next carrier; without one it fails. Only before the clear.
+    /// Passes it to the next carrier; without one it fails. Works only before the clear.
     pub fn hand_on(&mut self, next: Option<Carrier>, why: &str, now: Time) {
         if self.step > Step::Clearing {
             return;
@@ -246,7 +245,7 @@ impl Token {
         }
     }
 
-    /// Whether the hooks of the new session's start bring the file.
+    /// Whether the hooks of the new session's start deliver the file.
     pub fn hooks_deliver(&self) -> bool {
         match self.carrier {
             Carrier::Mod => false,
@@ -255,18 +254,18 @@ impl Token {
         }
     }
 
-    /// Whether someone else than the hook starts the new session's first turn.
+    /// Whether the carrier, not the hook, starts the new session's first turn.
     pub fn carrier_starts(&self) -> bool {
         self.carrier == Carrier::Mod || self.kicks_off || !self.hooks_deliver()
     }
 
-    /// Whether it still has a way to go.
+    /// Whether it has not ended yet.
     pub fn live(&self) -> bool {
         self.step < Step::Acknowledged
     }
 
-    /// Whether the session waits for its carrier, a cancelled notice included.
-    pub fn holds_or_cancelled(&self, session: &str) -> bool {
+    /// Whether the session waits for its carrier, even if the notice was canceled.
+    pub fn awaits_carrier_or_cancelled(&self, session: &str) -> bool {
         self.parent == session && matches!(self.step, Step::Pending | Step::Clearing)
     }
 
@@ -275,23 +274,23 @@ impl Token {
         self.parent == session && self.step == Step::Unsealed
     }
 
-    /// Whether the session waits for its carrier, or waited in vain.
-    pub fn holds_or_failed(&self, session: &str) -> bool {
-        self.holds(session) || (self.parent == session && self.step == Step::Failed)
+    /// Whether the session waits for its carrier, or the boundary failed.
+    pub fn awaits_carrier_or_failed(&self, session: &str) -> bool {
+        self.awaits_carrier(session) || (self.parent == session && self.step == Step::Failed)
     }
 
-    /// Whether the main loop should do nothing more but end its turn.
-    pub fn holds(&self, session: &str) -> bool {
-        self.holds_or_cancelled(session) && !self.cancelled
+    /// Whether the main loop should only end its turn.
+    pub fn awaits_carrier(&self, session: &str) -> bool {
+        self.awaits_carrier_or_cancelled(session) && !self.cancelled
     }
 }
 
-/// What tests of boundaries begin with.
+/// A token for tests.
 #[cfg(any(test, feature = "testing"))]
 pub mod testing {
     use super::{Carrier, Delivery, Inject, Step, Time, Token};
 
-    /// A token of the module's at that step.
+    /// A token of the plugin's module at a step.
     ///
     /// # Panics
     /// Never.

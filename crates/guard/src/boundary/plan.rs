@@ -1,5 +1,5 @@
-//! What a carrier is to do next, as one pure step: the carrier reports, the
-//! answer is a single action. The mod interprets these and decides nothing.
+//! Decides a carrier's next action in one pure step: the carrier reports, and the answer is one
+//! action. The module follows it and decides nothing.
 
 use chrono::Duration;
 use serde::{Deserialize, Serialize};
@@ -13,14 +13,14 @@ use base::clock::Time;
 pub enum Report {
     /// A main-loop turn of a session ended.
     TurnComplete {
-        /// The model answered (usage was present).
+        /// The model answered (the turn has usage).
         #[serde(default)]
         answered: bool,
-        /// The person stopped it.
+        /// A person stopped the turn.
         #[serde(default)]
         is_aborted: bool,
     },
-    /// A wait is over.
+    /// The requested wait is over.
     Waited,
     /// The session was cleared.
     Cleared,
@@ -32,33 +32,33 @@ pub enum Report {
     },
     /// An action failed.
     Failed {
-        /// Which one.
+        /// The action that failed.
         #[serde(default)]
         what: String,
-        /// The client's words.
+        /// The client's error message.
         #[serde(default)]
         why: String,
     },
 }
 
 impl Report {
-    /// Whether a person pressed Escape, unless we ended the turn ourselves.
+    /// Whether a person pressed Escape, or the guard ended the turn itself.
     pub fn is_escape(&self) -> bool {
         matches!(self, Self::TurnComplete { is_aborted: true, .. })
     }
 }
 
-/// What a carrier is to do.
+/// A carrier's next action.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "action", rename_all = "lowercase")]
 pub enum Action {
     /// Nothing more.
     None,
-    /// Wait, showing `status`.
+    /// Wait and show `status`.
     Wait {
         /// Milliseconds.
         ms: u64,
-        /// For the session's band.
+        /// The text for the status strip.
         #[serde(skip_serializing_if = "Option::is_none")]
         status: Option<String>,
     },
@@ -67,14 +67,14 @@ pub enum Action {
         /// The token's id.
         token: String,
     },
-    /// Start the next turn with the delivery.
+    /// Start the next turn with the text.
     Submit {
         /// The token's id.
         token: String,
-        /// Which text.
+        /// Which text to submit.
         #[serde(skip)]
         what: Text,
-        /// The text, filled in at the edge.
+        /// The text; the caller fills it in.
         text: String,
     },
 }
@@ -89,31 +89,32 @@ pub enum Text {
     Continue,
 }
 
-/// What is known when a report comes in.
+/// The facts that a report is judged by.
 #[derive(Debug, Clone, Copy)]
 pub struct Situation<'a> {
     /// The session the report is about.
     pub session: &'a str,
-    /// Someone is at the terminal, and counts as gone then.
+    /// When the person at the terminal counts as gone; `None` if nobody is there.
     pub gone_at: Option<Time>,
-    /// Why the operator holds it back, if they do.
+    /// Why the operator keeps the session, if they do.
     pub held: Option<&'a str>,
-    /// Background agents run.
+    /// Background agents that still run.
     pub agents: u32,
-    /// What crosses may do so: what a seal asked for only while the seal is unbroken.
+    /// The delivery is valid: the seal is unbroken, or none is needed.
     pub sealed: bool,
-    /// The carrier that could take over.
+    /// The carrier that can take over.
     pub next: Option<Carrier>,
-    /// Now.
+    /// The current time.
     pub now: Time,
     /// The settings.
     pub settings: &'a BoundarySettings,
 }
 
-/// Takes a report, moves the token forward, says what to do next.
+/// Takes a report, moves the token forward, and returns the next action.
 pub fn next(token: &mut Token, report: &Report, at: &Situation) -> Action {
     match report {
-        // A person who pressed Escape wants to speak first: their next turn's end asks again.
+        // A person who pressed Escape wants to speak first. The end of their next turn reports
+        // again.
         Report::TurnComplete { is_aborted: true, .. }
             if token.parent == at.session && token.step > Step::Unsealed && !token.cut =>
         {
@@ -138,12 +139,13 @@ pub fn next(token: &mut Token, report: &Report, at: &Situation) -> Action {
             Action::None
         }
         Report::Failed { what, why } => {
-            // A failed submit leaves the token cleared: the hooks wake the session instead.
+            // After a failed submit the token is still cleared, so the hooks wake the session
+            // instead.
             token.hand_on(at.next, &format!("{what} failed: {why}"), at.now);
             Action::None
         }
-        // After a dropped delivery the token is still cleared: the hooks wake the
-        // session, or its next prompt gets the file.
+        // After a dropped delivery the token is still cleared: the hooks wake the session, or its
+        // next prompt gets the file.
         Report::TurnComplete { .. } | Report::Waited | Report::Submitted { dropped: Some(_) } => {
             Action::None
         }
@@ -154,8 +156,8 @@ fn submit(token: &Token, what: Text) -> Action {
     Action::Submit { token: token.id.clone(), what, text: String::new() }
 }
 
-/// What a carrier waits for where the notes are not sealed: somebody else seals them once the
-/// person counts as gone, and a boundary takes this one's place.
+/// Waits while the notes are not sealed. Another process seals them once the person counts as gone,
+/// and a new boundary replaces this one.
 fn wait_for_person(at: &Situation) -> Action {
     let left = at.gone_at.map_or(Duration::zero(), |gone| gone - at.now);
     let minutes = (left.num_seconds() + 59) / 60;
@@ -165,7 +167,7 @@ fn wait_for_person(at: &Situation) -> Action {
     Action::Wait { ms: millis(left + SEALING).min(LOOK), status: Some(status) }
 }
 
-/// How long the seal may take that a carrier waits for.
+/// The time a carrier allows for that seal.
 const SEALING: Duration = Duration::seconds(2);
 
 fn turn_ended(token: &mut Token, at: &Situation) -> Action {
@@ -175,9 +177,10 @@ fn turn_ended(token: &mut Token, at: &Situation) -> Action {
     if token.step != Step::Pending || token.stopped {
         return Action::None;
     }
-    // The notice is one by the clock: turns that nobody began (a monitor's event, an agent's end) don't renew it.
+    // The notice runs by the clock. Turns that nobody began (a monitor's event, an agent's end) do
+    // not restart it.
     token.cancelled = false;
-    // The carrier's time runs from here, not from the seal: turns may lie between.
+    // The carrier's time starts here and not at the seal, because turns may lie between.
     token.since = at.now;
     if !at.sealed {
         token.fail(EDITED, at.now);
@@ -206,21 +209,20 @@ pub enum Due {
     Later {
         /// Milliseconds.
         ms: u64,
-        /// For the user.
+        /// The status for the user.
         status: String,
     },
     /// At once.
     Now,
 }
 
-/// How long a notice waits before it is drawn again, in milliseconds.
+/// Milliseconds between two updates of a notice.
 const TICK: u64 = 1_000;
 
-/// How long a carrier waits for somebody else before it looks again: the operator may start the
-/// boundary meanwhile.
+/// Milliseconds until a carrier checks again. The operator may start the boundary in the meantime.
 const LOOK: u64 = 5_000;
 
-/// Whether a pending boundary may clear; begins the notice to an attended user.
+/// Whether a pending boundary may clear. Starts the notice to an attended user.
 pub fn due(token: &mut Token, at: &Situation) -> Due {
     if token.cancelled {
         return Due::Held;
@@ -230,20 +232,20 @@ pub fn due(token: &mut Token, at: &Situation) -> Due {
     }
     if let Some(why) = at.held {
         token.notice_until = None;
-        // The carrier is alive and waits: its time begins once nothing holds it back.
+        // The carrier is alive and waits, so its time starts when nothing holds it back.
         if at.now - token.since >= Duration::milliseconds(LOOK as i64) {
             token.since = at.now;
         }
-        let status = format!("{}. This session is kept: {why}", token.in_short());
+        let status = format!("{}. This session is kept: {why}", token.short_end_reason());
         return Due::Later { ms: LOOK, status };
     }
     let agents_until = token.created + seconds(at.settings.agents_wait_seconds);
     if at.agents > 0 && at.now < agents_until {
-        // The end of an agent starts a turn whose end reports again; this wait is the bound.
+        // An agent's end starts a turn that reports again. This wait is the upper bound.
         let agents = if at.agents == 1 { "agent" } else { "agents" };
         let status = format!(
             "{}. Waiting for {} background {agents}, then this session is cleared and a fresh one continues. /brain-guard:now does not wait",
-            token.in_short(),
+            token.short_end_reason(),
             at.agents,
         );
         return Due::Later { ms: millis(agents_until - at.now).min(LOOK), status };
@@ -257,9 +259,9 @@ pub fn due(token: &mut Token, at: &Situation) -> Due {
             let left = ms.div_ceil(TICK);
             let status = format!(
                 "{}. In {left} s this session is cleared and a fresh one continues. A prompt from you is answered first; /brain-guard:later keeps this session",
-                token.in_short(),
+                token.short_end_reason(),
             );
-            // To the next whole second, so that none is skipped.
+            // Waits until the next whole second, so that the countdown skips none.
             return Due::Later { ms: (ms - 1) % TICK + 1, status };
         }
     }
@@ -280,13 +282,15 @@ fn answer(token: &mut Token, answered: bool, is_aborted: bool, at: &Situation) -
     let back_off = seconds(*back_off);
     token.unanswered += 1;
     token.retry_at = Some(at.now + back_off);
-    let status =
-        format!("delivered, but no answer came; asking again in {} s", back_off.num_seconds());
+    let status = format!(
+        "The fresh session has the notes but did not answer. Next try in {} s",
+        back_off.num_seconds()
+    );
     Action::Wait { ms: millis(back_off), status: Some(status) }
 }
 
 fn continue_now(token: &mut Token, at: &Situation) -> Action {
-    // A wait that began before the retry was set, or one whose retry was answered meanwhile.
+    // The wait may have begun before the retry was set, or an answer came in the meantime.
     match token.retry_at {
         Some(due) if due <= at.now => {
             token.retry_at = None;
@@ -411,12 +415,12 @@ mod tests {
             panic!("it waits")
         };
         assert!(status.contains("your override is active"), "{status}");
-        // However long it is kept, the carrier's time has not begun.
+        // The carrier's time does not run while the session is kept.
         let long = now + Duration::minutes(30);
         let held = Situation { now: long, ..held };
         assert!(matches!(next(&mut t, &Report::Waited, &held), Action::Wait { .. }));
         assert_eq!(t.since, long);
-        // Once it is off, a whole new notice runs.
+        // After that, a complete new notice runs.
         let later = long + Duration::seconds(90);
         let action = next(&mut t, &Report::Waited, &at("old", true, later));
         assert!(matches!(action, Action::Wait { .. }));
@@ -459,7 +463,7 @@ mod tests {
                 Action::Wait {
                     ms: (back_off * 1000) as u64,
                     status: Some(format!(
-                        "delivered, but no answer came; asking again in {back_off} s"
+                        "The fresh session has the notes but did not answer. Next try in {back_off} s"
                     ))
                 }
             );

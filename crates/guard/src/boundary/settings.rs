@@ -1,4 +1,4 @@
-//! How a boundary is carried out and how often: the settings under `boundary`.
+//! The settings under `boundary`: how a boundary is performed, and how often.
 
 use serde::{Deserialize, Serialize};
 
@@ -30,33 +30,35 @@ pub enum CarrierChoice {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct BoundarySettings {
-    /// What executes it.
+    /// What performs the boundary.
     pub carrier: CarrierChoice,
     /// How the text reaches a session that was cleared through its terminal.
     pub inject: Inject,
-    /// The program and arguments of the carrier `command`; it gets the plan as JSON on stdin. User settings only.
+    /// The program and arguments of the carrier `command`. It gets the plan as JSON on stdin. Only
+    /// user settings may set it.
     pub command: Vec<String>,
-    /// Whether the carriers may use the chords that install put into the client's `keybindings.json`.
+    /// Whether carriers may use the chords that `install` put into the client's `keybindings.json`.
     pub chords: Switch,
-    /// Seconds without a key or a pointer's move after which the x11 carrier may bring the client's window to the front.
+    /// Seconds without a key press or pointer movement before the x11 carrier may bring the
+    /// client's window to the front.
     pub x11_idle_seconds: u64,
     /// Seconds of warning while someone is at the terminal.
     pub attended_notice_seconds: u64,
-    /// Minutes after a human prompt in which someone counts as being there.
+    /// Minutes after a human prompt during which a person counts as present.
     pub attended_minutes: u64,
-    /// Seconds between two boundaries of a job.
+    /// Minimum seconds between two boundaries of a job.
     pub min_interval_seconds: u64,
-    /// Boundaries of a job in an hour.
+    /// Maximum boundaries of a job in an hour.
     pub max_per_hour: u64,
-    /// Seconds to wait for background agents.
+    /// Maximum seconds to wait for background agents.
     pub agents_wait_seconds: u64,
     /// Seconds each step of a boundary may take before it counts as failed.
     pub step_seconds: u64,
-    /// Seconds for which a carrier tries again what was refused (another window in front, a dialog), before the
+    /// Seconds a carrier retries a refused step (another window in front, a dialog). After that the
     /// boundary is given up and the session goes on without blocks.
     pub give_up_seconds: u64,
-    /// Seconds to back off, try by try, before a new session whose first request got no answer is asked to go
-    /// on; past the last try it is left to the user.
+    /// Seconds to wait before each retry when the first request of a new session gets no answer.
+    /// After the last retry the user has to continue.
     pub retry_seconds: Vec<u64>,
 }
 

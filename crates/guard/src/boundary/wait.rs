@@ -1,19 +1,19 @@
-//! The waiting states of a boundary: who ends each, and when at the latest. No state without
-//! both, or a run would stand still in it. The waiter acts by its own rows; the others say what
-//! `hook::rewake` and the person's next turn do.
+//! The waiting states of a boundary: who ends each one, and when at the latest. A state without
+//! both would stop a run. The waiter process uses its own rows. The other rows describe
+//! `hook::rewake` and the person's next turn.
 
 use chrono::Duration;
 
 use super::{BoundarySettings, Carrier, LATE, Step, Token};
 
-/// Who ends a wait that lasts too long.
+/// Who ends a wait that takes too long.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Owner {
     /// The process that follows the end of a turn (`hook --rewake`).
     TurnEnd,
     /// The boundary's own process (`waiter`).
     Waiter,
-    /// A person, who has the session; nothing is blocked meanwhile.
+    /// A person, who uses the session; nothing is blocked.
     Person,
 }
 
@@ -22,14 +22,14 @@ pub enum Owner {
 pub struct Wait {
     /// Who ends it.
     pub owner: Owner,
-    /// How long it may last: from the step's beginning, or with [`Owner::TurnEnd`] from the
-    /// person's last prompt. `None` only with [`Owner::Person`].
+    /// How long it may take. It counts from the start of the step, or for [`Owner::TurnEnd`] from
+    /// the last prompt. `None` only for [`Owner::Person`].
     pub limit: Option<Duration>,
-    /// Why the boundary goes on or ends without what was waited for.
+    /// Why the boundary continues or ends when the time is over.
     pub why: &'static str,
 }
 
-/// What a token waits for in its step; `None` once it is over. `agents`: some still run.
+/// What a token waits for in its step; `None` if it has ended. `agents`: some still run.
 pub fn wait(token: &Token, agents: bool, settings: &BoundarySettings) -> Option<Wait> {
     let seconds = |seconds: u64| Duration::seconds(seconds.clamp(1, 86_400) as i64);
     let step = seconds(settings.step_seconds.min(3_600));
@@ -56,16 +56,18 @@ pub fn wait(token: &Token, agents: bool, settings: &BoundarySettings) -> Option<
             };
             (Owner::Waiter, notice + acts, why)
         }
-        // What types tries again for longer.
+        // Carriers that type keys retry for longer.
         Step::Clearing => (Owner::Waiter, if types { give_up } else { step }, LATE),
-        Step::Cleared => (Owner::Waiter, step * 3, "the file was not delivered in time"),
-        Step::Delivered => (Owner::Waiter, answer(settings), "it was not answered in time"),
+        Step::Cleared => (Owner::Waiter, step * 3, "the notes were not delivered in time"),
+        Step::Delivered => {
+            (Owner::Waiter, answer(settings), "the fresh session did not answer in time")
+        }
         Step::Acknowledged | Step::Failed => return None,
     };
     Some(Wait { owner, limit: Some(limit), why })
 }
 
-/// How long a fresh session's first answer may take: all retries, and the turns between them.
+/// The time for a new session's first answer: all retries, and the turns between them.
 pub fn answer(settings: &BoundarySettings) -> Duration {
     let retries = settings.retry_seconds.iter().fold(0, |all: u64, one| all.saturating_add(*one));
     Duration::seconds(retries.min(86_400) as i64) + Duration::hours(1)
@@ -102,7 +104,7 @@ mod tests {
                         assert!(limit < Duration::hours(3), "{token:?}: {limit}");
                     } else {
                         assert_eq!(wait.owner, Owner::Person, "{token:?}");
-                        assert!(!token.holds("old"), "nothing is blocked: {token:?}");
+                        assert!(!token.awaits_carrier("old"), "nothing is blocked: {token:?}");
                     }
                 }
             }

@@ -1,7 +1,7 @@
-//! The top-level blocks of a Markdown text, by range, and the mercy shown to text left open.
+//! Splits a Markdown text into its top-level blocks, by range.
 //!
-//! Block structure is pulldown-cmark's. Where Markdown would let one slip swallow the rest of
-//! the file (a fence or comment never closed), a heading of a known section ends it all the same.
+//! Block structure is that of pulldown-cmark. An unclosed fence or comment would hide the rest of
+//! the file, so a heading of a known section still ends it.
 
 use std::ops::Range;
 
@@ -10,7 +10,7 @@ use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag, T
 use super::shape::Shape;
 use super::words::visible;
 
-/// One block at the top level; list items count as blocks, their list does not.
+/// One top-level block. List items are blocks, and their list is not.
 #[derive(Debug)]
 pub(super) struct RawBlock {
     /// From the start of its line to the end of its text.
@@ -29,13 +29,13 @@ pub(super) enum RawKind {
     Comment,
     Rule,
     Paragraph,
-    /// What Markdown takes out of the text: link definitions.
+    /// Text that Markdown leaves out: link definitions.
     Definition,
     Other,
 }
 
-/// The blocks of `source` from byte `start` on. Text that belongs to none (link
-/// definitions) is made a block, so that all but white space is covered.
+/// The blocks of `source` from byte `start` on. Text outside of all blocks (link definitions)
+/// becomes a block, so that only white space is left out.
 pub(super) fn blocks(source: &str, start: usize, shape: &Shape) -> Vec<RawBlock> {
     let masked = without_open_comments(source, shape);
     let text = masked.as_deref().unwrap_or(source);
@@ -47,7 +47,7 @@ pub(super) fn blocks(source: &str, start: usize, shape: &Shape) -> Vec<RawBlock>
     cover(source, start, found)
 }
 
-/// Reads blocks from `at` on; `Some` says where to begin again after a block that was cut.
+/// Reads blocks from `at` on. Returns where to continue after a block that was cut.
 fn scan(text: &str, at: usize, shape: &Shape, found: &mut Vec<RawBlock>) -> Option<usize> {
     let mut depth = 0_usize;
     let mut heading = None;
@@ -119,8 +119,8 @@ fn of_html(raw: &str) -> RawKind {
     if comment { RawKind::Comment } else { RawKind::Other }
 }
 
-/// Where a known heading ends a block that can't have meant to hold it: a fence that is
-/// never closed, or raw HTML.
+/// Where a known heading ends a block that cannot be meant to contain it: an unclosed fence, or raw
+/// HTML.
 fn cut_at(text: &str, range: &Range<usize>, shape: &Shape) -> Option<usize> {
     let raw = &text[range.clone()];
     if raw.trim_start().starts_with("<!--") || closing_fence(raw).is_none() && is_fence(raw) {
@@ -134,7 +134,7 @@ fn is_fence(raw: &str) -> bool {
     raw.trim_start().starts_with(['`', '~'])
 }
 
-/// The line that would close a fence left open; `None` where there is nothing to close.
+/// The line that closes an open fence; `None` if there is no open fence.
 pub(super) fn closing_fence(raw: &str) -> Option<String> {
     let raw = raw.trim();
     let letter = raw.chars().next().filter(|letter| matches!(letter, '`' | '~'))?;
@@ -170,7 +170,8 @@ fn is_known_heading(line: &str, shape: &Shape) -> bool {
         && shape.find_heading(title).is_some()
 }
 
-/// A heading written without the space after its `#`s: a paragraph to Markdown, not to a person.
+/// A heading without the space after its `#`s. Markdown reads it as a paragraph, but a person does
+/// not.
 pub(super) fn heading_without_space(raw: &str) -> Option<(u8, &str)> {
     let raw = raw.trim_end();
     let line = raw.trim_start_matches(' ');
@@ -181,15 +182,15 @@ pub(super) fn heading_without_space(raw: &str) -> Option<(u8, &str)> {
     plain.then_some((hashes as u8, title))
 }
 
-/// Where comments begin that hide more than they can mean: those that are never closed, and
-/// those that are closed only by the end of another comment beyond a known heading.
+/// The starts of comments that hide too much. Such a comment is never closed, or is closed only by
+/// another comment's end after a known heading.
 pub(super) fn open_comments(source: &str, shape: &Shape) -> Vec<usize> {
     let mut open = Vec::new();
     let mut at = 0;
     while let Some(found) = source[at..].find("<!--") {
         let start = at + found;
         let inner = start + 4;
-        // Within a line or an item a comment ends with that.
+        // Inside a line or an item, a comment ends with it.
         let line = source[..start].rfind(['\n', '\r']).map_or(0, |at| at + 1);
         if !source[line..start].bytes().all(|byte| byte == b' ') {
             at = inner;
@@ -208,8 +209,7 @@ pub(super) fn open_comments(source: &str, shape: &Shape) -> Vec<usize> {
     open
 }
 
-/// A copy of the source in which open comments are none. Same length, so that ranges hold for
-/// the source.
+/// A copy of the source without open comments. It has the same length, so that ranges stay valid.
 fn without_open_comments(source: &str, shape: &Shape) -> Option<String> {
     let open = open_comments(source, shape);
     if open.is_empty() {
@@ -226,7 +226,7 @@ fn without_open_comments(source: &str, shape: &Shape) -> Option<String> {
     Some(masked)
 }
 
-/// Snaps blocks to the start of their lines and turns what lies between into blocks of its own.
+/// Moves block starts to the start of their lines, and turns text between blocks into blocks.
 fn cover(source: &str, start: usize, found: Vec<RawBlock>) -> Vec<RawBlock> {
     let mut covered: Vec<RawBlock> = Vec::with_capacity(found.len());
     let mut end = start;
@@ -240,7 +240,7 @@ fn cover(source: &str, start: usize, found: Vec<RawBlock>) -> Vec<RawBlock> {
         }
         block.range.start = block.range.start.max(end);
         leftover(source, end..block.range.start, &mut covered);
-        // A link definition and the line right below it are one paragraph to a person.
+        // A link definition and the line right below it look like one paragraph to a person.
         let joins = |last: &mut RawBlock| {
             last.kind == RawKind::Definition
                 && block.kind == RawKind::Paragraph

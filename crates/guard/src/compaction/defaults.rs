@@ -1,6 +1,6 @@
-//! The shape a file has where the settings say nothing: six sections and the routing table, which
-//! says by its kind where a note goes. Kinds go to a section by its [`Role`], since users may name
-//! theirs otherwise; a new default section needs a role of its own.
+//! The default shape of a file: six sections, and the routing table from the kind of a note to its
+//! section. Kinds lead to a section by its [`Role`], because users may rename sections. A new
+//! default section needs its own role.
 
 use super::{NEXT, Role, Section, Shape};
 

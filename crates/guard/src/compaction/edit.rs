@@ -1,4 +1,4 @@
-//! Edits of a file that leave every other byte as it stands.
+//! Edits a file and leaves every other byte unchanged.
 
 use super::flags;
 use super::insert::{self, Insertion};
@@ -9,57 +9,57 @@ use super::{Block, BlockKind, Document, Entry, Shape, blocks, notes, parse, says
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EditError {
     /// The shape has no such section.
-    #[error("no section {name:?}; there are: {known}")]
+    #[error("there is no section {name:?}; use one of: {known}")]
     UnknownSection {
-        /// What was asked for.
+        /// The requested name.
         name: String,
-        /// The names there are.
+        /// The existing names.
         known: String,
     },
-    /// Nothing to append.
+    /// The entry is empty.
     #[error("the entry is empty; write what it should say, or `none: <reason>`")]
     EmptyEntry,
     /// No entry has this id.
     #[error("no entry {id:?}{near}")]
     UnknownId {
-        /// What was asked for.
+        /// The requested id.
         id: String,
-        /// The entries whose ids are nearest, ready to print.
+        /// The entries with the nearest ids, ready to print.
         near: String,
     },
-    /// Several entries have it.
-    #[error("{id:?} stands for several entries: {entries}; give all six digits")]
+    /// Several entries have the id.
+    #[error("{id:?} matches several entries: {entries}; give all six digits")]
     Ambiguous {
-        /// What was asked for.
+        /// The requested id.
         id: String,
-        /// Those entries, ready to print.
+        /// The entries, ready to print.
         entries: String,
     },
-    /// An entry can't be marked without changing what the lines next to it mean.
+    /// Marking an entry would change the meaning of the lines next to it.
     #[error(
         "line {line} runs into the lines next to it: put a blank line before and after the entry and try again"
     )]
     Joined {
-        /// Where, counted from 1.
+        /// The line, counted from 1.
         line: usize,
     },
-    /// Something in the file is left open and would take the new text in.
+    /// An open fence, comment or tag in the file would contain the new text.
     #[error(
         "line {line} opens a fence, comment or tag that is never closed: close it and try again"
     )]
     Open {
-        /// Where, counted from 1.
+        /// The line, counted from 1.
         line: usize,
     },
 }
 
-/// Adds what a text says at the end of a section: one entry, or several ([`notes()`]).
-/// A missing section is put in its place. Every byte that was there stays.
+/// Adds one or several entries ([`notes()`]) at the end of a section. Creates a missing section in
+/// its place. Every existing byte stays.
 pub fn append(text: &str, shape: &Shape, section: &str, entry: &str) -> Result<String, EditError> {
     add(text, shape, find(shape, section)?, &notes(entry))
 }
 
-/// Adds entries, as [`notes()`] makes them, at the end of a section by its index.
+/// Adds entries, as [`notes()`] makes them, at the end of a section given by index.
 pub fn add(
     text: &str,
     shape: &Shape,
@@ -69,7 +69,7 @@ pub fn add(
     put(text, shape, section, entries, insert::ways)
 }
 
-/// As [`add()`], at the top of the section: before what stands there.
+/// Like [`add()`], but at the top of the section.
 pub fn add_first(
     text: &str,
     shape: &Shape,
@@ -79,7 +79,7 @@ pub fn add_first(
     put(text, shape, section, entries, insert::ways_first)
 }
 
-/// The ways to put entries into a section, the plainest first.
+/// Returns the ways to put entries into a section, the simplest first.
 type Ways = fn(&Document, usize, &[(&Marker, &str)]) -> Vec<Insertion>;
 
 /// Adds entries in the first way that changes nothing else.
@@ -100,8 +100,8 @@ fn put(
     ways.iter().map(|way| way.apply(text)).find(sound).ok_or_else(|| open(&document, &ways))
 }
 
-/// Marks an entry closed. The id may be cut short to three digits where that is clear;
-/// entries that say the same are closed together, and a closed one stays as it is.
+/// Closes an entry. The id may be shortened to three digits if it is unambiguous. Entries with the
+/// same text are closed together. A closed entry stays unchanged.
 pub fn close(text: &str, shape: &Shape, id: &str) -> Result<String, EditError> {
     let document = parse(text, shape);
     let wanted = id.trim().trim_start_matches('#').to_ascii_lowercase();
@@ -125,7 +125,8 @@ pub fn close(text: &str, shape: &Shape, id: &str) -> Result<String, EditError> {
     Ok(out)
 }
 
-/// Why no way to close an entry does: below a comment left open any end of one may end that.
+/// Why no way to close the entry works. Below an open comment, any comment end would close that
+/// comment.
 fn stuck(document: &Document, entry: &Entry) -> EditError {
     let source = document.source();
     let open = blocks::open_comments(source, document.shape());
@@ -135,7 +136,7 @@ fn stuck(document: &Document, entry: &Entry) -> EditError {
     }
 }
 
-/// The ways to write an entry closed, the plainest first.
+/// The ways to write an entry as closed, the simplest first.
 fn closings(text: &str, entry: &Entry) -> Vec<String> {
     let newline = insert::newline(text);
     let (start, end) = (entry.range.start, entry.range.end);
@@ -163,7 +164,7 @@ fn closings(text: &str, entry: &Entry) -> Vec<String> {
         let closed_block = [&text[..start + blank], "closed: ", &text[start + blank..end]].concat();
         ways.push([&closed_block, &text[end..]].concat());
         ways.push([&closed_block, newline, &text[end..]].concat());
-        // In front of a fence or the like a word would make a paragraph of it.
+        // A word in front of a fence or similar markup would turn it into a paragraph.
         ways.insert(if is_markup(&entry.text) { 0 } else { 2 }, own_item(&closed, ""));
     } else {
         let digits = raw[blank..].bytes().take_while(u8::is_ascii_digit).count();
@@ -182,20 +183,20 @@ fn closings(text: &str, entry: &Entry) -> Vec<String> {
         ways.push(put(marker + gap, if gap == 0 { " [x] " } else { "[x] " }));
         ways.push(own_item(&closed, ""));
     }
-    // A comment ends the list, whose last item would take in an indented block; a rule does
-    // where the comment's end would be that of one left open above.
+    // A comment ends the list, so that its last item does not contain an indented block. A rule
+    // does the same where the comment's end would close an open comment above.
     let ends = insert::LIST_END;
     ways.extend([own_item(&closed, ends), own_item(&fenced, ""), own_item(&fenced, ends)]);
     ways.push(own_item(&fenced, "***"));
     ways
 }
 
-/// Whether a text starts with a block that only stands at the start of a line.
+/// Whether a text starts with markup that only works at the start of a line.
 fn is_markup(text: &str) -> bool {
     ["```", "~~~", ">", "|", "<", "#", "    "].iter().any(|start| text.starts_with(start))
 }
 
-/// Whether `new` reads as the document does, but for this entry being closed.
+/// Whether `new` differs from the document only in this entry being closed.
 fn closes_only(document: &Document, new: &str, closed: &Entry) -> bool {
     let new = parse(new, document.shape());
     let same = |(a, b): (&&Entry, &&Entry)| {
@@ -204,25 +205,25 @@ fn closes_only(document: &Document, new: &str, closed: &Entry) -> bool {
         flags
             && a.section == b.section
             && a.under == b.under
-            && (a.text == b.text || touched && says(a) == says(b))
+            && (a.text == b.text || touched && bare_text(a) == bare_text(b))
     };
-    let (before, after) = (telling(document), telling(&new));
+    let (before, after) = (meaningful_entries(document), meaningful_entries(&new));
     before.len() == after.len() && before.iter().zip(&after).all(same)
 }
 
-/// The entries that are more than punctuation.
-fn telling<'a>(document: &'a Document) -> Vec<&'a Entry> {
+/// The entries with more than punctuation.
+fn meaningful_entries<'a>(document: &'a Document) -> Vec<&'a Entry> {
     document.entries().filter(|entry| !says_nothing(&entry.text)).collect()
 }
 
-/// What an entry says, without what wraps it.
-fn says(entry: &Entry) -> String {
+/// The words of an entry, without flags, white space and backticks around it.
+fn bare_text(entry: &Entry) -> String {
     let bare = flags::flags(&entry.text).bare;
     bare.split_whitespace().collect::<String>().trim_matches('`').to_owned()
 }
 
-/// Puts `body` in the place of what a section holds below its heading and prompt. The body
-/// is Markdown of the guard's own; the section is made where it is missing.
+/// Replaces the text of a section below its heading and prompt. The guard itself writes `body`.
+/// Creates a missing section.
 pub fn replace_section_body(
     text: &str,
     shape: &Shape,
@@ -252,7 +253,7 @@ pub fn replace_section_body(
     let end = next.map_or(text.len(), |block| block.range.start);
     let gap = if body.is_empty() { "" } else { newline };
     let tail = if next.is_some() { newline } else { "" };
-    // A comment ends the list where an indented heading would be taken for its last item's.
+    // A comment ends the list, so that its last item does not contain an indented heading.
     let fence = [insert::LIST_END, newline].concat();
     let ways = ["", &fence].map(|fence| Insertion {
         at: start,
@@ -264,7 +265,7 @@ pub fn replace_section_body(
         .ok_or_else(|| open(&document, &ways))
 }
 
-/// Whether `new` has the document's headings, and its entries outside of one section.
+/// Whether `new` has the document's headings, and the same entries outside of one section.
 fn keeps_others(document: &Document, new: &str, section: usize) -> bool {
     let new = parse(new, document.shape());
     let others = |document: &Document| -> Vec<_> {
@@ -312,7 +313,7 @@ fn near(document: &Document, wanted: &str) -> String {
     if entries.is_empty() {
         "; no entry is open".to_owned()
     } else {
-        format!("; near: {}", entries.join(", "))
+        format!("; the nearest are: {}", entries.join(", "))
     }
 }
 

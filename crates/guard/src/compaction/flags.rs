@@ -1,18 +1,18 @@
-//! What the first signs and words of an entry mean: pinned, closed, `none:`, a kind.
+//! Reads the flags at the start of an entry: pinned, closed, `none:`, a kind.
 
-/// What stands in front of an entry's words.
+/// The flags of an entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Flags<'a> {
     pub pinned: bool,
     pub closed: bool,
     pub none: bool,
-    /// A word with a colon, if there is one.
+    /// The first word, if a colon follows it.
     pub word: Option<String>,
-    /// The text without flags, with that word.
+    /// The text without flags, but with that word.
     pub bare: &'a str,
 }
 
-/// Reads the flags in front of a text, in any order: checkbox, pin, `closed:`, and the strike around it.
+/// Reads the flags of a text in any order: checkbox, pin, `closed:`, and strikethrough.
 pub(crate) fn flags(text: &str) -> Flags<'_> {
     let (mut pinned, mut closed) = (false, false);
     let mut rest = text.trim();
@@ -39,7 +39,7 @@ pub(crate) fn flags(text: &str) -> Flags<'_> {
     Flags { pinned, closed, none, word: lead.map(|(word, _)| word), bare: rest }
 }
 
-/// Whether a text starts with a checkbox, whether that is ticked, and what follows.
+/// Whether a checkbox at the start is ticked, and the text after it. `None` without a checkbox.
 pub(crate) fn checkbox(text: &str) -> Option<(bool, &str)> {
     let (checked, after) = match text.get(..3)? {
         "[ ]" => (false, &text[3..]),
@@ -52,19 +52,19 @@ pub(crate) fn checkbox(text: &str) -> Option<(bool, &str)> {
 
 fn pin(text: &str) -> Option<&str> {
     let after = text.strip_prefix('!')?.trim_start_matches('!');
-    // An image and an inequality are no pins.
+    // An image or an inequality is no pin.
     (!after.starts_with(['[', '='])).then(|| after.trim_start())
 }
 
 fn struck(text: &str) -> Option<&str> {
     let inner = text.strip_prefix("~~")?.strip_suffix("~~")?;
-    // Three and more are a fence.
+    // Three or more are a fence.
     let fence = inner.starts_with('~') || inner.ends_with('~');
     (!fence && !inner.trim().is_empty() && !inner.contains("~~")).then(|| inner.trim())
 }
 
-/// A first word with a colon, lower case, emphasis around it ignored; and what follows.
-/// `std::fs` and `https://` are none.
+/// The first word before a colon, in lower case and without emphasis, and the text after it.
+/// `std::fs` and `https://` do not count.
 pub(crate) fn lead(text: &str) -> Option<(String, &str)> {
     let emphasis = ['*', '_', '`'];
     let start = text.trim_start_matches(emphasis);

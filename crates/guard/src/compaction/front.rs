@@ -1,26 +1,26 @@
-//! The YAML front matter: the few keys the guard keeps there, the rest carried along.
+//! The YAML front matter: the guard's own keys, and all other lines unchanged.
 
-/// What the front matter says. Times are kept as they are written (RFC 3339).
+/// The content of the front matter. Times stay as written (RFC 3339).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FrontMatter {
     /// The job the file belongs to.
     pub job: Option<String>,
-    /// When the file was born.
+    /// When the file was created.
     pub created: Option<String>,
     /// How often it was sealed.
     pub version: Option<u64>,
     /// When it was last sealed.
     pub sealed: Option<String>,
-    /// What it held then: [`super::digest`].
+    /// The digest of the content at that time: [`super::digest`].
     pub digest: Option<String>,
     /// Every other line, word for word.
     pub extra: Vec<String>,
 }
 
 impl FrontMatter {
-    /// Reads the front matter at the start of a text and says where it ends (0: there is none).
-    /// It must stand first, be closed, and look like keys and values: a text that merely
-    /// begins with a rule has none.
+    /// Reads the front matter at the start of a text and returns where it ends (0 if there is
+    /// none). It must come first, be closed, and look like keys and values. A text that only begins
+    /// with a rule has none.
     pub(super) fn read(text: &str) -> (Self, usize) {
         let none = (Self::default(), 0);
         let start = if text.starts_with('\u{feff}') { 3 } else { 0 };
@@ -66,7 +66,7 @@ impl FrontMatter {
         }
     }
 
-    /// Writes it with its fences; keys that have no value are left out.
+    /// Writes the front matter with its fences. Leaves out keys without a value.
     pub(super) fn write(&self, out: &mut String) {
         out.push_str("---\n");
         let version = self.version.map(|version| version.to_string());
@@ -93,7 +93,7 @@ impl FrontMatter {
     }
 }
 
-/// Blank, a comment, a key, or a line that continues one.
+/// Whether a line is blank, a comment, a key, or continues a key.
 fn looks_like_yaml(line: &str) -> bool {
     if line.is_empty() || line.starts_with([' ', '\t', '#']) || line.starts_with("- ") {
         return true;
@@ -109,7 +109,7 @@ fn unquote(value: &str) -> &str {
     value.strip_prefix('\'').and_then(|value| value.strip_suffix('\'')).unwrap_or(value)
 }
 
-/// A YAML double-quoted scalar, of which a JSON string is a case; anything else stands for itself.
+/// Reads a YAML double-quoted scalar (a JSON string is one). Any other value stays unchanged.
 fn decode(value: &str) -> String {
     let quoted = value.starts_with('"').then(|| serde_json::from_str(value).ok()).flatten();
     quoted.unwrap_or_else(|| value.to_owned())
@@ -132,7 +132,7 @@ fn encode(value: &str, out: &mut String) {
     }
 }
 
-/// A scalar as the front matter writes it.
+/// Formats a value as a scalar of the front matter.
 pub(super) fn scalar(value: &str) -> String {
     let mut out = String::new();
     encode(value, &mut out);

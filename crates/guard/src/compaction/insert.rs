@@ -1,13 +1,13 @@
-//! Where new text goes so that nothing that stands there changes its meaning.
+//! Finds places for new text where it does not change the meaning of existing text.
 
 use super::item::Marker;
 use super::render::{heading, items};
 use super::{Block, BlockKind, Document, Entry, blocks, parse};
 
-/// What ends a list without a word.
+/// Ends a list without visible text.
 pub(super) const LIST_END: &str = "<!-- -->";
 
-/// Text to put in, and where.
+/// A text and the position to insert it.
 #[derive(Clone)]
 pub(super) struct Insertion {
     pub at: usize,
@@ -20,20 +20,20 @@ impl Insertion {
     }
 }
 
-/// The line break the file uses.
+/// The file's line break.
 pub(super) fn newline(source: &str) -> &'static str {
     let crlf = source.find('\n').is_some_and(|at| source[..at].ends_with('\r'));
     if crlf { "\r\n" } else { "\n" }
 }
 
-/// The ways to put items at the end of a section, the plainest first.
+/// The ways to put items at the end of a section, the simplest first.
 pub(super) fn ways(document: &Document, section: usize, new: &[(&Marker, &str)]) -> Vec<Insertion> {
     listed(document, section, new, |list, tight| {
         opening(document, section).map(|opening| appended(document, opening, list, tight))
     })
 }
 
-/// The ways to put items at the top of a section, the plainest first.
+/// The ways to put items at the top of a section, the simplest first.
 pub(super) fn ways_first(
     document: &Document,
     section: usize,
@@ -51,8 +51,8 @@ pub(super) fn ways_first(
     })
 }
 
-/// The ways that `into` has for the items as a list, and whether it begins with a bullet; those
-/// of a section that has to be made where it has none.
+/// The ways that `into` returns for the items as a list. `into` also gets whether the list begins
+/// with a bullet. Without a section, returns the ways to create it.
 fn listed(
     document: &Document,
     section: usize,
@@ -85,10 +85,12 @@ fn appended(document: &Document, opening: usize, items: &str, tight: bool) -> Ve
     let entry = last.and_then(|block| entry_of(document, block));
     let tight = tight && entry.is_some_and(|entry| entry.marker == Marker::Bullet);
     let gap = if tight { newline.to_owned() } else { newline.repeat(2) };
-    let mut ways = vec![Insertion { at: end, text: format!("{gap}{items}{}", after(source, end)) }];
+    let mut ways =
+        vec![Insertion { at: end, text: format!("{gap}{items}{}", line_break_after(source, end)) }];
     if let Some(fence) = entry.and_then(|entry| blocks::closing_fence(&source[entry.range.clone()]))
     {
-        let text = format!("{newline}{fence}{newline}{newline}{items}{}", after(source, end));
+        let text =
+            format!("{newline}{fence}{newline}{newline}{items}{}", line_break_after(source, end));
         ways.push(Insertion { at: end, text });
     }
     ways.extend(below_heading(document, opening, items));
@@ -100,15 +102,17 @@ fn below_heading(document: &Document, opening: usize, items: &str) -> [Insertion
     let source = document.source();
     let newline = newline(source);
     let start = line_end(source, &document.blocks()[prompted(document, opening)]);
-    // A blank line after, lest a paragraph that follows is taken for the item's.
-    let text = format!("{newline}{newline}{items}{newline}{}", after(source, start));
-    // A comment ends the list, which would take in an indented block.
-    let fenced =
-        format!("{newline}{newline}{items}{newline}{LIST_END}{newline}{}", after(source, start));
+    // A blank line keeps the next paragraph out of the item.
+    let text = format!("{newline}{newline}{items}{newline}{}", line_break_after(source, start));
+    // A comment ends the list, so that the item does not contain an indented block.
+    let fenced = format!(
+        "{newline}{newline}{items}{newline}{LIST_END}{newline}{}",
+        line_break_after(source, start)
+    );
     [text, fenced].map(|text| Insertion { at: start, text })
 }
 
-/// A section's heading, or the prompt that stands below it.
+/// The index of a section's heading, or of the prompt below it.
 fn prompted(document: &Document, opening: usize) -> usize {
     let next = document.blocks().get(opening + 1);
     opening + usize::from(next.is_some_and(|block| block.kind == BlockKind::Comment))
@@ -126,7 +130,7 @@ fn prepended(document: &Document, opening: usize, items: &str, tight: bool) -> V
     joined.into_iter().chain(below_heading(document, opening, items)).collect()
 }
 
-/// The ways to put in a section that is missing, in its place.
+/// The ways to create a missing section in its place.
 pub(super) fn created(document: &Document, section: usize, body: &str) -> Vec<Insertion> {
     let source = document.source();
     let newline = newline(source);
@@ -160,13 +164,13 @@ pub(super) fn created(document: &Document, section: usize, body: &str) -> Vec<In
     ways
 }
 
-/// The last heading of a section.
+/// The index of the last heading of a section.
 pub(super) fn opening(document: &Document, section: usize) -> Option<usize> {
     let opens = |block: &Block| block.kind == BlockKind::Section && block.section == Some(section);
     document.blocks().iter().rposition(opens)
 }
 
-/// The end of a block's last line that says something, its line break excluded.
+/// The end of a block's last line with text, without its line break.
 pub(super) fn line_end(source: &str, block: &Block) -> usize {
     let raw = &source[block.range.clone()];
     let text = raw.trim_end().len();
@@ -179,8 +183,8 @@ fn entry_of<'a>(document: &'a Document, block: &Block) -> Option<&'a Entry> {
     document.entries().nth(index)
 }
 
-/// The line break needed after text that is put in at `at`.
-fn after(source: &str, at: usize) -> &'static str {
+/// The line break needed after text inserted at `at`.
+fn line_break_after(source: &str, at: usize) -> &'static str {
     let newline = newline(source);
     let rest = &source[at..];
     if rest.is_empty() {
@@ -197,7 +201,7 @@ fn ends_blank(text: &str) -> bool {
     rest.trim_end_matches(['\r', ' ', '\t']).ends_with('\n') || rest.trim().is_empty()
 }
 
-/// Whether `new` reads as the document does, with nothing but these entries added to the section.
+/// Whether `new` only adds these entries to the section.
 pub(super) fn adds_only(
     document: &Document,
     new: &str,
@@ -217,7 +221,7 @@ pub(super) fn adds_only(
         return false;
     }
     let at = old.iter().zip(&now).take_while(|(a, b)| same(a, b)).count();
-    // Entries equal to those added may stand right before: step back until it fits.
+    // Entries equal to the added ones may come right before, so step back until they match.
     (0..=added.len().min(at)).any(|back| {
         let at = at - back;
         let (new, rest) = now[at..].split_at(added.len());

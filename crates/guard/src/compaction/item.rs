@@ -1,4 +1,4 @@
-//! One entry's text: out of its list item, and into one.
+//! Converts between an entry's text and its list item.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,13 +9,13 @@ use super::flags::flags;
 pub enum Marker {
     /// `-`, `*` or `+`.
     Bullet,
-    /// A number, which is kept.
+    /// A number, which stays unchanged.
     Ordered(String),
-    /// None: a paragraph, a fence, a table, a quote.
+    /// No marker: a paragraph, a fence, a table, a quote.
     Block,
 }
 
-/// The lines of a text, whatever ends them, without the ends.
+/// The lines of a text, without their line endings of any kind.
 pub(super) fn lines(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = Some(text);
     std::iter::from_fn(move || {
@@ -27,8 +27,8 @@ pub(super) fn lines(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Splits a list item, as it stands in the file from the start of its line, into marker and text.
-pub(super) fn of_item(raw: &str) -> (Marker, String) {
+/// Splits a list item, from the start of its line in the file, into marker and text.
+pub(super) fn parse_item(raw: &str) -> (Marker, String) {
     let mut all = lines(raw);
     let first = all.next().unwrap_or_default();
     let (indent, body) = columns(first);
@@ -37,7 +37,7 @@ pub(super) fn of_item(raw: &str) -> (Marker, String) {
         if digits == 0 { Marker::Bullet } else { Marker::Ordered(body[..digits].to_owned()) };
     let after = body.get(digits + 1..).unwrap_or_default();
     let (gap, text) = columns_from(after, indent + digits + 1);
-    // CommonMark: five and more columns are one, and an indented code block.
+    // CommonMark: five or more columns mean one column and an indented code block.
     let (pad, code) = if text.is_empty() {
         (1, 0)
     } else if gap > 4 {
@@ -55,10 +55,10 @@ pub(super) fn of_item(raw: &str) -> (Marker, String) {
     (marker, tidy(&out))
 }
 
-/// The text of a block that is no list item: its first line's indentation off from every line.
-pub(super) fn of_block(raw: &str) -> String {
+/// The text of a block that is no list item. Removes the first line's indentation from every line.
+pub(super) fn block_text(raw: &str) -> String {
     let indent = lines(raw).find(|line| !line.trim().is_empty()).map_or(0, |line| columns(line).0);
-    // An indented code block keeps what makes it one.
+    // An indented code block keeps its indentation.
     let width = if indent > 3 { 0 } else { indent };
     let mut out = String::with_capacity(raw.len());
     for (index, line) in lines(raw).enumerate() {
@@ -70,7 +70,7 @@ pub(super) fn of_block(raw: &str) -> String {
     tidy(&out)
 }
 
-/// Without blank lines around, and with lines of mere white space empty.
+/// Removes blank lines around the text and white space in blank lines.
 fn tidy(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for line in text.split('\n') {
@@ -84,7 +84,7 @@ fn tidy(text: &str) -> String {
     out
 }
 
-/// Columns of indentation, tab stops at four, and the rest of the line.
+/// The columns of indentation (tab stops at four), and the rest of the line.
 fn columns(line: &str) -> (usize, &str) {
     columns_from(line, 0)
 }
@@ -101,7 +101,7 @@ fn columns_from(line: &str, start: usize) -> (usize, &str) {
     (column - start, "")
 }
 
-/// Takes up to `width` columns of indentation off; what one tab held beyond stays as spaces.
+/// Removes up to `width` columns of indentation. The rest of a partly removed tab becomes spaces.
 fn push_dedented(line: &str, width: usize, out: &mut String) {
     let mut column = 0;
     for (index, byte) in line.bytes().enumerate() {
@@ -121,14 +121,14 @@ fn push_dedented(line: &str, width: usize, out: &mut String) {
     }
 }
 
-/// Writes an entry as a list item, the form the seal gives to every one: whatever the text
-/// holds, fences and comments left open too, ends with the item. Without a final line break.
+/// Writes an entry as a list item, the form the seal uses. Open fences and comments end with the
+/// item. Writes no final line break.
 pub(crate) fn write(marker: &Marker, text: &str, out: &mut String) {
     write_padded(marker, text, 0, out);
 }
 
-/// As [`write()`], the text indented by at least `least` columns: from four on, no heading
-/// that follows can be taken for a part of the item, indented as it may be.
+/// Like [`write()`], with the text indented by at least `least` columns. From four on, no following
+/// heading can become part of the item.
 pub(super) fn write_padded(marker: &Marker, text: &str, least: usize, out: &mut String) {
     let start = out.len();
     match marker {
@@ -154,15 +154,15 @@ pub(super) fn write_padded(marker: &Marker, text: &str, least: usize, out: &mut 
     }
 }
 
-/// As [`write()`], by itself.
+/// Like [`write()`], as a new string.
 pub(crate) fn written(marker: &Marker, text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 8);
     write(marker, text, &mut out);
     out
 }
 
-/// A text in a fence no line of it can close, its flags before the fence: the form for
-/// what would not be read back as one entry.
+/// Puts a text into a fence that none of its lines can close, with its flags before the fence. This
+/// is the form for a text that would not be read back as one entry.
 pub(crate) fn fenced(text: &str) -> String {
     let flags = flags(text);
     let longest = text.split(|letter| letter != '`').map(str::len).max().unwrap_or(0);
@@ -207,11 +207,14 @@ mod tests {
             ("  - a\r\n    b\r\n", "a\nb"),
             ("-\n  a", "a"),
         ] {
-            let (marker, got) = of_item(raw);
+            let (marker, got) = parse_item(raw);
             assert_eq!((marker, got.as_str()), (Marker::Bullet, text), "{raw:?}");
-            assert_eq!(of_item(&written(&Marker::Bullet, text)).1, text, "{raw:?}");
+            assert_eq!(parse_item(&written(&Marker::Bullet, text)).1, text, "{raw:?}");
         }
-        assert_eq!(of_item("12) a\n    b"), (Marker::Ordered("12".to_owned()), "a\nb".to_owned()));
+        assert_eq!(
+            parse_item("12) a\n    b"),
+            (Marker::Ordered("12".to_owned()), "a\nb".to_owned())
+        );
         assert_eq!(written(&Marker::Ordered("12".to_owned()), "a\nb"), "12. a\n    b");
     }
 

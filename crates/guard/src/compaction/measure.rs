@@ -1,4 +1,4 @@
-//! How big the file is, in words as a person counts them.
+//! Measures the file in words, as a person counts them.
 
 use serde::Serialize;
 
@@ -7,14 +7,14 @@ use super::{Document, Role, Shape, parse};
 /// The words of a file, section by section.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Measure {
-    /// The gauge: words of all entries but those of the commits. Front matter,
-    /// comments and headings don't count.
+    /// The gauge: words of all entries except the commits. Front matter, comments and headings do
+    /// not count.
     pub total: usize,
-    /// Every section of the shape, in order; the commits too.
+    /// Every section of the shape in order, including the commits.
     pub sections: Vec<SectionWords>,
-    /// Words of the commits, which are not in `total`.
+    /// Words of the commits, which are not part of `total`.
     pub git: usize,
-    /// Words outside of every section, which are in `total`.
+    /// Words outside of all sections, which are part of `total`.
     pub stray: usize,
 }
 
@@ -52,7 +52,7 @@ pub fn measure(document: &Document) -> Measure {
     measure
 }
 
-/// The gauge's reading of a file: [`Measure::total`].
+/// The words that the gauge shows for a file: [`Measure::total`].
 pub fn gauge_words(text: &str, shape: &Shape) -> usize {
     measure(&parse(text, shape)).total
 }

@@ -1,8 +1,8 @@
-//! The compaction file: what it is made of, how it is read, measured and edited.
+//! The compaction file: its structure, and how it is read, measured and edited.
 //!
-//! The file is Markdown that an agent writes by hand, so reading never fails and
-//! never loses a byte: [`parse()`] tiles the source, [`render()`] puts the tiles back.
-//! Nothing here touches a file, a clock or the environment.
+//! An agent writes the Markdown by hand, so reading never fails and never loses a byte. [`parse()`]
+//! splits the source into blocks, and [`render()`] joins them again. This module uses no files,
+//! clock or environment.
 
 mod blocks;
 mod defaults;

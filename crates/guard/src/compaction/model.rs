@@ -1,4 +1,4 @@
-//! What a compaction file consists of, once read.
+//! The parts of a compaction file after reading.
 
 use std::fmt;
 use std::ops::Range;
@@ -9,7 +9,7 @@ use sha2::{Digest, Sha256};
 
 use super::{FrontMatter, Marker, Shape};
 
-/// A file that was read: blocks that tile the source, and the entries among them.
+/// A parsed file: blocks that cover the whole source, and the entries among them.
 #[derive(Clone, Debug)]
 pub struct Document<'a> {
     pub(super) source: &'a str,
@@ -20,12 +20,12 @@ pub struct Document<'a> {
     pub(super) entries: Vec<Entry>,
 }
 
-/// One tile of the source.
+/// One block of the source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Block {
-    /// Where it stands, blank lines after it included.
+    /// Its position, including the blank lines after it.
     pub range: Range<usize>,
-    /// The section it stands in; for a heading, the one it opens.
+    /// The section that contains it; for a heading, the section it opens.
     pub section: Option<usize>,
     /// What it is.
     pub kind: BlockKind,
@@ -40,16 +40,16 @@ pub enum BlockKind {
     Title,
     /// The heading of a known section.
     Section,
-    /// A heading that names no section: inside of one it groups what follows.
+    /// A heading that names no section. Inside a section it groups the entries below it.
     Heading {
-        /// What it says.
+        /// Its text.
         title: String,
     },
     /// An HTML comment.
     Comment,
     /// An entry, by its index in [`Document::entries`].
     Entry(usize),
-    /// Blank lines, thematic breaks, headings that say nothing.
+    /// Blank lines, thematic breaks, headings without words.
     Gap,
 }
 
@@ -69,27 +69,27 @@ impl<'a> Document<'a> {
         &self.front
     }
 
-    /// What the title says.
+    /// The text of the title.
     pub fn title(&self) -> Option<&str> {
         self.title.as_deref()
     }
 
-    /// The tiles of the source, in order.
+    /// The blocks of the source, in order.
     pub fn blocks(&self) -> &[Block] {
         &self.blocks
     }
 
-    /// All entries in file order, stray ones too.
+    /// All entries in file order, including stray ones.
     pub fn entries(&self) -> impl Iterator<Item = &Entry> {
         self.entries.iter()
     }
 
-    /// The entries of one section, wherever in the file its headings stand.
+    /// The entries of one section, even if the file has its heading several times.
     pub fn section(&self, index: usize) -> impl Iterator<Item = &Entry> {
         self.entries.iter().filter(move |entry| entry.section == Some(index))
     }
 
-    /// The entries outside of every section.
+    /// The entries outside of all sections.
     pub fn stray(&self) -> impl Iterator<Item = &Entry> {
         self.entries.iter().filter(|entry| entry.section.is_none())
     }
@@ -102,45 +102,45 @@ impl<'a> Document<'a> {
     }
 }
 
-/// A list item with what hangs below it, or a paragraph or other block.
+/// A list item with its nested content, or a paragraph or other block.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
-    /// Where it stands in the source, without the line break at its end.
+    /// Its position in the source, without the final line break.
     pub range: Range<usize>,
     /// Its section; `None` for stray text.
     pub section: Option<usize>,
-    /// The unknown heading it stands below.
+    /// The unknown heading above it.
     pub under: Option<String>,
-    /// What it says: without list marker and indentation, flags kept, lines ended by `\n`.
+    /// Its text without list marker and indentation, with flags, and with `\n` as line break.
     pub text: String,
     /// How it was marked.
     pub marker: Marker,
-    /// `!` in front: the seal keeps it whatever happens.
+    /// Starts with `!`: the seal always keeps it.
     pub pinned: bool,
     /// `[x]`, `~~…~~` or `closed:`.
     pub closed: bool,
-    /// `none: <reason>`, the answer to a section that has nothing to hold.
+    /// `none: <reason>`, the answer for a section without content.
     pub none: bool,
-    /// The kind it names in front (`risk: …`), where the shape routes it.
+    /// The kind at its start (`risk: …`), if the shape routes it.
     pub kind: Option<String>,
-    /// What it is called; the same however it is marked, spaced, pinned or closed.
+    /// Its id, which ignores marker, spacing, pin and closing.
     pub id: EntryId,
-    /// Its words.
+    /// Its number of words.
     pub words: usize,
 }
 
-/// The short name of an entry: 6 hex digits of a hash of what it says.
+/// The short name of an entry: 6 hex digits of a hash of its text.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct EntryId([u8; 3]);
 
-/// Text that is no entry id.
+/// A text that is no entry id.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0:?} is not an entry id; an id has 6 hex digits")]
 pub struct EntryIdError(String);
 
 impl EntryId {
-    /// Of a text without flags.
-    pub(crate) fn of(bare: &str) -> Self {
+    /// Computes the id of a text without flags.
+    pub(crate) fn from_text(bare: &str) -> Self {
         let mut hash = Sha256::new();
         for (index, word) in bare.split_whitespace().enumerate() {
             if index > 0 {
@@ -198,9 +198,9 @@ mod tests {
 
     #[test]
     fn ids_are_read_and_written() {
-        let id = EntryId::of("a  text\nof two lines");
-        assert_eq!(id, EntryId::of(" a text of two lines "));
-        assert_ne!(id, EntryId::of("a text of two Lines"));
+        let id = EntryId::from_text("a  text\nof two lines");
+        assert_eq!(id, EntryId::from_text(" a text of two lines "));
+        assert_ne!(id, EntryId::from_text("a text of two Lines"));
         assert_eq!(id.to_string().parse(), Ok(id));
         let json = serde_json::to_string(&id).expect("json");
         assert_eq!(serde_json::from_str::<EntryId>(&json).expect("json"), id);

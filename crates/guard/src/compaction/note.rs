@@ -1,12 +1,11 @@
-//! From what a person or agent hands in to entries of the file.
+//! Turns a text from a person or agent into entries of the file.
 
 use super::item;
 use super::render::sound;
 use super::{BlockKind, Marker, Shape, parse};
 
-/// The entries a text makes. With a list in it each of its items and each block beside it
-/// is one, as in the file; without one the text is a single note, its paragraphs, code and
-/// tables together. What says nothing is left out.
+/// Splits a text into entries. In a text with a list, each item and each block beside it is one
+/// entry, as in the file. Any other text is a single note. Empty entries are left out.
 pub fn notes(text: &str) -> Vec<(Marker, String)> {
     let none = Shape::none();
     let document = parse(text, &none);
@@ -16,15 +15,16 @@ pub fn notes(text: &str) -> Vec<(Marker, String)> {
     let items: Vec<_> = if listed {
         document.entries().map(|entry| (entry.marker.clone(), entry.text.clone())).collect()
     } else {
-        vec![(Marker::Bullet, item::of_block(text))]
+        vec![(Marker::Bullet, item::block_text(text))]
     };
     let filled = items.into_iter().filter(|(_, text)| !text.trim().is_empty());
     filled.map(|(marker, text)| note(&marker, &text)).collect()
 }
 
-/// One entry in a form that the file gives back as it is.
+/// Returns an entry in a form that the file reads back unchanged.
 pub(crate) fn note(marker: &Marker, text: &str) -> (Marker, String) {
-    // An indented block is fenced: as the start of an item it would depend on the item's own indentation.
+    // An indented block gets a fence, because at the start of an item it would depend on the item's
+    // own indentation.
     if text.starts_with(' ') { sound(marker, &item::fenced(text)) } else { sound(marker, text) }
 }
 
@@ -44,10 +44,10 @@ mod tests {
             ("two\nlines\n\n- a\n  - nested\n", &["two\nlines", "a\n- nested"]),
             ("- a\n\n```\nx\n```\n", &["a", "```\nx\n```"]),
             ("1. a\n2. b\n\n> quoted", &["a", "b", "> quoted"]),
-            // Without a list it is one note.
+            // A text without a list is one note.
             ("a\n\nb", &["a\n\nb"]),
             ("look:\n\n```\nx\n```", &["look:\n\n```\nx\n```"]),
-            // A heading holds what follows together.
+            // A heading keeps the items below it together.
             ("### a\n- b\n- c", &["### a\n- b\n- c"]),
             ("- \n", &[]),
             (" \n", &[]),

@@ -1,4 +1,4 @@
-//! From text to [`Document`]. Never fails, never loses a byte.
+//! Parses a text into a [`Document`]. Never fails, never loses a byte.
 
 use super::blocks::{self, RawBlock, RawKind};
 use super::flags;
@@ -7,8 +7,8 @@ use super::shape::heading_key;
 use super::words::count_words;
 use super::{Block, BlockKind, Document, Entry, EntryId, FrontMatter, Shape};
 
-/// Reads a file. Sections are recognised as a person would mean them: at any heading level,
-/// in any case, with or without closing `#`s, colon or number.
+/// Parses a file. Recognizes sections as a person does: at any heading level, in any case, with or
+/// without closing `#`s, colon or number.
 pub fn parse<'a>(text: &'a str, shape: &'a Shape) -> Document<'a> {
     let (front, front_end) = FrontMatter::read(text);
     let mark = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
@@ -63,11 +63,11 @@ impl Reader<'_> {
                 self.heading(block, *level, *setext, title);
             }
             RawKind::Rule => self.push(start, BlockKind::Gap),
-            // White space that is none to Markdown.
+            // White space that Markdown does not treat as such.
             _ if raw.trim().is_empty() => self.push(start, BlockKind::Gap),
             RawKind::Comment => self.push(start, BlockKind::Comment),
             RawKind::Item => {
-                let (marker, text) = item::of_item(raw);
+                let (marker, text) = item::parse_item(raw);
                 self.entry(block, marker, text);
             }
             RawKind::Paragraph | RawKind::Definition | RawKind::Other => {
@@ -76,7 +76,7 @@ impl Reader<'_> {
                 if let Some((level, title)) = known {
                     self.heading(block, level, false, title);
                 } else {
-                    self.entry(block, Marker::Block, item::of_block(raw));
+                    self.entry(block, Marker::Block, item::block_text(raw));
                 }
             }
         }
@@ -108,8 +108,8 @@ impl Reader<'_> {
             self.under = None;
             self.push(start, BlockKind::Section);
         } else if setext && level == 2 {
-            // Far more often a rule below a paragraph than a heading.
-            let text = item::of_block(&self.document.source[block.range.clone()]);
+            // This is usually a rule below a paragraph, and rarely a heading.
+            let text = item::block_text(&self.document.source[block.range.clone()]);
             let text = text.rsplit_once('\n').map_or(text.as_str(), |(text, _)| text.trim_end());
             self.entry(block, Marker::Block, text.to_owned());
         } else if says_nothing(&self.document.source[block.range.clone()]) {
@@ -129,7 +129,7 @@ impl Reader<'_> {
         let flags = flags::flags(&text);
         let kind = flags.word.filter(|word| self.document.shape.routes.contains_key(word));
         let (pinned, closed, none) = (flags.pinned, flags.closed, flags.none);
-        let id = EntryId::of(flags.bare);
+        let id = EntryId::from_text(flags.bare);
         let words = count_words(flags.bare);
         let raw = &self.document.source[block.range.clone()];
         let range = block.range.start..block.range.start + raw.trim_end().len();
@@ -141,14 +141,14 @@ impl Reader<'_> {
     }
 }
 
-/// Whether a text is ASCII punctuation and white space only.
+/// Whether a text contains only ASCII punctuation and white space.
 pub fn says_nothing(text: &str) -> bool {
     text.chars().all(|letter| {
         letter.is_whitespace() || letter.is_ascii() && !letter.is_ascii_alphanumeric()
     })
 }
 
-/// A heading's words with their inline markup.
+/// The words of a heading with their inline markup.
 fn heading_text(raw: &str, setext: bool) -> String {
     let raw = raw.trim();
     let text = if setext {

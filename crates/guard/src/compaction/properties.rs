@@ -1,10 +1,10 @@
-//! What must hold for any text at all.
+//! Properties that hold for any text.
 
 use proptest::prelude::*;
 
 use super::*;
 
-/// Pieces that have broken Markdown tools before, to be strung together.
+/// Pieces that have broken Markdown tools before, to be joined at random.
 const PIECES: &[&str] = &[
     "## Forward State",
     "# forward state:",
@@ -81,7 +81,7 @@ const PIECES: &[&str] = &[
     "{{job}}",
 ];
 
-/// Any file an agent might leave behind, and worse.
+/// Any file that an agent might leave, and worse.
 pub(crate) fn messy() -> impl Strategy<Value = String> {
     let piece = prop_oneof![
         12 => prop::sample::select(PIECES).prop_map(str::to_owned),
@@ -95,7 +95,7 @@ pub(crate) fn messy() -> impl Strategy<Value = String> {
     })
 }
 
-/// The same without carriage returns that end no line, which are left to [`render`]'s law.
+/// The same without lone carriage returns, which only the property of [`render`] covers.
 pub(crate) fn ended() -> impl Strategy<Value = String> {
     messy().prop_map(|text| text.replace("\r\n", "\n").replace('\r', " ")).prop_flat_map(|text| {
         let crlf = text.replace('\n', "\r\n");
@@ -145,8 +145,8 @@ proptest! {
         let entries = notes(&entry);
         let new = match add(&text, &shape, section, &entries) {
             Ok(new) => new,
-            // Turned down is only what says nothing, and, rather than be swallowed, an entry for a
-            // file in which something may stand open.
+            // The append is refused only for an empty entry, or if an open fence, comment or tag
+            // could contain the entry.
             Err(error) => {
                 let open = ["```", "~~~", "<"].iter().any(|open| text.contains(open));
                 let turned_down = match error {
@@ -180,8 +180,8 @@ proptest! {
         let id = entries[pick.index(entries.len())].id;
         let new = match close(&text, &shape, &id.to_string()) {
             Ok(new) => new,
-            // A link definition makes a paragraph of markers right below it; close leaves both alone.
-            // So it does what stands below a comment left open, where it would end that.
+            // Close refuses an entry right below a link definition, which is part of a paragraph of
+            // markers. It also refuses an entry below an open comment if it would end that comment.
             Err(error) => {
                 let turned_down = match error {
                     EditError::Joined { .. } => text.contains("]:"),

@@ -1,16 +1,15 @@
-//! The notes as the next session reads them.
+//! Prepares the notes for the next session to read.
 
 use super::{BlockKind, Shape, parse};
 
-/// The notes without what only the program reads: front matter, comments, and headings that
-/// nothing stands under.
+/// The notes without the parts only the program reads: front matter, comments, and empty headings.
 pub fn for_reader(source: &str) -> String {
     let shape = Shape::none();
     let document = parse(source, &shape);
     let mut out = String::with_capacity(source.len());
-    // Headings that wait for something to stand under them, outermost first.
+    // Headings that wait for an entry below them, outermost first.
     let mut waiting: Vec<&str> = Vec::new();
-    // What stood between two entries keeps them apart.
+    // Whether a blank line goes before the next entry.
     let mut apart = false;
     for block in document.blocks() {
         let text = source[block.range.clone()].trim_end();
@@ -44,7 +43,7 @@ fn push(out: &mut String, text: &str, apart: bool) {
     out.push('\n');
 }
 
-/// How deep a heading is; one that is underlined is an outer one.
+/// The depth of a heading. An underlined heading counts as an outer one.
 fn level(heading: &str) -> usize {
     heading.chars().take_while(|c| *c == '#').count().max(1)
 }

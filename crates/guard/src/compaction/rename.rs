@@ -1,10 +1,10 @@
-//! The file's job gets another name: front matter and title follow, nothing else.
+//! Renames the job in the front matter and the title of its file.
 
 use super::front::scalar;
 use super::{BlockKind, Shape, digest, parse};
 
-/// Gives a file another job's name. The stamp stays valid: what it was put on is
-/// untouched. A title of the author's own stays as well.
+/// Renames the job in a file. The stamp stays valid, because its text does not change. A title of
+/// the author's own stays too.
 pub fn rename(text: &str, shape: &Shape, from: &str, to: &str) -> String {
     let document = parse(text, shape);
     let mut out = String::with_capacity(text.len() + to.len());

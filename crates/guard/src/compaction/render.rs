@@ -1,24 +1,24 @@
-//! Back to text: a document as it was read, or the canonical form the seal writes.
+//! Writes text: a document as it was read, or the canonical form of the seal.
 
 use super::item::{self, Marker};
 use super::{Document, FrontMatter, Section, Shape, parse};
 
-/// The text a document was read from, byte for byte, put together from its blocks.
+/// Joins the blocks of a document into its source text, byte for byte.
 pub fn render(document: &Document) -> String {
     document.blocks().iter().map(|block| &document.source()[block.range.clone()]).collect()
 }
 
-/// What the canonical form of one section holds.
+/// The content of one section in canonical form.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct CanonicalSection<'a> {
-    /// Comments with their marks, the section's prompt among them.
+    /// Comments with their delimiters, including the section's prompt.
     pub comments: Vec<&'a str>,
     /// Marker and text of each entry.
     pub items: Vec<(&'a Marker, &'a str)>,
 }
 
-/// Writes a whole file: front matter, title, and every section of the shape in order.
-/// Each entry is a list item, so that nothing in it can reach beyond it.
+/// Writes a complete file: front matter, title, and all sections of the shape in order. Each entry
+/// is a list item, so that its markup ends with it.
 pub(crate) fn canonical(
     front: &FrontMatter,
     title: &str,
@@ -46,7 +46,7 @@ pub(crate) fn canonical(
     out
 }
 
-/// Writes entries as list items, indented by at least `least` columns, without the final line break.
+/// Writes entries as list items, indented by at least `least` columns, without a final line break.
 pub(super) fn items(items: &[(&Marker, &str)], least: usize, out: &mut String) {
     for (index, (marker, text)) in items.iter().enumerate() {
         if index > 0 {
@@ -67,7 +67,7 @@ fn heading_line(section: &Section, newline: &str, out: &mut String) {
     out.push_str(newline);
 }
 
-/// A section's heading and, as a comment, its prompt.
+/// Writes a section's heading, and its prompt as a comment.
 pub(super) fn heading(section: &Section, newline: &str, out: &mut String) {
     heading_line(section, newline, out);
     if let Some(prompt) = prompt(section) {
@@ -88,10 +88,11 @@ pub(super) fn one_line(text: &str) -> String {
     words.join(" ")
 }
 
-/// An entry in a form that is read back as this one entry: as it is where that holds, else in a fence.
+/// Returns an entry in a form that is read back as this one entry: unchanged if possible, or in a
+/// fence.
 pub(crate) fn sound(marker: &Marker, text: &str) -> (Marker, String) {
     let marker = if *marker == Marker::Block { Marker::Bullet } else { marker.clone() };
-    // One plain line can only be an item.
+    // One plain line is always an item.
     let plain = !text.contains('\n')
         && text.starts_with(char::is_alphanumeric)
         && !text.contains(['\r', '\0']);
@@ -101,10 +102,10 @@ pub(crate) fn sound(marker: &Marker, text: &str) -> (Marker, String) {
     (Marker::Bullet, item::fenced(text))
 }
 
-/// Whether the file gives this entry back as it is.
+/// Whether the file reads this entry back unchanged.
 pub(crate) fn reads_back(marker: &Marker, text: &str) -> bool {
     let shape = Shape::none();
-    // With a neighbour on either side, as in a file.
+    // With a neighbor on either side, as in a file.
     let mut written = String::new();
     items(&[(&Marker::Bullet, "a"), (marker, text), (&Marker::Bullet, "a")], 0, &mut written);
     written.push_str("\n\n# b\n");

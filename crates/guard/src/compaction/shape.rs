@@ -1,31 +1,31 @@
-//! The shape a compaction file must have: its sections, and which kind of note goes where.
+//! The shape of a compaction file: its sections, and which kind of note goes where.
 //!
-//! A settings type. The names are the user's to change; what a section is *for* is
-//! its [`Role`], and the rest of the crate asks for roles, never for names.
+//! This is a settings type. Users may change the names. The purpose of a section is its [`Role`],
+//! and the rest of the crate uses only roles.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-/// The kind of the next step: it goes to the top of its section, and lists of kinds begin with it.
+/// The kind of the next step. It goes to the top of its section and comes first in lists of kinds.
 pub const NEXT: &str = "next";
 
-/// What a section is for. The seal treats sections by role, whatever their names.
+/// The purpose of a section. The seal treats sections by role, not by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, Default)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
-    /// What comes next, and what binds the work. Never shrunk.
+    /// The next steps, and the rules for the work. Never shrunk.
     Forward,
-    /// What is open. Open entries are never shrunk.
+    /// Open work. Open entries are never shrunk.
     Threads,
-    /// What the work leans on without proof.
+    /// Assumptions without proof.
     Risks,
     /// How the work is going, and why.
     Insight,
-    /// Everything earlier, held at a slice of the file.
+    /// Everything earlier, limited to a share of the file.
     Summary,
-    /// Commit messages, written by the guard only.
+    /// Commit messages, which only the guard writes.
     Git,
     /// A section of the user's own.
     #[default]
@@ -43,7 +43,7 @@ impl Role {
         Self::Custom,
     ];
 
-    /// The word for it in settings.
+    /// The name of the role in settings.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Forward => "forward",
@@ -62,20 +62,21 @@ impl Role {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Section {
-    /// The heading, as it is written.
+    /// The heading.
     pub name: String,
-    /// What the section is for.
+    /// The purpose of the section.
     #[serde(default)]
     pub role: Role,
-    /// What belongs here, in one line; stands as a comment below the heading.
+    /// One line about what belongs here, written as a comment below the heading.
     #[serde(default)]
     pub prompt: String,
     /// Other headings that mean this section.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub aliases: Vec<String>,
-    /// The share of the file the seal holds the section at, above 0 and at most 1: the least
-    /// referred to and oldest entries go, never open work or pinned ones. Without it the
-    /// summary and the commits are held at the shares of the `file` settings, the rest at none.
+    /// The share of the file that the seal limits the section to, above 0 and at most 1. It removes
+    /// the least referenced and oldest entries, but never open or pinned ones. Without it, the
+    /// summary and the commits use the shares of the `file` settings, and other sections have no
+    /// limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slice: Option<f64>,
 }
@@ -85,14 +86,15 @@ pub struct Section {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Shape {
-    /// The sections, in the order they stand in the file; a list of your own takes the place of all of them.
+    /// The sections in file order. Your own list replaces all of them.
     pub sections: Vec<Section>,
-    /// From the kind of a note to the section it goes to: its name, an alias, or its role. Kinds that are not named keep their section.
+    /// Maps the kind of a note to its section: a name, an alias, or a role. Kinds that are not
+    /// listed keep their section.
     #[serde(deserialize_with = "over_the_defaults")]
     pub routes: BTreeMap<String, String>,
 }
 
-/// Kinds of the user's beside the usual ones, which the notes to the agent speak of.
+/// Adds the user's kinds to the default ones, because the notes to the agent mention those.
 fn over_the_defaults<'de, D: serde::Deserializer<'de>>(
     from: D,
 ) -> Result<BTreeMap<String, String>, D::Error> {
@@ -102,43 +104,44 @@ fn over_the_defaults<'de, D: serde::Deserializer<'de>>(
     Ok(routes)
 }
 
-/// Why a shape can't be used.
+/// Why a shape cannot be used.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum ShapeError {
-    /// There is no section to write into.
+    /// No section is left to write into.
     #[error(
         "`sections` holds no section an agent may write; name at least one that is not of role git"
     )]
     Empty,
-    /// A name without a letter or digit, or with a line break, can't be found again in the file.
+    /// The name cannot be found again in the file: it has no letter or digit, or contains a line
+    /// break.
     #[error("section name {0:?} is not usable: it needs a letter or digit and must be one line")]
     Name(String),
-    /// Two headings would mean different sections.
-    #[error("section name or alias {0:?} stands for two sections; rename one")]
+    /// Two sections share a name or alias.
+    #[error("two sections use the name or alias {0:?}; rename one")]
     Twice(String),
-    /// A share that is none.
+    /// The share is out of range.
     #[error("section {name:?} has slice {slice}; give a share of the file above 0 and at most 1")]
     Slice {
         /// The section.
         name: String,
-        /// What the settings say.
+        /// The value in the settings.
         slice: f64,
     },
-    /// A kind goes nowhere.
+    /// A kind names no existing section.
     #[error("route {kind:?} names section {section:?}, which does not exist; use one of: {known}")]
     Route {
         /// The kind of note.
         kind: String,
-        /// The section the settings name.
+        /// The section named in the settings.
         section: String,
-        /// The sections there are.
+        /// The existing sections.
         known: String,
     },
 }
 
 impl Shape {
-    /// The section a person means by `name`: its name, an alias or its role.
-    /// Case, spacing, punctuation, a leading number, and `&` for "and" don't matter.
+    /// Finds a section by its name, an alias or its role. Ignores case, spacing, punctuation and a
+    /// leading number, and reads `&` as "and".
     pub fn find(&self, name: &str) -> Option<usize> {
         self.find_heading(name).or_else(|| {
             let key = heading_key(name);
@@ -148,7 +151,7 @@ impl Shape {
         })
     }
 
-    /// As [`Shape::find`], but a role is not a heading.
+    /// Like [`Shape::find`], but without roles.
     pub(crate) fn find_heading(&self, heading: &str) -> Option<usize> {
         let key = heading_key(heading);
         if key.is_empty() {
@@ -175,8 +178,8 @@ impl Shape {
         self.sections.iter().position(|section| section.role == role)
     }
 
-    /// The section a kind of note goes to; `None` for a kind the table does not hold.
-    /// A role that no section has leads [`Shape::home`].
+    /// The section of a kind of note; `None` for an unknown kind. A role without a section leads to
+    /// the fallback section.
     pub fn route(&self, kind: &str) -> Option<usize> {
         let kind = kind.trim().to_lowercase();
         self.routes.get(&kind).map(|name| self.find(name).unwrap_or_else(|| self.home()))
@@ -194,7 +197,7 @@ impl Shape {
         self.all_kinds().filter(move |kind| self.route(kind) == Some(section))
     }
 
-    /// The kinds an agent may use with the sections they lead to: `risk (Risks); why (Insight)`.
+    /// The kinds an agent may use, with their sections: `risk (Risks); why (Insight)`.
     pub fn kinds_by_section(&self) -> String {
         let one = |index| {
             let kinds = self.kinds(index).collect::<Vec<_>>().join(", ");
@@ -203,7 +206,7 @@ impl Shape {
         self.authored().filter_map(one).collect::<Vec<_>>().join("; ")
     }
 
-    /// The sections an agent writes, and must fill at a phase exit: all but the summary and the
+    /// The sections an agent writes, and must fill at a phase exit: all except the summary and the
     /// commits.
     pub fn authored(&self) -> impl Iterator<Item = usize> {
         let authored =
@@ -211,7 +214,7 @@ impl Shape {
         self.sections.iter().enumerate().filter(authored).map(|(index, _)| index)
     }
 
-    /// Where text without a section goes: the open threads, for there it can't get lost.
+    /// The section for text without one: the open threads, where it cannot be lost.
     pub fn home(&self) -> usize {
         self.with_role(Role::Threads)
             .or_else(|| self.with_role(Role::Forward))
@@ -219,7 +222,7 @@ impl Shape {
             .unwrap_or(0)
     }
 
-    /// The section's name; empty for text outside of every section.
+    /// The section's name; empty for text outside of all sections.
     pub fn name(&self, section: Option<usize>) -> &str {
         section.and_then(|index| self.sections.get(index)).map_or("", |section| &section.name)
     }
@@ -229,8 +232,8 @@ impl Shape {
         self.sections.get(section).map_or(Role::Custom, |section| section.role)
     }
 
-    /// Says what is wrong with a shape that came from settings. Parsing, editing and
-    /// sealing don't panic on a wrong one, but entries may not find home.
+    /// Checks a shape from the settings. With a wrong shape nothing panics, but entries may end up
+    /// in the wrong section.
     pub fn validate(&self) -> Result<(), ShapeError> {
         if self.sections.iter().all(|section| section.role == Role::Git) {
             return Err(ShapeError::Empty);
@@ -276,13 +279,13 @@ impl Shape {
         Ok(())
     }
 
-    /// A shape without sections: every heading is unknown to it.
+    /// A shape without sections, which knows no heading.
     pub(crate) fn none() -> Self {
         Self { sections: Vec::new(), routes: BTreeMap::new() }
     }
 }
 
-/// What a heading says, without how it is written.
+/// A normalized heading, to compare by its words.
 pub(crate) fn heading_key(heading: &str) -> String {
     let mut key = String::with_capacity(heading.len());
     let mut gap = false;

@@ -1,4 +1,4 @@
-//! The stamp of a sealed file, and whether what it was put on still stands.
+//! The stamp of a sealed file, and whether it still matches the content.
 
 use std::fmt::Write;
 
@@ -8,30 +8,30 @@ use sha2::{Digest, Sha256};
 use super::render::one_line;
 use super::{Document, Role};
 
-/// What a seal leaves in the front matter.
+/// What a seal writes into the front matter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stamp {
     /// How often the file was sealed.
     pub version: u64,
-    /// When it was sealed last.
+    /// When it was last sealed.
     pub sealed: DateTime<Utc>,
-    /// [`digest`] of the file at that time.
+    /// The [`digest`] of the file at that time.
     pub digest: String,
 }
 
-/// Whether a file is as the last seal left it.
+/// Whether a file has changed since the last seal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StampState {
-    /// Sealed, and nothing authored has changed since.
+    /// Sealed, and no entry besides commits has changed since.
     Fresh,
-    /// Sealed once, changed since.
+    /// Sealed once, but changed since.
     Broken,
     /// Never sealed.
     Absent,
 }
 
 impl Stamp {
-    /// The stamp a document bears, fresh or not; `None` where a part is missing or unreadable.
+    /// The document's stamp, valid or not; `None` if a part is missing or unreadable.
     pub fn read(document: &Document) -> Option<Self> {
         let front = document.front();
         let sealed = DateTime::parse_from_rfc3339(front.sealed.as_deref()?).ok()?.to_utc();
@@ -51,8 +51,9 @@ impl Stamp {
     }
 }
 
-/// SHA-256 in hex over all entries but the commits', in order: the section of each, the unknown
-/// heading above it, and its text with flags. White space, front matter and comments are not in it.
+/// SHA-256 in hex over all entries except the commits, in order. It covers each entry's section,
+/// the unknown heading above it, and its text with flags. White space, front matter and comments do
+/// not count.
 pub fn digest(document: &Document) -> String {
     let shape = document.shape();
     let mut hash = Sha256::new();
@@ -69,7 +70,7 @@ pub fn digest(document: &Document) -> String {
         }
     }
     hash.finalize().iter().fold(String::with_capacity(64), |mut out, byte| {
-        // Writing to a string can't fail.
+        // Writing to a string cannot fail.
         let _ = write!(out, "{byte:02x}");
         out
     })

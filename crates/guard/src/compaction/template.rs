@@ -1,4 +1,4 @@
-//! A new compaction file from its template.
+//! Creates a compaction file from a template.
 
 use chrono::{DateTime, SecondsFormat, Utc};
 
@@ -6,11 +6,11 @@ use super::front::scalar;
 use super::render::{heading, one_line};
 use super::{Shape, parse};
 
-/// The template that is used where the settings name none.
+/// The template for settings that name none.
 pub const DEFAULT_TEMPLATE: &str = include_str!("../../../../templates/compaction.md");
 
-/// Fills a template: `{{job}}`, `{{created}}` (RFC 3339) and `{{sections}}`, the headings with
-/// their prompts. Sections that the template neither holds nor asks for are added at the end.
+/// Fills a template: `{{job}}`, `{{created}}` (RFC 3339) and `{{sections}}` (headings with
+/// prompts). Sections that the template lacks are added at the end.
 pub fn template(template: &str, shape: &Shape, job: &str, now: DateTime<Utc>) -> String {
     let mut out = String::with_capacity(template.len() + 1024);
     let mut rest = template;
@@ -19,7 +19,7 @@ pub fn template(template: &str, shape: &Shape, job: &str, now: DateTime<Utc>) ->
         out.push_str(before);
         let end = from.find("}}").map_or(from.len(), |end| end + 2);
         match &from[..end] {
-            // A value in the front matter is quoted where it must be.
+            // A value in the front matter is quoted if needed.
             "{{job}}" if out.ends_with("job: ") => out.push_str(&scalar(job)),
             "{{job}}" => out.push_str(&one_line(job)),
             "{{created}}" => out.push_str(&now.to_rfc3339_opts(SecondsFormat::Secs, true)),

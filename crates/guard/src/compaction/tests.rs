@@ -238,7 +238,7 @@ fn an_append_that_can_not_be_says_why() {
     assert!(
         error
             .to_string()
-            .starts_with("no section \"ideas\"; there are: Forward State, Open Threads,"),
+            .starts_with("there is no section \"ideas\"; use one of: Forward State, Open Threads,"),
         "{error}"
     );
     assert_eq!(append("", &shape(), "threads", " \n"), Err(EditError::EmptyEntry));
@@ -310,7 +310,10 @@ fn ids_that_are_not_clear_are_refused() {
     );
     let wrong = format!("{}z", &ids[0][..5]);
     let error = close(&text, &shape, &wrong).expect_err("none").to_string();
-    assert!(error.starts_with(&format!("no entry {wrong:?}; near: {} (entry ", ids[0])), "{error}");
+    assert!(
+        error.starts_with(&format!("no entry {wrong:?}; the nearest are: {} (entry ", ids[0])),
+        "{error}"
+    );
     assert!(close(&text, &shape, &ids[0][..2]).is_err(), "two digits are too few");
     assert_eq!(
         close("", &shape, "abcdef").expect_err("none").to_string(),

@@ -1,12 +1,12 @@
-//! How words are counted.
+//! Counts words.
 
-/// Counts words: runs without white space that hold a letter or digit. Each ideograph
-/// and kana counts one, as their scripts write no spaces. Comments don't count.
+/// Counts words: runs without white space that contain a letter or digit. Each ideograph and kana
+/// counts as one, because their scripts use no spaces. Comments do not count.
 pub fn count_words(text: &str) -> usize {
     visible(text).map(|part| part.split_whitespace().map(words_of_run).sum::<usize>()).sum()
 }
 
-/// The parts of a text that stand outside of HTML comments. One that is not closed hides nothing.
+/// The parts of a text outside of HTML comments. An unclosed comment hides nothing.
 pub(crate) fn visible(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = Some(text);
     std::iter::from_fn(move || {
@@ -38,7 +38,7 @@ fn words_of_run(run: &str) -> usize {
     words
 }
 
-/// Ideographs and kana: the scripts that are counted by the letter.
+/// Ideographs and kana, where each character counts as a word.
 pub(crate) fn is_cjk(letter: char) -> bool {
     matches!(letter,
         '\u{3005}'..='\u{3007}' | '\u{3041}'..='\u{3096}' | '\u{309d}'..='\u{309f}' | '\u{30a1}'..='\u{30fa}'

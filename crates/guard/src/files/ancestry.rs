@@ -1,5 +1,5 @@
-//! Whether this process was started below a client: by its agent's shell, or by a client
-//! that the agent started. What a shell hides in its words, the tree of processes shows.
+//! Checks whether this process was started below a client: by its agent's shell, or by a client
+//! that the agent started. The process tree shows what a shell command hides.
 #![allow(clippy::disallowed_methods, reason = "store looks at processes")]
 
 use std::path::Path;
@@ -7,12 +7,12 @@ use std::path::Path;
 use super::state;
 use base::paths::Places;
 
-/// How far up the tree is followed.
+/// The maximum number of processes to follow upward.
 const DEPTH: usize = 64;
 
-/// Whether a client that has a session of any project is above this process; the first
-/// `skipped` of those above don't count. In the client's sandbox, where the processes
-/// outside are not seen, nothing is found (and the state can't be written either).
+/// Whether a client with a session in any project is above this process. The first `skipped`
+/// processes above are ignored. Inside the client's sandbox, outer processes are invisible, so
+/// nothing is found; the state is not writable there either.
 pub fn below_a_client(places: &Places, skipped: usize) -> bool {
     let above = ancestors().skip(skipped).take(DEPTH);
     above.into_iter().any(|pid| seated(places, pid))
@@ -26,7 +26,7 @@ fn ancestors() -> impl Iterator<Item = u32> {
 
 fn parent_of(pid: u32) -> Option<u32> {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // The name in parentheses may hold anything, so fields are counted behind it.
+    // The name in parentheses may contain anything, so the fields are counted after it.
     stat.rsplit_once(')')?.1.split_whitespace().nth(1)?.parse().ok().filter(|p| *p > 0)
 }
 
@@ -48,8 +48,11 @@ mod tests {
     #[test]
     fn a_client_above_is_found_by_its_seat() {
         let home = tempfile::tempdir().unwrap();
-        let env = Env::of([("HOME", home.path().to_str().unwrap())]);
-        let (a, b) = (Places::of(&env, Path::new("/a")), Places::of(&env, Path::new("/b")));
+        let env = Env::from_pairs([("HOME", home.path().to_str().unwrap())]);
+        let (a, b) = (
+            Places::for_project(&env, Path::new("/a")),
+            Places::for_project(&env, Path::new("/b")),
+        );
         let (a, b) = (a.unwrap(), b.unwrap());
         assert!(ancestors().count() > 0);
         assert!(!below_a_client(&a, 0));
@@ -59,7 +62,7 @@ mod tests {
         assert!(below_a_client(&a, 0), "of this project");
         assert!(below_a_client(&b, 0), "of another");
         assert!(!below_a_client(&a, 1), "who starts the hook itself");
-        // Another process had the number before.
+        // An earlier process had the same id.
         let gone = state::Client { start: 0, ..state::client(parent).unwrap() };
         state::take_seat(&a, gone, "s").unwrap();
         assert!(!below_a_client(&a, 0));

@@ -1,5 +1,5 @@
-//! What left a job's file: what the seals took out, kept beside the sealed versions and in
-//! the state's mirror, which outlives a cleaned checkout; and bytes that are no text.
+//! Text that left a job's file. Archives of the seals lie next to the sealed versions and in the
+//! state's mirror, which survives a cleaned checkout. Files that are not UTF-8 are saved unchanged.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -9,8 +9,8 @@ use std::path::PathBuf;
 use base::paths::{Places, short_digest};
 use base::{atomic, beneath};
 
-/// The archives of a job, oldest version first, each once.
-pub fn removed(places: &Places, job: &str) -> Vec<PathBuf> {
+/// The paths of a job's archives, oldest version first, without duplicates.
+pub fn list_archives(places: &Places, job: &str) -> Vec<PathBuf> {
     let mut found = BTreeMap::new();
     for dir in [places.job(job).join("sealed"), places.state.join("sealed").join(job)] {
         for (name, _) in beneath::list(&dir, 10_000).unwrap_or_default() {
@@ -23,14 +23,14 @@ pub fn removed(places: &Places, job: &str) -> Vec<PathBuf> {
     found.into_values().collect()
 }
 
-/// A file that was not UTF-8, as it was.
+/// A saved copy of a file that was not UTF-8.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Kept {
     /// The compaction file.
     pub file: PathBuf,
-    /// Its first line that is no text, counted from 1.
+    /// The first line that is not UTF-8, counted from 1.
     pub line: usize,
-    /// Where its bytes are kept.
+    /// The path of the copy.
     pub path: PathBuf,
 }
 
@@ -38,7 +38,7 @@ impl fmt::Display for Kept {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         write!(
             f,
-            "line {} of {} was not UTF-8: what could not be read is U+FFFD now; the file as it was is kept in {}",
+            "line {} of {} was not UTF-8; unreadable bytes became U+FFFD. The original is in {}",
             self.line,
             self.file.display(),
             self.path.display()
@@ -46,13 +46,9 @@ impl fmt::Display for Kept {
     }
 }
 
-/// Keeps the bytes of a compaction file that is not UTF-8, before it is written anew as
-/// text. Refusing would leave a squeezed agent without a way out; losing them is worse.
-/// The caller holds the job's lock.
-///
-/// # Errors
-/// What the system says.
-pub fn keep_bytes(places: &Places, job: &str) -> io::Result<Option<Kept>> {
+/// Saves a compaction file that is not UTF-8 before it is rewritten as text. A refusal would leave
+/// a restricted agent stuck. The caller holds the job's lock.
+pub fn save_invalid_utf8(places: &Places, job: &str) -> io::Result<Option<Kept>> {
     let file = places.compaction(job);
     let Some(bytes) = atomic::read(&file)? else { return Ok(None) };
     let Err(e) = std::str::from_utf8(&bytes) else { return Ok(None) };

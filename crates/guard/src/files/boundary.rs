@@ -1,5 +1,5 @@
-//! The tokens on disk: one file each, moved under a lock, and the times of a
-//! job's boundaries for the budget.
+//! Boundary tokens on disk, one file each, changed under a lock. Also the start times of a job's
+//! boundaries, for the budget.
 
 use std::io;
 use std::time::Duration;
@@ -20,10 +20,7 @@ pub fn load(places: &Places, id: &str) -> io::Result<Option<Token>> {
     serde_json::from_slice(&bytes).map(Some).map_err(io::Error::from)
 }
 
-/// Writes a new token, before the first act of its boundary.
-///
-/// # Errors
-/// What the system says.
+/// Writes a new token, before the first action of its boundary.
 pub fn create(places: &Places, token: &Token) -> io::Result<()> {
     places.ensure_state()?;
     atomic::write(&places.token(&token.id), &serde_json::to_vec(token).map_err(io::Error::from)?)?;
@@ -31,7 +28,7 @@ pub fn create(places: &Places, token: &Token) -> io::Result<()> {
     Ok(())
 }
 
-/// The step it took, in the journal of the session it is in: whoever moved it.
+/// Writes the token's step to the journal of its session, no matter who changed it.
 fn account(places: &Places, token: &Token) {
     let session = token.child.as_deref().unwrap_or(&token.parent);
     let crossed = Crossed {
@@ -44,10 +41,8 @@ fn account(places: &Places, token: &Token) {
     journal::write(places, session, &Line::new(token.since, What::Boundary(crossed)));
 }
 
-/// Changes a token under its lock; `None` if there is no such token.
-///
-/// # Errors
-/// The lock stayed taken, or what the system says.
+/// Changes a token under its lock; `None` if it does not exist. Fails while another process holds
+/// the lock.
 pub fn update<T>(
     places: &Places,
     id: &str,
@@ -67,10 +62,7 @@ pub fn update<T>(
     Ok(Some(result))
 }
 
-/// Writes down that a boundary of the job began.
-///
-/// # Errors
-/// What the system says.
+/// Records that a boundary of the job began.
 pub fn record(places: &Places, job: &str, at: Time) -> io::Result<()> {
     let line = format!("{}\n", at.to_rfc3339());
     atomic::append(&places.state.join("boundary").join(format!("{job}.times")), line.as_bytes())

@@ -1,6 +1,5 @@
-//! The commits of a job: a list in the state, which only the hooks write, and the section
-//! of the compaction file that is rendered from it. The agent's file may be lost or
-//! edited; the list stays, and what the section says comes from it.
+//! The commits of a job. Only the hooks write the list in the state, and the section in the
+//! compaction file is rendered from it. The list survives when the agent's file is lost or edited.
 #![allow(clippy::disallowed_methods, reason = "store owns the file system")]
 
 mod claims;
@@ -25,37 +24,34 @@ use base::{atomic, beneath, lock};
 
 pub use claims::claim;
 
-/// How long a list or a session's marks are waited for.
+/// How long to wait for the lock of a list or of a session's marks.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 fn path(places: &Places, job: &str) -> PathBuf {
     places.commits().join(format!("{job}.jsonl"))
 }
 
-/// A job's list, oldest first; damaged lines are left out. `None` where there is none.
+/// A job's list, oldest first, without damaged lines; `None` if it does not exist.
 pub fn list(places: &Places, job: &str) -> Option<Vec<Entry>> {
     let bytes = atomic::read(&path(places, job)).ok()??;
     Some(bytes.split(|b| *b == b'\n').filter_map(|l| serde_json::from_slice(l).ok()).collect())
 }
 
-/// A job's list, also where it still lies under the name that the job had before: the
-/// verb that gave it another can't move it, and a seal may follow in the same command.
+/// A job's list, also under the job's former name. The verb that renames a job cannot move the
+/// list, and a seal may follow in the same command.
 fn list_of(places: &Places, job: &str) -> Option<Vec<Entry>> {
     let before = || {
         let names = fs::read_dir(places.commits()).into_iter().flatten().flatten();
         names
             .filter_map(|entry| entry.file_name().into_string().ok())
             .filter_map(|name| Some(name.strip_suffix(".jsonl")?.to_owned()))
-            .filter(|name| name != job && jobs::name_now(places, name) == job)
+            .filter(|name| name != job && jobs::current_name(places, name) == job)
             .find_map(|name| list(places, &name))
     };
     list(places, job).or_else(before)
 }
 
-/// Changes a job's list; `true` if it is another one now.
-///
-/// # Errors
-/// What the system says.
+/// Changes a job's list. Returns `true` if it changed.
 pub fn change(places: &Places, job: &str, changes: Vec<Change>) -> io::Result<bool> {
     atomic::create_private_dir(&places.commits())?;
     let _held = lock::acquire(&places.commits().join(".lock"), PATIENCE)?;
@@ -76,10 +72,7 @@ fn write(places: &Places, job: &str, entries: &[Entry]) -> io::Result<()> {
     atomic::write_unsynced(&path(places, job), &bytes)
 }
 
-/// Gives a job's list to the job that took over its file. What that one had stays in front.
-///
-/// # Errors
-/// What the system says.
+/// Moves a job's list to the job that took over its file. That job's own commits stay first.
 pub fn rename(places: &Places, from: &str, to: &str) -> io::Result<()> {
     if !path(places, from).exists() {
         return Ok(());
@@ -92,8 +85,8 @@ pub fn rename(places: &Places, from: &str, to: &str) -> io::Result<()> {
     atomic::remove(&path(places, from))
 }
 
-/// A job's commits for the seal, newest first. `None` leaves the section as it is: there is
-/// no list, and nothing in the section that somebody could have put there by hand.
+/// A job's commits for the seal, newest first. `None` leaves the section unchanged: there is no
+/// list, and the section has no text.
 pub fn for_seal(
     places: &Places,
     job: &str,
@@ -110,11 +103,8 @@ pub fn for_seal(
         .then(|| git::commits(entries.as_deref().unwrap_or_default()))
 }
 
-/// A text of the job's file with the section as the list has it. What stands there by
-/// somebody's hand stays below, until a seal moves it to the archive.
-///
-/// # Errors
-/// The file's Markdown leaves no place for it.
+/// The text of the job's file with the section filled from the list. Handwritten text stays below,
+/// until a seal archives it. Fails if the file's Markdown leaves no place for it.
 pub fn filled(
     places: &Places,
     job: &str,
@@ -127,8 +117,8 @@ pub fn filled(
     };
     let document = compaction::parse(text, shape);
     let words = settings.seal_limits().slice(&shape.sections[section]).unwrap_or(0);
-    let all: Vec<Commit> = entries.iter().map(git::shown).collect();
-    let body = seal::section_of(&document, section, &git::commits(&entries), &all, words);
+    let all: Vec<Commit> = entries.iter().map(git::to_commit).collect();
+    let body = seal::updated_section(&document, section, &git::commits(&entries), &all, words);
     match body {
         Some(body) => {
             compaction::replace_section_body(text, shape, &shape.sections[section].name, &body)
@@ -137,10 +127,8 @@ pub fn filled(
     }
 }
 
-/// Brings the live file's section up to date; does nothing where there is no file.
-///
-/// # Errors
-/// What the system says, and what is wrong with the file.
+/// Updates the section in the live file. Does nothing without a file. Fails if the file's Markdown
+/// leaves no place for it.
 pub fn refresh(places: &Places, job: &str, settings: &Settings) -> io::Result<()> {
     if !beneath::exists(&places.compaction(job)) {
         return Ok(());
@@ -154,55 +142,52 @@ pub fn refresh(places: &Places, job: &str, settings: &Settings) -> io::Result<()
     Ok(())
 }
 
-/// What a session knows of the repositories around it.
+/// What a session knows about the repositories around it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Watch {
-    /// Working trees, by what is their own in the repository, as they were looked at last.
+    /// Working trees by their own git folder, with the mark from the last check.
     pub trees: BTreeMap<PathBuf, Mark>,
-    /// When that was.
+    /// When the last check was.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub looked: Option<Time>,
-    /// Commits that were nobody's when they were seen: a longer call that was running then
-    /// may turn out to have made them.
+    /// Commits without an owner so far. A longer call that was running may still turn out to have
+    /// made them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub waiting: Vec<Waiting>,
-    /// Calls that run on in the background.
+    /// Calls that still run in the background.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub background: Vec<Background>,
 }
 
-/// A commit that waits for its call.
+/// A commit without an owner so far.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Waiting {
     /// Its hash.
     pub hash: String,
-    /// When it was seen first: a call that began later can't have made it.
+    /// When it was first seen. A call that began later cannot have made it.
     pub seen: Time,
 }
 
-/// A call that runs on in the background.
+/// A call that still runs in the background.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Background {
-    /// What was run.
+    /// The command.
     pub command: String,
     /// When it began.
     pub began: Time,
-    /// Where its shell stood.
+    /// The shell's folder.
     pub cwd: Option<PathBuf>,
 }
 
-/// A session's watch as it was written last.
-pub fn watch(places: &Places, session: &str) -> Watch {
+/// Reads a session's watch.
+pub fn load_watch(places: &Places, session: &str) -> Watch {
     let bytes = atomic::read(&places.session(session, "git")).ok().flatten();
     bytes.and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default()
 }
 
-/// Holds a session's watch, so that of two parallel calls one reads each line.
-///
-/// # Errors
-/// What the system says.
-pub fn hold(places: &Places, session: &str) -> io::Result<lock::Lock> {
+/// Locks a session's watch, so that only one of two parallel calls reads each line.
+pub fn lock_watch(places: &Places, session: &str) -> io::Result<lock::Lock> {
     let path = places.session(session, "git.lock");
     match lock::acquire(&path, PATIENCE) {
         Err(e) if e.kind() == io::ErrorKind::NotFound => {
@@ -213,24 +198,18 @@ pub fn hold(places: &Places, session: &str) -> io::Result<lock::Lock> {
     }
 }
 
-/// A session goes on as another one: so do its calls in the background.
-///
-/// # Errors
-/// What the system says.
+/// Gives the background calls of a session to the session that continues it.
 pub fn follow(places: &Places, parent: &str, child: &str) -> io::Result<()> {
-    let before = watch(places, parent);
+    let before = load_watch(places, parent);
     if before.background.is_empty() {
         return Ok(());
     }
-    let _held = hold(places, child)?;
-    keep(places, child, &Watch { waiting: Vec::new(), ..before })
+    let _held = lock_watch(places, child)?;
+    save_watch(places, child, &Watch { waiting: Vec::new(), ..before })
 }
 
-/// Writes a session's watch down.
-///
-/// # Errors
-/// What the system says.
-pub fn keep(places: &Places, session: &str, watch: &Watch) -> io::Result<()> {
+/// Writes a session's watch.
+pub fn save_watch(places: &Places, session: &str, watch: &Watch) -> io::Result<()> {
     let bytes = serde_json::to_vec(watch).map_err(io::Error::from)?;
     atomic::write_unsynced(&places.session(session, "git"), &bytes)
 }
@@ -243,8 +222,8 @@ mod tests {
     #[test]
     fn damage_costs_a_line_and_a_list_moves_behind_another() {
         let dir = tempfile::tempdir().unwrap();
-        let env = Env::of([("HOME", dir.path().to_str().unwrap())]);
-        let places = Places::of(&env, dir.path()).unwrap();
+        let env = Env::from_pairs([("HOME", dir.path().to_str().unwrap())]);
+        let places = Places::for_project(&env, dir.path()).unwrap();
         rename(&places, "none", "other").unwrap();
         std::fs::create_dir_all(places.commits()).unwrap();
         let line =

@@ -1,5 +1,5 @@
-//! What git says of its commits, by one child process a question: those of a time, and those
-//! that are out of reach. Bounded in time; without an answer the caller goes on.
+//! Asks git about commits, with one child process per question and a timeout. Without an answer the
+//! caller goes on.
 #![allow(clippy::disallowed_methods, reason = "git is asked here and nowhere else")]
 
 use std::collections::BTreeSet;
@@ -10,51 +10,47 @@ use std::time::Duration;
 
 use base::process;
 
-/// How long git may take for an answer. Where the first one takes longer, no more is asked.
+/// How long git may take for an answer. If the first one takes longer, nothing more is asked.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// The most commits that are looked at.
+/// The maximum number of commits to read.
 const MOST: &str = "--max-count=5000";
 
-/// A commit as git tells it.
+/// A commit as git reports it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Made {
+pub struct GitCommit {
     /// Its hash.
     pub hash: String,
-    /// The first paragraph of its message, on one line.
+    /// The first paragraph of the message, on one line.
     pub subject: String,
-    /// The rest.
+    /// The rest of the message.
     pub body: String,
     /// The committer's date, in seconds since 1970.
     pub at: i64,
 }
 
-/// The commits of all branches and of `heads` (hashes) from a time on, parents first.
-///
-/// # Errors
-/// Git isn't there, doesn't answer in time or refuses.
-pub fn since(common: &Path, heads: &[String], at: i64) -> io::Result<Vec<Made>> {
+/// The commits of all branches and of `heads` (hashes) since a time, parents first. Fails if git is
+/// missing, refuses, or takes too long.
+pub fn commits_since(common: &Path, heads: &[String], at: i64) -> io::Result<Vec<GitCommit>> {
     let mut command = log(common);
     command.args(["--reverse", "--topo-order", MOST, "--branches"]);
     command.arg(format!("--max-age={at}")).args(heads);
     made(command)
 }
 
-/// A commit by its abbreviated hash.
-///
-/// # Errors
-/// As [`since`]; no such commit.
-pub fn named(common: &Path, short: &str) -> io::Result<Vec<Made>> {
+/// A commit by its abbreviated hash. Fails if it does not exist.
+pub fn find_commit(common: &Path, short: &str) -> io::Result<Vec<GitCommit>> {
     let mut command = log(common);
     command.args(["--no-walk", short]);
     made(command)
 }
 
-/// Those of some commits that no branch, no tag and none of `heads` reaches.
-///
-/// # Errors
-/// As [`since`].
-pub fn lost(common: &Path, heads: &[String], known: &[&str]) -> io::Result<BTreeSet<String>> {
+/// The given commits that no branch, no tag and none of `heads` reaches.
+pub fn unreachable_commits(
+    common: &Path,
+    heads: &[String],
+    known: &[&str],
+) -> io::Result<BTreeSet<String>> {
     let mut command = git(common);
     command.args(["rev-list", "--ignore-missing", MOST]).args(known);
     command.args(["--not", "--branches", "--tags"]).args(heads);
@@ -62,11 +58,8 @@ pub fn lost(common: &Path, heads: &[String], known: &[&str]) -> io::Result<BTree
     Ok(lost.into_iter().filter(|hash| known.contains(&hash.as_str())).collect())
 }
 
-/// Those of some commits that the repository still has.
-///
-/// # Errors
-/// As [`since`].
-pub fn present(common: &Path, known: &[&str]) -> io::Result<BTreeSet<String>> {
+/// The given commits that the repository still has.
+pub fn existing_commits(common: &Path, known: &[&str]) -> io::Result<BTreeSet<String>> {
     let mut command = git(common);
     command.args(["rev-list", "--no-walk", "--ignore-missing"]).args(known);
     Ok(ask(command, PATIENCE)?.lines().map(str::to_owned).collect())
@@ -79,19 +72,19 @@ fn log(common: &Path) -> Command {
     command
 }
 
-fn made(command: Command) -> io::Result<Vec<Made>> {
+fn made(command: Command) -> io::Result<Vec<GitCommit>> {
     let text = ask(command, PATIENCE)?;
     let one = |record: &str| {
         let (head, rest) = record.split_once('\n')?;
         let (hash, at) = head.split_once(' ')?;
         let (subject, body) = rest.split_once('\n').unwrap_or((rest, ""));
         let (subject, body) = (subject.to_owned(), body.trim_end().to_owned());
-        Some(Made { hash: hash.to_owned(), subject, body, at: at.parse().ok()? })
+        Some(GitCommit { hash: hash.to_owned(), subject, body, at: at.parse().ok()? })
     };
     Ok(text.split('\0').filter_map(one).collect())
 }
 
-/// Git on this repository and no other, asking nobody, fetching nothing, running nothing.
+/// Git for this repository only. It asks for nothing, fetches nothing and runs no other program.
 fn git(common: &Path) -> Command {
     let mut command = Command::new("git");
     for (name, _) in std::env::vars_os() {

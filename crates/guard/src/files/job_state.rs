@@ -1,5 +1,5 @@
-//! What the state keeps of a job beside its folder (copies of its sealed versions, the
-//! times of its boundaries, its commits), and that all of it follows a new name.
+//! What the state holds about a job (copies of sealed versions, boundary times, commits), and how
+//! it follows a new name.
 #![allow(clippy::disallowed_methods, reason = "store owns the file system")]
 
 use std::fs;
@@ -10,10 +10,8 @@ use super::{commits, jobs, origin};
 use base::paths::Places;
 use base::{atomic, beneath};
 
-/// A default job goes on under a name that somebody gave it.
-///
-/// # Errors
-/// What the system says; what could be moved is moved.
+/// Moves the state of a default job to its new name. On an error, everything that can be moved is
+/// still moved.
 pub fn rename(places: &Places, old: &str, job: &str) -> io::Result<()> {
     let state = |folder: &str, name: String| places.state.join(folder).join(name);
     let moved = [
@@ -30,7 +28,7 @@ pub fn rename(places: &Places, old: &str, job: &str) -> io::Result<()> {
     moved.into_iter().chain([mirrored]).collect()
 }
 
-/// Moves `from` to `to`; into it where both are folders. Nothing is written over.
+/// Moves `from` to `to`, merging folders and appending files. It overwrites nothing.
 fn follow(from: &Path, to: &Path) -> io::Result<()> {
     if !from.exists() {
         return Ok(());
@@ -39,7 +37,7 @@ fn follow(from: &Path, to: &Path) -> io::Result<()> {
         return fs::rename(from, to);
     }
     if !from.is_dir() {
-        // Both hold lines of their own.
+        // Both contain lines.
         atomic::append(to, &atomic::read(from)?.unwrap_or_default())?;
         return atomic::remove(from);
     }
@@ -60,8 +58,8 @@ mod tests {
     #[test]
     fn everything_follows_and_nothing_is_written_over() {
         let dir = tempfile::tempdir().unwrap();
-        let env = Env::of([("HOME", dir.path().to_str().unwrap())]);
-        let places = Places::of(&env, dir.path()).unwrap();
+        let env = Env::from_pairs([("HOME", dir.path().to_str().unwrap())]);
+        let places = Places::for_project(&env, dir.path()).unwrap();
         let old = "app-20260101-1";
         let put = |path: &str, text: &str| {
             let path = places.state.join(path);

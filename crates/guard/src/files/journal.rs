@@ -1,5 +1,5 @@
-//! A session's journal: one line for everything the guard decided, said or did in
-//! it, for `explain` and `report`. A call that passes below every tier leaves none.
+//! A session's journal: one line for each decision, text or action of the guard, for `explain` and
+//! `report`. A call below every tier leaves no line.
 #![allow(clippy::disallowed_methods, reason = "the journal owns its files")]
 
 mod added;
@@ -14,17 +14,16 @@ pub use line::{Called, Crossed, Cut, Line, SealedAs, Tried, Verdict, What};
 use base::paths::Places;
 use base::{atomic, lock};
 
-/// Bytes at which a journal is moved aside; one older part is kept, so a session
-/// takes 4 MB at most, some 4,000 denials.
+/// Size in bytes at which a journal is rotated. With one older part, a session takes at most 4 MB,
+/// about 4,000 denials.
 const ROTATE_AT: u64 = 2 * 1024 * 1024;
 
-/// The file that is written, and the older part.
+/// The current file, and the older part.
 pub fn paths(places: &Places, session: &str) -> [PathBuf; 2] {
     [places.session(session, "journal.jsonl"), places.session(session, "journal.1.jsonl")]
 }
 
-/// Writes a line in one append. Never fails and waits for nobody: what can't be
-/// written is let go.
+/// Appends a line. Never fails and never waits: a line that cannot be written is dropped.
 pub fn write(places: &Places, session: &str, line: &Line) {
     let Ok(mut bytes) = serde_json::to_vec(line) else { return };
     bytes.push(b'\n');
@@ -40,8 +39,8 @@ pub fn write(places: &Places, session: &str, line: &Line) {
     }
 }
 
-/// Moves the journal aside, in one of the processes that find it too long: a second
-/// one would put its few new lines in the place of all the older ones.
+/// Rotates the journal in only one process. A second rotation would replace all older lines with a
+/// few new ones.
 fn rotate(places: &Places, session: &str) {
     let lock = places.session(session, "journal.lock");
     let Ok(_held) = lock::acquire(&lock, Duration::ZERO) else { return };
@@ -51,8 +50,8 @@ fn rotate(places: &Places, session: &str) {
     }
 }
 
-/// The session's lines, oldest first. Lines that can't be read are left out: one
-/// may be torn, or be of a later version.
+/// The session's lines, oldest first. Skips unreadable lines: one may be torn, or from a later
+/// version.
 pub fn read(places: &Places, session: &str) -> Vec<Line> {
     let [path, older] = paths(places, session);
     let mut lines = Vec::new();
@@ -65,7 +64,7 @@ pub fn read(places: &Places, session: &str) -> Vec<Line> {
     lines
 }
 
-/// The call that a line is about, by the client's id, in one session's journal.
+/// The line about a call, by the client's id, in one session's journal.
 pub fn call(places: &Places, session: &str, id: &str) -> Option<Line> {
     let about = |line: &Line| matches!(&line.what, What::Call(call) if call.id == id);
     read(places, session).into_iter().rfind(about)
@@ -78,8 +77,8 @@ mod tests {
 
     fn world() -> (tempfile::TempDir, Places) {
         let dir = tempfile::tempdir().unwrap();
-        let env = Env::of([("HOME", dir.path().to_str().unwrap())]);
-        let places = Places::of(&env, dir.path()).unwrap();
+        let env = Env::from_pairs([("HOME", dir.path().to_str().unwrap())]);
+        let places = Places::for_project(&env, dir.path()).unwrap();
         (dir, places)
     }
 

@@ -1,4 +1,4 @@
-//! The client's `keybindings.json`: where it is, what it holds, since when.
+//! Finds and reads the client's `keybindings.json`.
 #![allow(clippy::disallowed_methods, reason = "store owns the file system")]
 
 use std::fs;
@@ -11,16 +11,13 @@ use chrono::DateTime;
 use base::atomic;
 use base::clock::Time;
 
-/// The file in the client's config folder.
+/// The file's path in the client's config folder.
 pub fn path(config: &Path) -> PathBuf {
     config.join("keybindings.json")
 }
 
-/// The file's text, and when it last changed: in content, in name, or the link to
-/// it. `None` where there is no file.
-///
-/// # Errors
-/// What the system says, and `InvalidData` for what is no text.
+/// The file's text and the time of its last change, in content, name or link. `None` without a
+/// file. Fails with `InvalidData` if it is not UTF-8.
 pub fn read(path: &Path) -> io::Result<Option<(String, Time)>> {
     let Some(bytes) = atomic::read(path)? else { return Ok(None) };
     let text = String::from_utf8(bytes)

@@ -1,5 +1,4 @@
-//! The guard's files: what is remembered about sessions, jobs and their notes, boundaries under way,
-//! the journal.
+//! The guard's files: state of sessions, jobs, notes and boundaries, and the journal.
 #![allow(clippy::disallowed_methods, reason = "it owns the guard's files")]
 
 pub mod ancestry;

@@ -1,4 +1,4 @@
-//! Which file a name leads to.
+//! Finds out which file a name leads to.
 #![allow(clippy::disallowed_methods, reason = "store owns the file system")]
 
 use std::fs;
@@ -10,18 +10,17 @@ use rustix::fs::FileType;
 
 use base::beneath;
 
-/// A file that has more than one name, by its device and number; `None` for one that has
-/// a single name, or is not there.
+/// Device and inode of a file with more than one name; `None` if it has one name or does not exist.
 pub fn shared(path: &Path) -> Option<(u64, u64)> {
     let meta = fs::metadata(path).ok().filter(|m| m.is_file() && m.nlink() > 1)?;
     Some((meta.dev(), meta.ino()))
 }
 
-/// Whether a job's file is where its path says, or not there yet: a link in its place, or on
-/// the way to it, makes it no compaction file.
+/// Whether the path is a job's real file, or nothing yet. With a link in its place or on the way,
+/// it is no compaction file.
 pub fn is_compaction_file(live: &Path) -> bool {
     match beneath::stat(live) {
-        Ok(stat) => beneath::kind(&stat) == FileType::RegularFile,
+        Ok(stat) => beneath::file_type(&stat) == FileType::RegularFile,
         // A job's former name is a link.
         Err(e) => {
             e.kind() == io::ErrorKind::NotFound && !live.parent().is_some_and(beneath::is_link)

@@ -1,5 +1,5 @@
-//! The other sessions of this user that are at work now, in whatever project: two of them
-//! may be in working trees of one repository.
+//! The other sessions of this user that are at work now, in any project. Two of them may use
+//! working trees of one repository.
 #![allow(clippy::disallowed_methods, reason = "store owns the file system")]
 
 use std::fs;
@@ -12,16 +12,16 @@ use base::atomic;
 use base::clock::Time;
 use base::paths::Places;
 
-/// A session that is at work.
+/// A session at work.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Neighbour {
-    /// Since when its turn runs; `None` where only its agents do.
+    /// When its turn began; `None` if only its agents run.
     pub since: Option<Time>,
-    /// The repository its shell stands in; `None` where that isn't known.
+    /// The repository of its shell; `None` if unknown.
     pub repository: Option<repository::Repository>,
 }
 
-/// The sessions at work beside this one, whose client is `me`.
+/// The sessions at work besides this one, whose client is `me`.
 pub fn at_work(places: &Places, session: &str, me: Option<Client>) -> Vec<Neighbour> {
     let projects = places.state.parent().and_then(|all| fs::read_dir(all).ok());
     let projects = projects.into_iter().flatten().flatten().map(|entry| entry.path());

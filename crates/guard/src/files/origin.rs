@@ -1,8 +1,8 @@
-//! Where a job comes from. A checkout can bring any job, so the state remembers which ones
-//! were made here, or accepted by the user, and how their notes stood when the guard or the
-//! agent last wrote them. Nothing in the project itself is asked.
+//! Decides where a job comes from. A checkout can contain any job, so the state remembers which
+//! jobs were created here or accepted by the user. It also remembers how their notes looked when
+//! the guard or the agent last wrote them. Files in the project are not trusted for this.
 //!
-//! A job that the state does not know is *found*: it has no effect until the user accepts it.
+//! A job that the state does not know is *found*. It has no effect until the user accepts it.
 
 mod known_jobs;
 
@@ -16,7 +16,7 @@ use sha2::{Digest as _, Sha256};
 use super::job_files;
 use crate::job::{Prompt, Record};
 use base::lock::{self, Lock};
-use base::paths::{Places, safe_name};
+use base::paths::{Places, is_safe_name};
 use base::{atomic, beneath};
 
 pub use known_jobs::recognize;
@@ -24,40 +24,40 @@ pub use known_jobs::recognize;
 /// Where a job comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Origin {
-    /// Made here, and written by nobody else since.
+    /// Created here, and nothing else has written it since.
     Own,
-    /// Made here, but its files were changed by something else: a pull, an editor.
+    /// Created here, but something else changed its files: a pull, an editor.
     Changed,
     /// It came with the checkout, and the user accepted it.
     Accepted,
-    /// It came with the checkout.
+    /// It came with the checkout and is not accepted.
     Found,
 }
 
 impl Origin {
-    /// Whether the job has an effect: it can be worked on, and its notes are delivered.
+    /// Whether the job has an effect: sessions can work on it, and its notes are delivered.
     pub fn has_effect(self) -> bool {
         self != Self::Found
     }
 
-    /// Whether what its files say counts as this user's and this agent's words.
+    /// Whether its files count as words of this user and this agent.
     pub fn is_own(self) -> bool {
         self == Self::Own
     }
 }
 
-/// What the state keeps of a job's origin.
+/// The state's record of a job's origin.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 struct Known {
     /// It came with a checkout, and the user accepted it.
     accepted: bool,
-    /// SHA-256 of its notes and coaching as they were written last, in hex.
+    /// SHA-256 in hex of its notes and coaching when they were last written.
     digest: Option<String>,
-    /// The same of what is being written: a kill may come before or after.
+    /// The same digest for a write in progress, because a kill may come before or after it.
     #[serde(skip_serializing_if = "Option::is_none")]
     next: Option<String>,
-    /// Something else wrote them since.
+    /// Whether something else has written them since.
     changed: bool,
     /// The user's first prompt in it.
     first: Option<Prompt>,
@@ -75,12 +75,12 @@ fn path(places: &Places, job: &str) -> PathBuf {
 
 fn load(places: &Places, job: &str) -> Option<Known> {
     let bytes = atomic::read_record(&path(places, job)).ok().flatten()?;
-    // One that is damaged is known all the same, as changed.
+    // A damaged record still counts as known, but changed.
     let damaged = Known { changed: true, ..Known::default() };
     Some(serde_json::from_slice(&bytes).unwrap_or(damaged))
 }
 
-/// Where a job comes from. What the user's settings trust by its folder counts as accepted.
+/// Where a job comes from. Jobs in a folder trusted by the user's settings count as accepted.
 pub fn origin(places: &Places, job: &str) -> Origin {
     known_jobs::prepare(places);
     match load(places, job) {
@@ -92,13 +92,13 @@ pub fn origin(places: &Places, job: &str) -> Origin {
     }
 }
 
-/// Whether a job has no effect: its files are there, and the state knows nothing of it.
+/// Whether a job has no effect: its files exist, but the state does not know it.
 pub fn is_found(places: &Places, job: &str) -> bool {
     job_files::exists(places, job) && !origin(places, job).has_effect()
 }
 
-/// Changes what is known of a job under its lock; `change` says whether there is anything to
-/// keep. In the client's sandbox nothing can be kept, and the hooks do it after the call.
+/// Changes a job's record under the lock; `None` from `change` writes nothing. The client's sandbox
+/// cannot write it, so the hooks do that after the call.
 fn update(
     places: &Places,
     job: &str,
@@ -119,25 +119,19 @@ fn hold(places: &Places) -> io::Result<Lock> {
 }
 
 fn write(places: &Places, job: &str, known: &Known) -> io::Result<()> {
-    if !safe_name(job) {
+    if !is_safe_name(job) {
         return Err(io::ErrorKind::InvalidInput.into());
     }
     let bytes = serde_json::to_vec(known).map_err(io::Error::from)?;
     atomic::write_unsynced(&path(places, job), &bytes)
 }
 
-/// Remembers that a job is made here. One that is known already stays as it is.
-///
-/// # Errors
-/// What the system says of the state.
-pub fn made(places: &Places, job: &str) -> io::Result<()> {
+/// Records that a job is created here. A known job stays unchanged.
+pub fn record_created(places: &Places, job: &str) -> io::Result<()> {
     update(places, job, |known| known.is_none().then(Known::default))
 }
 
-/// The user accepts a job as its files stand now. One made here is its own again.
-///
-/// # Errors
-/// What the system says of the state.
+/// Accepts a job with its current files, for the user. A job created here becomes its own again.
 pub fn accept(places: &Places, job: &str) -> io::Result<()> {
     let digest = digest(places, job);
     update(places, job, |known| {
@@ -147,12 +141,9 @@ pub fn accept(places: &Places, job: &str) -> io::Result<()> {
     })
 }
 
-/// Looks whether something else has written a job's notes since [`written`]; `true` where
-/// that is new. It stays known until the user accepts the job.
-///
-/// # Errors
-/// What the system says of the state.
-pub fn look(places: &Places, job: &str) -> io::Result<bool> {
+/// Checks whether something else has written a job's notes since the guard did. Returns `true` only
+/// the first time. The change stays recorded until the user accepts the job.
+pub fn check_changed(places: &Places, job: &str) -> io::Result<bool> {
     let now = digest(places, job);
     let differs = |known: &Known| {
         let expected = known.digest == now || (known.next.is_some() && known.next == now);
@@ -170,12 +161,8 @@ pub fn look(places: &Places, job: &str) -> io::Result<bool> {
     Ok(new)
 }
 
-/// Remembers what the guard is about to write: these notes and this record, or those that
-/// are there.
-///
-/// # Errors
-/// What the system says of the state.
-pub fn writing(
+/// Records what the guard is about to write: these notes and this record, or the existing ones.
+pub fn before_write(
     places: &Places,
     job: &str,
     notes: Option<&[u8]>,
@@ -188,20 +175,14 @@ pub fn writing(
     })
 }
 
-/// Remembers a job's notes as the guard or the agent has just written them.
-///
-/// # Errors
-/// What the system says of the state.
-pub fn written(places: &Places, job: &str) -> io::Result<()> {
+/// Records a job's notes as the guard or the agent has just written them.
+pub fn after_write(places: &Places, job: &str) -> io::Result<()> {
     update(places, job, |known| Some(Known { digest: digest(places, job), next: None, ..known? }))
 }
 
-/// Remembers a prompt of the user's for the job's deliveries. Those in the project are for
-/// the agent to read, and anybody may have written them.
-///
-/// # Errors
-/// What the system says of the state.
-pub fn prompted(places: &Places, job: &str, prompt: &Prompt) -> io::Result<()> {
+/// Records a prompt of the user's for the job's deliveries. The prompts in the project are for the
+/// agent to read, and anybody may have written them.
+pub fn record_prompt(places: &Places, job: &str, prompt: &Prompt) -> io::Result<()> {
     update(places, job, |known| {
         let mut known = known?;
         known.first.get_or_insert_with(|| prompt.clone());
@@ -216,18 +197,15 @@ pub fn prompts(places: &Places, job: &str) -> Option<(Prompt, Prompt)> {
     known.first.zip(known.last)
 }
 
-/// A job goes on under another name.
-///
-/// # Errors
-/// What the system says of the state.
+/// Moves a job's record to another name.
 pub fn rename(places: &Places, from: &str, to: &str) -> io::Result<()> {
     let Some(known) = load(places, from) else { return Ok(()) };
     update(places, to, |there| Some(there.unwrap_or(known)))?;
     atomic::remove(&path(places, from))
 }
 
-/// What is compared: the notes, and what the agent is told of the job's phase. Who holds the
-/// job and which sessions it had changes at every turn.
+/// The digest of the notes and of what the agent is told about the job's phase. It leaves out
+/// holders and sessions, which change every turn.
 fn digest(places: &Places, job: &str) -> Option<String> {
     digest_of(places, job, None, None)
 }
@@ -253,14 +231,14 @@ fn digest_of(
     Some(format!("{:x}", hash.finalize()))
 }
 
-/// The jobs that the state knows, whether their files are there or not. A checkout may bring
-/// any number of others: they cost nothing here.
+/// The jobs that the state knows, even without files. A checkout may contain any number of others,
+/// and they cost nothing here.
 pub fn known_jobs(places: &Places) -> Vec<String> {
     known_jobs::prepare(places);
     let names = beneath::list(&folder(places), usize::MAX).unwrap_or_default();
     let jobs =
         names.into_iter().filter_map(|(name, _)| Some(name.strip_suffix(".json")?.to_owned()));
-    jobs.filter(|job| safe_name(job)).collect()
+    jobs.filter(|job| is_safe_name(job)).collect()
 }
 
 /// Jobs in the project that have no effect until the user accepts them, by name.
@@ -270,7 +248,7 @@ pub fn found(places: &Places) -> Vec<String> {
     found
 }
 
-/// Whether the project's folder of ours is there at all.
+/// Whether the guard's folder exists in the project.
 pub fn has_jobs(places: &Places) -> bool {
     beneath::is_dir(&places.top().join("jobs"))
 }

@@ -1,5 +1,4 @@
-//! The user's own words, kept beside the job's file so that they don't depend on
-//! the agent copying them.
+//! The user's own words, saved next to the job's file so that they do not depend on the agent.
 
 use std::io;
 
@@ -9,10 +8,7 @@ use crate::job::Prompt;
 use base::paths::Places;
 use base::{atomic, beneath};
 
-/// Keeps a prompt: with the job once the job has a folder, with the session until then.
-///
-/// # Errors
-/// What the system says.
+/// Saves a prompt with the job, or with the session until the job has a folder.
 pub fn keep(places: &Places, job: &str, prompt: &Prompt) -> io::Result<()> {
     let mut line = serde_json::to_vec(prompt).map_err(io::Error::from)?;
     line.push(b'\n');
@@ -21,7 +17,7 @@ pub fn keep(places: &Places, job: &str, prompt: &Prompt) -> io::Result<()> {
     if there {
         flush(places, job, &prompt.session)?;
     }
-    origin::prompted(places, job, prompt)?;
+    origin::record_prompt(places, job, prompt)?;
     if there {
         atomic::append(&dir.join("prompts.jsonl"), &line)
     } else {
@@ -30,10 +26,7 @@ pub fn keep(places: &Places, job: &str, prompt: &Prompt) -> io::Result<()> {
     }
 }
 
-/// Moves what was kept with the session to the job that has a folder now.
-///
-/// # Errors
-/// What the system says.
+/// Moves the prompts saved with the session to the job, if it has a folder now.
 pub fn flush(places: &Places, job: &str, session: &str) -> io::Result<()> {
     let waiting = places.session(session, "prompts.jsonl");
     let dir = places.job(job);
@@ -41,7 +34,7 @@ pub fn flush(places: &Places, job: &str, session: &str) -> io::Result<()> {
         && beneath::is_dir(&dir)
     {
         for prompt in read_prompts(&waiting) {
-            origin::prompted(places, job, &prompt)?;
+            origin::record_prompt(places, job, &prompt)?;
         }
         atomic::append(&dir.join("prompts.jsonl"), &bytes)?;
         atomic::remove(&waiting)?;
@@ -49,7 +42,7 @@ pub fn flush(places: &Places, job: &str, session: &str) -> io::Result<()> {
     Ok(())
 }
 
-/// The job's prompts, oldest first, those still waiting with the session last.
+/// The job's prompts, oldest first. Those still saved with the session come last.
 pub fn all(places: &Places, job: &str, session: &str) -> Vec<Prompt> {
     let mut all = job_files::prompts(places, job);
     all.extend(read_prompts(&places.session(session, "prompts.jsonl")));
@@ -64,8 +57,11 @@ mod tests {
     #[test]
     fn prompts_wait_for_the_job_and_keep_their_order() {
         let dir = tempfile::tempdir().unwrap();
-        let places =
-            Places::of(&Env::of([("HOME", dir.path().to_str().unwrap())]), dir.path()).unwrap();
+        let places = Places::for_project(
+            &Env::from_pairs([("HOME", dir.path().to_str().unwrap())]),
+            dir.path(),
+        )
+        .unwrap();
         let at = "2026-01-01T00:00:00Z".parse().unwrap();
         let prompt = |text: &str| Prompt { at, session: "s".into(), text: text.into() };
         keep(&places, "j", &prompt("one")).unwrap();

@@ -19,40 +19,40 @@ use base::{atomic, lock};
 pub use beneath::remove_beneath;
 pub use leftovers::{leftovers, remove_leftovers};
 
-/// After this a session's state goes, once its transcript is gone too: the client forgets
-/// its own sessions after 30 days, or after what its setting `cleanupPeriodDays` says, and
-/// until then they can be resumed.
+/// Age at which a session's state is removed, if its transcript is gone too. The client removes its
+/// own sessions after 30 days, or after its setting `cleanupPeriodDays`. Until then they can be
+/// resumed.
 const AGE: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
-/// A snapshot that nobody took for so long has no taker.
+/// Age at which a snapshot counts as abandoned.
 const LEFT: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// How often a session's end looks for what is old.
+/// How often the end of a session looks for old state.
 const EVERY: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// Sessions that one session's end takes out at most: it is the client's own end that waits.
+/// Maximum sessions that one session's end removes, because the client waits for it.
 const AT_ONCE: usize = 50;
 
-/// What is over.
+/// State that is no longer needed.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Old {
-    /// Sessions that ended, or whose client is gone, longer ago than 30 days.
+    /// Sessions that ended, or whose client is gone, more than 30 days ago.
     pub sessions: Vec<String>,
-    /// Boundaries that ended as long ago.
+    /// Boundaries that ended just as long ago.
     pub boundaries: Vec<String>,
-    /// Seats of clients that are gone, and what was left half done.
+    /// Seats of clients that are gone, and unfinished files.
     pub left: Vec<PathBuf>,
 }
 
 impl Old {
-    /// Whether there is nothing to take out.
+    /// Whether there is nothing to remove.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 }
 
-/// Looks for what is over, for at most so many sessions.
-pub fn look(places: &Places, now: Time, at_most: usize) -> Old {
+/// Finds old state, for at most `at_most` sessions.
+pub fn find_old(places: &Places, now: Time, at_most: usize) -> Old {
     let clock = SystemTime::from(now);
     let older = |path: &Path, age| {
         let modified = fs::symlink_metadata(path).and_then(|meta| meta.modified());
@@ -67,10 +67,10 @@ pub fn look(places: &Places, now: Time, at_most: usize) -> Old {
     let seats = files(&places.state.join("sessions"), "seat").filter(|path| gone(places, path));
     let torn = left_in_state(places, now);
     let snapshots = files(&places.snapshots(), "json").filter(|path| older(path, LEFT));
-    // Made anew where they are asked for.
+    // Created again when needed.
     let merged = files(&places.state.join("merged"), "json").filter(old);
     Old {
-        sessions: sessions.filter(|id| over(places, id)).take(at_most).collect(),
+        sessions: sessions.filter(|id| is_removable(places, id)).take(at_most).collect(),
         boundaries: boundaries.filter(|id| ended(places, id)).take(at_most).collect(),
         left: seats.chain(merged).chain(snapshots).chain(torn).collect(),
     }
@@ -78,21 +78,19 @@ pub fn look(places: &Places, now: Time, at_most: usize) -> Old {
 
 /// The temporary files that killed programs left in the state.
 pub fn left_in_state(places: &Places, now: Time) -> Vec<PathBuf> {
-    let shared = leftovers::leftovers(&places.claims_of_commits(), now);
+    let shared = leftovers::leftovers(&places.commit_claims(), now);
     leftovers::below(&places.state, now).into_iter().chain(shared).collect()
 }
 
-/// Takes out what [`look`] found. What somebody uses at this moment stays.
-///
-/// # Errors
-/// What the system says of the first file that can't go; the others are gone.
+/// Removes the old state, except what is in use at this moment. Returns the first error, after
+/// trying all files.
 pub fn remove(places: &Places, old: &Old) -> io::Result<()> {
     let sessions = places.state.join("sessions");
     let mut result = Ok(());
     for id in &old.sessions {
         let Ok(held) = lock::acquire(&places.session(id, "lock"), Duration::ZERO) else { continue };
-        // It may have been resumed since it was looked at.
-        if !over(places, id) {
+        // It may have been resumed in the meantime.
+        if !is_removable(places, id) {
             continue;
         }
         let all = all_of(&sessions, id);
@@ -113,14 +111,11 @@ pub fn remove(places: &Places, old: &Old) -> io::Result<()> {
     result
 }
 
-/// At a session's end, at most once a day: takes out some of what is over.
-///
-/// # Errors
-/// As [`remove`].
-pub fn at_leisure(places: &Places, now: Time) -> io::Result<()> {
+/// Removes some old state at a session's end, at most once a day.
+pub fn prune_daily(places: &Places, now: Time) -> io::Result<()> {
     let mark = places.state.join("sessions").join(".pruned");
     let looked = fs::metadata(&mark).and_then(|meta| meta.modified());
-    // A mark of this very moment may be younger than `now`.
+    // A mark from this moment may be younger than `now`.
     let lately = |at| match SystemTime::from(now).duration_since(at) {
         Ok(passed) => passed < EVERY,
         Err(ahead) => ahead.duration() < EVERY,
@@ -129,7 +124,7 @@ pub fn at_leisure(places: &Places, now: Time) -> io::Result<()> {
         return Ok(());
     }
     atomic::write_unsynced(&mark, b"")?;
-    remove(places, &look(places, now, AT_ONCE))
+    remove(places, &find_old(places, now, AT_ONCE))
 }
 
 fn files(folder: &Path, kind: &'static str) -> impl Iterator<Item = PathBuf> + use<> {
@@ -137,7 +132,7 @@ fn files(folder: &Path, kind: &'static str) -> impl Iterator<Item = PathBuf> + u
     all.filter(move |path| path.extension().is_some_and(|e| e == kind))
 }
 
-/// Every file of a session or a boundary: they are named by its id, a dot, and what they hold.
+/// Every file of a session or boundary. Their names are its id, a dot, and the content.
 fn all_of(folder: &Path, id: &str) -> Vec<PathBuf> {
     let of_it = |path: &PathBuf| {
         let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
@@ -147,9 +142,9 @@ fn all_of(folder: &Path, id: &str) -> Vec<PathBuf> {
     all.filter(of_it).collect()
 }
 
-/// Whether a session, old by its file, is over: nobody has it open, and the client has no
-/// transcript left to resume it from.
-fn over(places: &Places, id: &str) -> bool {
+/// Whether an old session can be removed: nobody has it open, and the client cannot resume it
+/// without a transcript.
+fn is_removable(places: &Places, id: &str) -> bool {
     match state::load(places, id) {
         Ok(Some(session)) => {
             is_closed(places, &session)
@@ -160,7 +155,7 @@ fn over(places: &Places, id: &str) -> bool {
     }
 }
 
-/// Whether a session ended, or its client is gone: nobody has it open.
+/// Whether nobody has the session open: it ended, or its client is gone.
 pub fn is_closed(places: &Places, session: &Session) -> bool {
     session.ended.is_some() || !session.client.is_some_and(|c| state::lives(places, c))
 }
@@ -183,8 +178,8 @@ mod tests {
 
     fn places() -> (tempfile::TempDir, Places) {
         let dir = tempfile::tempdir().unwrap();
-        let env = Env::of([("HOME", dir.path().to_str().unwrap())]);
-        let places = Places::of(&env, dir.path()).unwrap();
+        let env = Env::from_pairs([("HOME", dir.path().to_str().unwrap())]);
+        let places = Places::for_project(&env, dir.path()).unwrap();
         places.ensure_state().unwrap();
         (dir, places)
     }
@@ -213,7 +208,7 @@ mod tests {
         fs::create_dir_all(places.state.join("outputs/old")).unwrap();
         fs::write(places.state.join("outputs/old/x.txt"), "x").unwrap();
         let now = base::clock::now();
-        let mut old = look(&places, now, 10);
+        let mut old = find_old(&places, now, 10);
         old.sessions.sort();
         assert_eq!(old.sessions, ["old", "older"]);
         remove(&places, &old).unwrap();
@@ -221,7 +216,7 @@ mod tests {
         assert!(
             !places.state.join("outputs/old").exists() && !places.session("old", "calls").exists()
         );
-        assert!(look(&places, now, 10).is_empty());
+        assert!(find_old(&places, now, 10).is_empty());
     }
 
     #[test]
@@ -236,14 +231,14 @@ mod tests {
             .unwrap();
         age(&places.session("kept", "json"), 31);
         let now = base::clock::now();
-        let old = look(&places, now, 10);
+        let old = find_old(&places, now, 10);
         assert_eq!(old.sessions, ["resumed"]);
         let me = state::client(std::process::id());
         state::update(&places, "resumed", |s| s.client = me).unwrap();
         remove(&places, &old).unwrap();
         assert_eq!(state::all(&places).unwrap(), ["kept", "resumed"]);
         fs::remove_file(transcript).unwrap();
-        assert_eq!(look(&places, now, 10).sessions, ["kept"]);
+        assert_eq!(find_old(&places, now, 10).sessions, ["kept"]);
     }
 
     #[test]
@@ -253,11 +248,11 @@ mod tests {
         for n in 0..=AT_ONCE {
             session(&places, &format!("s{n}"), 31, None);
         }
-        at_leisure(&places, now).unwrap();
+        prune_daily(&places, now).unwrap();
         assert_eq!(state::all(&places).unwrap().len(), 1);
-        at_leisure(&places, now).unwrap();
+        prune_daily(&places, now).unwrap();
         assert_eq!(state::all(&places).unwrap().len(), 1, "it looked just now");
-        at_leisure(&places, now + chrono::TimeDelta::days(2)).unwrap();
+        prune_daily(&places, now + chrono::TimeDelta::days(2)).unwrap();
         assert_eq!(state::all(&places).unwrap().len(), 0);
     }
 
@@ -272,7 +267,7 @@ mod tests {
             fs::write(path, "{}").unwrap();
         }
         age(&torn, 2);
-        let old = look(&places, base::clock::now(), 10);
+        let old = find_old(&places, base::clock::now(), 10);
         assert_eq!(old.left, [places.session("client-4194305", "seat"), torn]);
         remove(&places, &old).unwrap();
         assert_eq!(state::seat(&places, me.pid).as_deref(), Some("s"));

@@ -1,5 +1,5 @@
-//! Git repositories: where they lie, and whether something was committed in them. Read as files,
-//! since most calls of an agent's shell commit nothing.
+//! Finds git repositories and notices new commits. It reads git's files, because most shell calls
+//! of an agent commit nothing.
 #![allow(clippy::disallowed_methods, reason = "store owns the file system")]
 
 use std::fs;
@@ -13,16 +13,16 @@ use base::atomic;
 /// The repository of one working tree.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Repository {
-    /// What all its working trees share.
+    /// The git folder that all its working trees share.
     pub common: PathBuf,
-    /// What is this working tree's own; the same for the main one.
+    /// This working tree's own git folder; the same as `common` for the main one.
     pub own: PathBuf,
 }
 
-/// A file of git's as it was when it was looked at last.
+/// The state of a git file at the last check.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Mark {
-    /// The file: git replaces some.
+    /// The inode, because git replaces some files.
     pub inode: u64,
     /// Modification time, nanoseconds.
     pub modified: i64,
@@ -36,7 +36,7 @@ pub fn find(folder: &Path) -> Option<Repository> {
         let dot = folder.join(".git");
         let meta = fs::metadata(&dot).ok()?;
         let own = if meta.is_dir() {
-            // Any folder may be called so.
+            // Any folder may be called `.git`.
             dot.join("HEAD").symlink_metadata().ok()?;
             dot
         } else {
@@ -49,8 +49,8 @@ pub fn find(folder: &Path) -> Option<Repository> {
 }
 
 impl Repository {
-    /// What is each of its working trees' own, with a mark that is another one after a commit
-    /// there. Trees in which nothing was ever committed are left out.
+    /// The git folder of each working tree, with a mark that changes after a commit. Skips trees
+    /// without any commit.
     pub fn trees(&self) -> Vec<(PathBuf, Mark)> {
         let linked = fs::read_dir(self.common.join("worktrees"));
         let linked = linked.into_iter().flatten().flatten().map(|entry| entry.path());
@@ -64,7 +64,7 @@ impl Repository {
     }
 }
 
-/// The mark of a working tree, by its reflog; where there is none, by the last commit's message.
+/// The mark of a working tree, from its reflog or else from the last commit's message file.
 fn mark(own: &Path) -> Option<Mark> {
     let file = |name: &str| fs::metadata(own.join(name)).ok().filter(fs::Metadata::is_file);
     let meta = file("logs/HEAD").or_else(|| file("COMMIT_EDITMSG"))?;
@@ -72,21 +72,21 @@ fn mark(own: &Path) -> Option<Mark> {
     Some(Mark { inode: meta.ino(), modified, size: meta.size() })
 }
 
-/// The commit that a working tree stands on, where that is on no branch.
+/// The commit that is checked out, if it is on no branch.
 pub fn detached(own: &Path) -> Option<String> {
     let head = first_line(&own.join("HEAD"))?;
     let hash = (40..=64).contains(&head.len()) && head.bytes().all(|b| b.is_ascii_hexdigit());
     hash.then_some(head)
 }
 
-/// What all working trees of a repository share, by what is one's own.
+/// The git folder that all working trees share, from one working tree's own.
 pub fn common(own: &Path) -> PathBuf {
     let common = first_line(&own.join("commondir"));
     let common = common.and_then(|common| fs::canonicalize(own.join(common)).ok());
     common.unwrap_or_else(|| own.to_path_buf())
 }
 
-/// The folder of a working tree, by what is its own.
+/// The folder of a working tree, from its own git folder.
 pub fn worktree(own: &Path) -> PathBuf {
     let linked = first_line(&own.join("gitdir")).map(PathBuf::from);
     let dot = linked.as_deref().unwrap_or(own);

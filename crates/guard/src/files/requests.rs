@@ -1,5 +1,5 @@
-//! What the agent's verbs ask the hooks to do: one list a session, in order. In the
-//! client's sandbox a verb may write only in the project, and the hooks keep the state.
+//! Requests of the agent's verbs to the hooks: one list per session, in order. In the client's
+//! sandbox a verb can write only in the project, and the hooks write the state.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -13,10 +13,10 @@ use super::{jobs, origin};
 use crate::session::SealAsked;
 use base::beneath::Spot;
 use base::clock::Time;
-use base::paths::{Places, safe_name};
+use base::paths::{Places, is_safe_name};
 use base::{atomic, beneath};
 
-/// One thing asked.
+/// One request.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "ask", rename_all = "kebab-case")]
 pub enum Request {
@@ -26,9 +26,9 @@ pub enum Request {
         job: String,
         /// Version of the sealed file.
         version: u64,
-        /// A boundary was asked for in so many words (`--clear`), or against.
+        /// Whether a boundary was requested explicitly (`--clear`) or refused.
         clear: Option<bool>,
-        /// The session wrote something of its own; without that no boundary.
+        /// Whether the session wrote anything itself; without that there is no boundary.
         authored: bool,
         /// The agent was told that the session will be cleared.
         #[serde(default)]
@@ -39,24 +39,24 @@ pub enum Request {
         /// When.
         at: Time,
     },
-    /// A seal asked the agent something, and shall not ask again.
+    /// A seal asked the agent something and must not ask again.
     SealAsked(SealAsked),
-    /// The session works on this job from now on; its record says so already.
+    /// The session works on this job from now on. The job's record already says so.
     Focus {
         /// The job.
         job: String,
-        /// The job whose file it took over, by its old name: its folder was renamed.
+        /// The old name of the job whose file it took over; its folder was renamed.
         #[serde(default)]
         adopted: Option<String>,
-        /// The job is new, made from the template.
+        /// The job was created from the template.
         #[serde(default)]
         created: bool,
-        /// The session is to be cleared for it.
+        /// Whether the session is cleared for it.
         clear: bool,
         /// When.
         at: Time,
     },
-    /// The job was put aside; the session gets a default job.
+    /// The job was paused; the session gets a default job.
     Pause {
         /// The job.
         job: String,
@@ -75,8 +75,8 @@ pub enum Request {
 }
 
 impl Request {
-    /// Whether its jobs are names: the file lies in the project, where anybody may write
-    /// it, and a job's name becomes a path.
+    /// Whether its job names are safe. Anybody can write the file in the project, and a job's name
+    /// becomes a path.
     fn is_plain(&self) -> bool {
         let adopted = match self {
             Self::Focus { adopted, .. } => adopted.as_ref(),
@@ -84,7 +84,7 @@ impl Request {
                 None
             }
         };
-        safe_name(self.job()) && adopted.is_none_or(|name| safe_name(name))
+        is_safe_name(self.job()) && adopted.is_none_or(|name| is_safe_name(name))
     }
 
     /// The job it is about.
@@ -98,8 +98,8 @@ impl Request {
         }
     }
 
-    /// The job the session works on after this: `Some(None)` for the next default
-    /// one, `None` where it changes nothing.
+    /// The job after this request: `Some(None)` for the next default job, `None` if it does not
+    /// change.
     pub fn moves_to(&self) -> Option<Option<&str>> {
         match self {
             Self::Seal { .. } | Self::SealAsked(_) => None,
@@ -113,18 +113,14 @@ fn paths(places: &Places, session: &str) -> [PathBuf; 2] {
     places.requests().map(|folder| folder.join(format!("{session}.jsonl")))
 }
 
-/// Leaves a request for the hooks.
-///
-/// # Errors
-/// What the system says.
-pub fn leave(places: &Places, session: &str, request: &Request) -> io::Result<()> {
+/// Adds a request for the hooks.
+pub fn add(places: &Places, session: &str, request: &Request) -> io::Result<()> {
     let mut line = serde_json::to_vec(request).map_err(io::Error::from)?;
     line.push(b'\n');
     places.write_request(|folder| atomic::append(&folder.join(format!("{session}.jsonl")), &line))
 }
 
-/// The requests that wait or are being carried out, oldest first; damaged lines are
-/// left out.
+/// The requests that wait or are being handled, oldest first, without damaged lines.
 pub fn waiting(places: &Places, session: &str) -> Vec<Request> {
     let files = paths(places, session).into_iter().flat_map(|path| {
         let mut files = taken(&path, session, |_| true);
@@ -137,7 +133,7 @@ pub fn waiting(places: &Places, session: &str) -> Vec<Request> {
         .collect()
 }
 
-/// What the seal asked the session last, where no hook has written it down yet.
+/// The last question of a seal that no hook has recorded yet.
 pub fn seal_asked(places: &Places, session: &str) -> Option<SealAsked> {
     let asked = |request| match request {
         Request::SealAsked(asked) => Some(asked),
@@ -146,17 +142,17 @@ pub fn seal_asked(places: &Places, session: &str) -> Option<SealAsked> {
     waiting(places, session).into_iter().rev().find_map(asked)
 }
 
-/// Requests that one process has taken up. They are kept until it has done what they
-/// ask: a hook that is killed before leaves them to the next one.
+/// Requests that one process has taken. They stay on disk until they are handled, so a killed hook
+/// leaves them to the next one.
 #[derive(Debug)]
 pub struct Taken {
-    /// Oldest first.
+    /// The requests, oldest first.
     pub requests: Vec<Request>,
     files: Vec<PathBuf>,
 }
 
 impl Taken {
-    /// They are carried out.
+    /// Removes the requests after they are handled.
     pub fn done(self) {
         for file in self.files {
             let _ = atomic::remove(&file);
@@ -164,11 +160,11 @@ impl Taken {
     }
 }
 
-/// Takes up the session's requests; of several processes one gets them.
+/// Takes the session's requests. Only one of several processes gets them.
 pub fn take(places: &Places, session: &str) -> Taken {
     let mut files = Vec::new();
     for path in paths(places, session) {
-        // Of processes that are no more.
+        // Files of processes that have ended.
         files.extend(taken(&path, session, |pid| state::client(pid).is_none()));
         let own = path.with_extension(format!("{}.taken", std::process::id()));
         if rename(&path, &own).is_ok() {
@@ -180,7 +176,7 @@ pub fn take(places: &Places, session: &str) -> Taken {
     Taken { requests, files }
 }
 
-/// What processes have taken up, by their number.
+/// The files that processes have taken, selected by process id.
 fn taken(path: &Path, session: &str, by: impl Fn(u32) -> bool) -> Vec<PathBuf> {
     let Some(folder) = path.parent() else { return Vec::new() };
     let left = |name: &str| {
@@ -193,7 +189,7 @@ fn taken(path: &Path, session: &str, by: impl Fn(u32) -> bool) -> Vec<PathBuf> {
 }
 
 fn rename(from: &Path, to: &Path) -> io::Result<()> {
-    Spot::of(from)?.rename(&Spot::of(to)?, RenameFlags::empty())
+    Spot::for_path(from)?.rename(&Spot::for_path(to)?, RenameFlags::empty())
 }
 
 fn read(path: &Path) -> Vec<Request> {
@@ -202,16 +198,16 @@ fn read(path: &Path) -> Vec<Request> {
     lines.filter_map(|line| serde_json::from_slice(line).ok()).filter(Request::is_plain).collect()
 }
 
-/// Whether a request is about a job that came with the checkout, which no verb takes up. One
-/// that this very session made where the state could not be written is its own.
+/// Whether a request is about a job from the checkout, which no verb takes. A job that this session
+/// created while the state was not writable is its own.
 fn is_about_found(places: &Places, session: &str, request: &Request) -> bool {
-    let job = jobs::name_now(places, request.job());
+    let job = jobs::current_name(places, request.job());
     if !origin::is_found(places, &job) {
         return false;
     }
     let made = matches!(request, Request::Focus { created: true, .. })
         && jobs::record(places, &job).holder.is_some_and(|holder| holder.session == session);
-    !(made && origin::made(places, &job).is_ok())
+    !(made && origin::record_created(places, &job).is_ok())
 }
 
 #[cfg(test)]
@@ -222,8 +218,8 @@ mod tests {
     #[test]
     fn requests_are_taken_once_in_order_and_only_by_their_session() {
         let dir = tempfile::tempdir().unwrap();
-        let env = Env::of([("HOME", dir.path().to_str().unwrap())]);
-        let places = Places::of(&env, dir.path()).unwrap();
+        let env = Env::from_pairs([("HOME", dir.path().to_str().unwrap())]);
+        let places = Places::for_project(&env, dir.path()).unwrap();
         let at = "2026-01-01T00:00:00Z".parse().unwrap();
         let seal = Request::Seal {
             job: "j".into(),
@@ -236,10 +232,10 @@ mod tests {
         };
         let focus =
             Request::Focus { job: "k".into(), adopted: None, created: false, clear: true, at };
-        leave(&places, "s", &seal).unwrap();
-        leave(&places, "s", &focus).unwrap();
+        add(&places, "s", &seal).unwrap();
+        add(&places, "s", &focus).unwrap();
         let out = Request::Pause { job: "../../src".into(), at };
-        leave(&places, "s", &out).unwrap();
+        add(&places, "s", &out).unwrap();
         assert_eq!(take(&places, "other").requests, []);
         assert_eq!(waiting(&places, "s").len(), 2);
         let taken = take(&places, "s");
@@ -248,7 +244,7 @@ mod tests {
         assert_eq!(waiting(&places, "s").len(), 2, "and is not done");
         taken.done();
         assert_eq!(std::fs::read_dir(&places.requests()[0]).unwrap().count(), 0);
-        // No process has this number; the project could not be written then.
+        // No process has this id. The project was not writable at that time.
         atomic::create_private_dir(&places.requests()[1]).unwrap();
         let mut line = serde_json::to_vec(&seal).unwrap();
         line.push(b'\n');

@@ -1,5 +1,5 @@
-//! The seal on disk: the pure pass between reading the live file and writing the
-//! sealed one, under the job's lock. Used by the verb and, mechanically, by the hooks.
+//! The seal on disk: reads the live file, runs the pure seal, and writes the result under the job's
+//! lock. The verb uses it, and the hooks use it without the agent.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -15,29 +15,29 @@ use base::clock::Time;
 use base::paths::Places;
 use base::{atomic, beneath};
 
-/// What came of a seal.
+/// The result of a seal.
 #[derive(Debug)]
 pub enum Outcome {
-    /// Sealed (or sealed already), and where the version lies; nothing is written on a dry run.
+    /// Sealed now or before, with the path of the version. A dry run writes nothing.
     Sealed(Box<Sealed>, PathBuf),
-    /// Still too big; nothing was changed.
+    /// Still too large; nothing was changed.
     Refused(Box<Refused>),
-    /// The agent is asked something first; nothing was changed.
+    /// The agent has to answer a question first; nothing was changed.
     Asked(Question),
     /// There is no compaction file yet.
     NoFile,
 }
 
-/// What comes with an agent's seal; the guard's own has nothing of it and asks nothing.
+/// The inputs of an agent's seal. The guard's own seal has none and asks nothing.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct FromAgent<'a> {
     /// New text for the summary section.
     pub summary: Option<&'a str>,
     /// What the agent was asked before.
     pub asked: Option<&'a SealAsked>,
-    /// Whether the seal may ask what it has not asked yet.
+    /// Whether the seal may ask a new question.
     pub may_ask: bool,
-    /// Whether a fresh session may go on from what this one wrote: only then it needs a next step.
+    /// Whether a fresh session may continue from these notes. Only then a next step is needed.
     pub hands_on: bool,
 }
 
@@ -50,10 +50,7 @@ pub struct Writer<'a> {
     pub session: &'a Session,
 }
 
-/// Seals the job's file.
-///
-/// # Errors
-/// What the system says; the live file is untouched then.
+/// Seals the job's file. On an error the live file is unchanged.
 pub fn run(
     places: &Places,
     job: &str,
@@ -73,7 +70,7 @@ pub fn run(
     let last_version = jobs::last_version(places, job);
     let record = jobs::record(places, job);
     let sealer = Sealer { session: by.id.to_owned(), ordinal: record.ordinal(by.id) };
-    // Only to know edited entries by: without it they are new.
+    // Only used to recognize edited entries; without it they count as new.
     let before = atomic::read_text(&jobs::sealed_path(places, job, last_version)).ok().flatten();
     let past = Past { session: sealer.ordinal, ages: &record.entries, sealed: before.as_deref() };
     let asked = agent.and_then(|agent| agent.asked).filter(|asked| asked.job == job);
@@ -106,7 +103,7 @@ pub fn run(
                 // Nothing was written since the last seal, which asked.
                 let since =
                     if sealed.report.verdict == Verdict::AlreadySealed { asked } else { replaces };
-                let mut question = unasked(Question::of(&input, &sealed), since);
+                let mut question = unasked(Question::for_seal(&input, &sealed), since);
                 question.next_step = question.next_step.filter(|_| agent.hands_on);
                 if !question.is_empty() {
                     return Ok(Outcome::Asked(question));
@@ -114,8 +111,8 @@ pub fn run(
             }
             let path = jobs::sealed_path(places, job, sealed.report.version);
             if !dry && (sealed.text != source || !beneath::exists(&path)) {
-                archives::keep_bytes(places, job)?;
-                // Ahead of the file: a kill in between counts nothing twice.
+                archives::save_invalid_utf8(places, job)?;
+                // Written before the file, so that a kill in between counts nothing twice.
                 jobs::change_record(places, job, |record| {
                     record.entries.clone_from(&sealed.ages);
                     record.sealer = Some(sealer);
@@ -130,7 +127,7 @@ pub fn run(
     }
 }
 
-/// What of a question the agent was not asked before.
+/// The parts of a question that the agent was not asked before.
 fn unasked(question: Question, asked: Option<&SealAsked>) -> Question {
     let Some(asked) = asked else { return question };
     Question {
@@ -140,7 +137,7 @@ fn unasked(question: Question, asked: Option<&SealAsked>) -> Question {
     }
 }
 
-/// What to remember of a question, beside what was asked before it.
+/// Combines a question with what was asked before it, to be remembered.
 pub fn asked(job: &str, question: &Question, before: Option<&SealAsked>) -> SealAsked {
     let version = question.version;
     let before = before.filter(|before| before.job == job && before.version == version);
@@ -149,12 +146,12 @@ pub fn asked(job: &str, question: &Question, before: Option<&SealAsked>) -> Seal
         job: job.to_owned(),
         version,
         next_step: before.next_step || question.next_step.is_some(),
-        condense: [before.condense, question.listed()].concat(),
+        condense: [before.condense, question.ids_to_condense()].concat(),
     }
 }
 
-/// A sealed file without its commits, where they are others than the sealed version's: what
-/// was committed since breaks no stamp, but what crosses the boundary is the sealed version.
+/// The sealed file without its commits, if they differ from the sealed version's. New commits do
+/// not break a seal, but the boundary delivers the sealed version.
 fn without_commits(
     places: &Places,
     job: &str,
@@ -176,7 +173,7 @@ fn without_commits(
     compaction::replace_section_body(source, shape, &shape.sections[section].name, "").ok()
 }
 
-/// The version of a file whose seal is unbroken.
+/// The version of a file with an unbroken seal.
 pub fn fresh_version(places: &Places, job: &str, settings: &Settings) -> Option<u64> {
     let text = jobs::read(places, job).ok()??;
     let document = compaction::parse(&text, &settings.file.shape);
@@ -186,16 +183,16 @@ pub fn fresh_version(places: &Places, job: &str, settings: &Settings) -> Option<
     }
 }
 
-/// What the session has written of its own.
+/// What the session has written itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Authored {
     /// Entries that this session wrote or confirmed.
     pub entries: usize,
-    /// Sections an agent writes that hold nothing at all.
+    /// Empty sections that an agent should write.
     pub empty: Vec<String>,
 }
 
-/// Counts what the session has written: entries that were not there when it began.
+/// Counts the entries that were not there when the session began.
 pub fn authored(text: &str, session: &Session, settings: &Settings) -> Authored {
     let shape = &settings.file.shape;
     let document = compaction::parse(text, shape);

@@ -1,5 +1,5 @@
-//! A session's state: one small file by session id, and two append-only
-//! sidecars that parallel calls can't race on.
+//! A session's state: one small file by session id, and two append-only sidecars that parallel
+//! calls cannot race on.
 #![allow(clippy::disallowed_methods, reason = "store owns the file system")]
 
 mod seats;
@@ -18,21 +18,15 @@ use base::paths::Places;
 pub use seats::{Seat, client, lives, seat, seat_before, seated, take_seat};
 pub use sidecars::{calls, count_call, knows_file, remember_file};
 
-/// Reads a session's state; `None` where there is none or it can't be used.
-///
-/// # Errors
-/// What the system or the parser says of a file that is there.
+/// Reads a session's state; `None` if it does not exist. Fails if the file is not readable.
 pub fn load(places: &Places, id: &str) -> io::Result<Option<Session>> {
     let Some(bytes) = atomic::read_record(&places.session(id, "json"))? else { return Ok(None) };
     serde_json::from_slice(&bytes).map(Some).map_err(io::Error::from)
 }
 
-/// Changes a session's state under its lock. `change` sees the newest state and
-/// what it returns is handed on; nothing is written if nothing changed.
-/// State that can't be read is begun anew: a wrong stance is worth less than a run.
-///
-/// # Errors
-/// The lock stayed taken, or what the system says.
+/// Changes a session's state under its lock and returns the result of `change`. Writes only if
+/// something changed. Unreadable state is replaced, because a wrong tier is better than a failed
+/// run.
 pub fn update<T>(
     places: &Places,
     id: &str,
@@ -41,10 +35,7 @@ pub fn update<T>(
     changed(places, id, change).map(|(_, result)| result)
 }
 
-/// The same, with the session as it is now.
-///
-/// # Errors
-/// As [`update`].
+/// Like [`update`], and also returns the new session.
 pub fn changed<T>(
     places: &Places,
     id: &str,
@@ -70,10 +61,7 @@ pub fn changed<T>(
     Ok((session, result))
 }
 
-/// Ids of sessions with state here.
-///
-/// # Errors
-/// What the system says.
+/// Ids of the sessions with state here.
 pub fn all(places: &Places) -> io::Result<Vec<String>> {
     let dir = match std::fs::read_dir(places.state.join("sessions")) {
         Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
@@ -94,8 +82,8 @@ mod tests {
 
     pub(super) fn places() -> (tempfile::TempDir, Places) {
         let dir = tempfile::tempdir().unwrap();
-        let env = Env::of([("HOME", dir.path().to_str().unwrap())]);
-        let places = Places::of(&env, dir.path()).unwrap();
+        let env = Env::from_pairs([("HOME", dir.path().to_str().unwrap())]);
+        let places = Places::for_project(&env, dir.path()).unwrap();
         (dir, places)
     }
 

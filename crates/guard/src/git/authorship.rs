@@ -1,51 +1,51 @@
-//! Whose a commit is. Git doesn't write down which process made it, and several sessions and
-//! people may work in one repository; so it is judged by when it was made, by what the call says
-//! and shows, and by who else was at work there.
+//! Decides whether a call made a commit. Git does not record which process made it, and several
+//! sessions and people may use one repository. So the time, the command, its output and other
+//! active sessions decide.
 
-/// How far before its beginning a call's own commit may lie: the client's hook starts some
-/// time after the call has ended, and only the call's length is told.
+/// Seconds before a call's start in which its own commit may lie. The client's hook runs a while
+/// after the call and learns only its duration.
 const SLACK_SECONDS: i64 = 2;
 
-/// What makes commits, behind `git`.
+/// The subcommands of `git` that make commits.
 const MAKES: [&str; 7] = ["commit", "merge", "rebase", "cherry-pick", "revert", "am", "pull"];
 
-/// A shell call of this session that has ended, or one that runs on in the background.
+/// A shell call of this session that has ended, or still runs in the background.
 #[derive(Debug, Clone, Copy)]
 pub struct Call<'a> {
-    /// What was run.
+    /// The command.
     pub command: &'a str,
-    /// What it printed, as far as it is known.
+    /// Its output, as far as it is known.
     pub output: &'a str,
     /// When it began, in seconds since 1970.
     pub began: i64,
-    /// When it ended; now, where it runs on.
+    /// When it ended; the current time if it still runs.
     pub ended: i64,
-    /// Both are known from the client, and everything in between is this call's time:
-    /// not so for one in the background, or where the client doesn't tell how long it took.
+    /// Whether the client reported both times, so that all time in between belongs to this call. It
+    /// does not for background calls, or if the client omits the duration.
     pub measured: bool,
 }
 
-/// What speaks for a call having made a commit, weakest first.
+/// How likely a call made a commit, weakest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Evidence {
-    /// Nothing but the time: a script, an alias, a release tool.
+    /// Only the time matches: a script, an alias, a release tool.
     Silent,
-    /// The command says that it makes commits.
+    /// The command contains a git subcommand that makes commits.
     Named,
-    /// The output reports the very commit: `[main 1a2b3c4] …`.
+    /// The output reports this commit: `[main 1a2b3c4] …`.
     Shown,
 }
 
 impl Call<'_> {
-    /// From when on a commit may be this call's, in seconds since 1970.
+    /// The earliest time of a commit by this call, in seconds since 1970.
     pub fn earliest(&self) -> i64 {
         self.began - SLACK_SECONDS
     }
 
-    /// What speaks for this call.
+    /// The evidence that this call made the commit.
     fn evidence(&self, hash: &str) -> Evidence {
         let mut reported = reports(self.output).peekable();
-        // A call that reports what it commits would have reported this one, too.
+        // A call that reports its commits would also have reported this one.
         let says_all = reported.peek().is_some();
         if reported.any(|short| hash.starts_with(short)) {
             return Evidence::Shown;
@@ -56,7 +56,7 @@ impl Call<'_> {
     }
 }
 
-/// The abbreviated hashes in git's own reports of commits.
+/// The abbreviated hashes in git's reports of commits.
 pub fn reports(output: &str) -> impl Iterator<Item = &str> {
     output.lines().filter_map(|line| {
         let (inside, _) = line.trim_start().strip_prefix('[')?.split_once("] ")?;
@@ -66,10 +66,15 @@ pub fn reports(output: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// What makes a commit this call's; `None` if it is not known to be. `rival` says whether another
-/// session was at work in the repository at that time: then what only the time speaks for is
-/// nobody's.
-pub fn ours(hash: &str, at: i64, call: &Call, rival: impl FnOnce() -> bool) -> Option<Evidence> {
+/// The evidence that this call made the commit; `None` if it is too weak. `rival` tells whether
+/// another session was at work in the repository at that time. With a rival, a matching time alone
+/// is too weak.
+pub fn find_evidence(
+    hash: &str,
+    at: i64,
+    call: &Call,
+    rival: impl FnOnce() -> bool,
+) -> Option<Evidence> {
     let evidence = call.evidence(hash);
     let from = |seconds: i64| (seconds..=call.ended).contains(&at);
     let taken = match evidence {
@@ -81,8 +86,8 @@ pub fn ours(hash: &str, at: i64, call: &Call, rival: impl FnOnce() -> bool) -> O
     taken.then_some(evidence)
 }
 
-/// The folders a command goes to, as far as they stand there in plain words: it may commit
-/// in another repository than the one its shell stands in afterwards.
+/// The folders in a command, if they are plain words. The command may commit in another repository
+/// than the shell's final one.
 pub fn folders(command: &str) -> Vec<&str> {
     const MOST: usize = 4;
     let mut found = Vec::new();
@@ -113,7 +118,7 @@ mod tests {
     const SHOWS: &str = "hooks ran\n[main (root-commit) 1a2b3c4] x\n 1 file changed";
 
     fn judged(at: i64, call: &Call, rival: bool) -> Option<Evidence> {
-        ours(HASH, at, call, || rival)
+        find_evidence(HASH, at, call, || rival)
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! A job's list of commits, oldest first, and what a look at the repository makes of it.
+//! A job's list of commits, oldest first, and how changes in the repository update it.
 
 use std::collections::BTreeSet;
 
@@ -10,19 +10,20 @@ use base::clock::Time;
 /// Digits of a hash in the compaction file.
 const SHORT: usize = 10;
 
-/// The most commits a list holds; older ones are let go.
+/// The maximum number of commits in a list; the oldest are dropped.
 const MOST: usize = 500;
 
-/// The most commits that were replaced or dropped which are remembered, in case they come back.
+/// The maximum number of replaced or dropped commits that are remembered, because they may come
+/// back.
 const MOST_GONE: usize = 100;
 
-/// The longest message body that is kept, in bytes.
+/// The maximum size of a message body, in bytes.
 const LONGEST_BODY: usize = 8 * 1024;
 
 /// One commit of a job.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Entry {
-    /// The whole hash.
+    /// The complete hash.
     pub hash: String,
     /// The first line of its message.
     pub subject: String,
@@ -31,29 +32,29 @@ pub struct Entry {
     pub body: String,
     /// The session that made it.
     pub session: String,
-    /// When it was made, by git's word.
+    /// When it was made, according to git.
     #[serde(default)]
     pub at: Option<Time>,
     /// The working tree it was made in.
     #[serde(default)]
     pub worktree: String,
-    /// Replaced or dropped: not shown, but it may come back by a reset.
+    /// Replaced or dropped. It is not shown, but a reset may bring it back.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub gone: bool,
 }
 
-/// What happened to a commit.
+/// A change to a commit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Change {
     /// It was made.
     Add(Entry),
-    /// Another one stands in its place, or it can't be reached any more.
+    /// Another one replaced it, or it is no longer reachable.
     Drop(String),
-    /// It can be reached again.
+    /// It is reachable again.
     Restore(String),
 }
 
-/// A commit as the list takes it: with a body of bounded length.
+/// Adds a commit, with a body of limited size.
 pub fn add(mut entry: Entry) -> Change {
     if entry.body.len() > LONGEST_BODY {
         let end = (0..=LONGEST_BODY).rev().find(|end| entry.body.is_char_boundary(*end));
@@ -63,7 +64,7 @@ pub fn add(mut entry: Entry) -> Change {
     Change::Add(entry)
 }
 
-/// Applies what happened, in order; `true` if the list is another one now.
+/// Applies the changes in order. Returns `true` if the list changed.
 pub fn apply(list: &mut Vec<Entry>, changes: Vec<Change>) -> bool {
     let before: Vec<(String, bool)> = list.iter().map(|e| (e.hash.clone(), e.gone)).collect();
     for change in changes {
@@ -98,14 +99,14 @@ fn bound(list: &mut Vec<Entry>, gone: bool, most: usize) {
     });
 }
 
-/// The list as the compaction file shows it: newest first.
+/// The commits for the compaction file, newest first.
 pub fn commits(list: &[Entry]) -> Vec<Commit> {
     let mut seen = BTreeSet::new();
-    list.iter().rev().filter(|e| !e.gone && seen.insert(&e.hash)).map(shown).collect()
+    list.iter().rev().filter(|e| !e.gone && seen.insert(&e.hash)).map(to_commit).collect()
 }
 
-/// One commit as the compaction file shows it.
-pub fn shown(entry: &Entry) -> Commit {
+/// One commit for the compaction file.
+pub fn to_commit(entry: &Entry) -> Commit {
     Commit {
         hash: entry.hash.chars().take(SHORT).collect(),
         subject: entry.subject.clone(),

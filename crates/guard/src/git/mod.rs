@@ -1,9 +1,8 @@
-//! Which commits of a repository a call of this session made, and what a job's list of commits
-//! becomes by that. Pure: what git says comes in, the list goes out; who asks git and writes
-//! lists is `files`.
+//! Decides which commits a call of this session made, and updates a job's list of commits. It is
+//! pure: `files` asks git and writes the lists.
 
 mod authorship;
 mod list;
 
-pub use authorship::{Call, Evidence, folders, ours, reports};
-pub use list::{Change, Entry, add, apply, commits, shown};
+pub use authorship::{Call, Evidence, find_evidence, folders, reports};
+pub use list::{Change, Entry, add, apply, commits, to_commit};

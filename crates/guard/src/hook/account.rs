@@ -1,5 +1,5 @@
-//! The account of one event: what was read and decided, and what was said of it, for
-//! the session's journal. Below every tier, where nothing is said, nothing is written.
+//! Writes the session's journal: what an event read, decided and told. Writes nothing if no tier is
+//! reached and nothing is said.
 
 use super::event::{Event, Kind};
 use super::facts::Facts;
@@ -18,29 +18,29 @@ fn line(facts: &Facts, what: What) -> Line {
     }
 }
 
-/// Something was done that the reply doesn't tell.
-pub fn did(facts: &Facts, what: What) {
+/// Records an action that the reply does not mention.
+pub fn record_action(facts: &Facts, what: What) {
     journal::write(&facts.places, facts.id, &line(facts, what));
 }
 
-/// A shell's output was cut; the line that says so stays in the context.
+/// Records a cut of shell output. The line that says so stays in the context.
 pub fn cut(facts: &Facts, cut: journal::Cut, said: &str) {
     facts.account.told.set(true);
     let line = Line { said: said.to_owned(), ..line(facts, What::Cut(cut)) };
     journal::write(&facts.places, facts.id, &line);
 }
 
-/// A piece of what crosses goes out with the reply, at its end.
-pub fn delivered(facts: &Facts, bytes: usize) {
+/// Records a delivered piece. It forms the end of the reply.
+pub fn record_delivery(facts: &Facts, bytes: usize) {
     facts.account.delivered.set(bytes);
-    did(facts, What::Delivered(bytes as u64));
+    record_action(facts, What::Delivered(bytes as u64));
 }
 
-/// The event is answered.
-pub fn answered(facts: &Facts, event: &Event, reply: &Reply) {
+/// Records the reply to an event.
+pub fn record_reply(facts: &Facts, event: &Event, reply: &Reply) {
     let called = facts.account.call.take();
     if let Some(wake) = &reply.wake {
-        // It waited for what others do: its word comes later than its event.
+        // This hook waited for others, so it speaks later than its event.
         let line = Line { at: clock::now(), ..line(facts, What::Note("rewake".into())) };
         return journal::write(&facts.places, facts.id, &Line { said: wake.clone(), ..line });
     }
@@ -59,7 +59,7 @@ pub fn answered(facts: &Facts, event: &Event, reply: &Reply) {
     let what = match (called, &event.kind, &reply.agent) {
         (Some(called), ..) => What::Call(came_of(called, reply)),
         (_, Kind::Stop { .. }, Some(Agent::Block(_))) => What::Stop(Verdict::Deny),
-        // Answered at the prompt: nothing of it stays in the conversation.
+        // The answer at the prompt does not enter the conversation.
         (_, Kind::Expansion { .. }, _) => return,
         (_, _, Some(Agent::Note(event, _))) => What::Note((*event).to_owned()),
         _ => What::Note(event.kind.name().to_owned()),
@@ -70,7 +70,7 @@ pub fn answered(facts: &Facts, event: &Event, reply: &Reply) {
     }
 }
 
-/// A call that was to be denied passes where the denial could not be kept.
+/// Adjusts the verdict to the actual reply: a denial that could not be saved lets the call pass.
 fn came_of(called: Called, reply: &Reply) -> Called {
     let verdict = match (&reply.agent, called.verdict) {
         (Some(Agent::Deny(_)), _) => Verdict::Deny,

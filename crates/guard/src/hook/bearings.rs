@@ -1,5 +1,5 @@
-//! Where a session stands, told as it begins or was compacted: its job, the job's
-//! phase, its files, what `/clear` kept and what it undid.
+//! Tells a session that starts or was compacted where it is: job, phase, files, and what `/clear`
+//! kept or reset.
 
 use std::fmt::Write as _;
 
@@ -12,14 +12,14 @@ use crate::boundary::{Delivery, Token};
 use crate::compaction::for_reader;
 use crate::files::jobs;
 use crate::session::Session;
-use crate::texts::{Text, cut, say};
+use crate::texts::{Text, cut, render};
 use base::plain;
 
-/// Background shells that are named to a fresh session, and how much of each.
+/// Background shells that a fresh session is told about, and characters of each.
 const SHELLS: usize = 4;
 const SHELL_CHARS: usize = 120;
 
-/// The guard's own coaching spoke up: an open phase remembers that, since its exit asks what it did.
+/// Marks the open phase as coached, because its exit asks what the coaching did.
 pub fn coached(facts: &Facts) {
     let job = facts.session.job.as_str();
     let unmarked = || jobs::record(&facts.places, job).phase.is_some_and(|p| !p.coached);
@@ -38,11 +38,11 @@ pub fn coached(facts: &Facts) {
     }
 }
 
-/// Where a fresh session stands after the clear of `parent`, ours (`token`) or the user's.
+/// The bearings of a session after `parent` was cleared, by the guard (`token`) or by the user.
 pub fn bearings(facts: &Facts, event: &Event, parent: &Session, token: Option<&Token>) -> String {
     let live = facts.places.compaction(&parent.job).display().to_string();
     let project = facts.places.project.display().to_string();
-    // A worktree that was entered is kept, a `cd` inside is not.
+    // `/clear` keeps an entered worktree but resets a `cd` inside it.
     let here = event.cwd.unwrap_or(&project);
     let cwd = match &parent.cwd {
         Some(cwd) if cwd != here => {
@@ -58,14 +58,14 @@ pub fn bearings(facts: &Facts, event: &Event, parent: &Session, token: Option<&T
         ("shells", shells.as_str()),
         ("cwd", cwd.as_str()),
     ];
-    let Some(token) = token else { return say(&facts.places, Text::Cleared, &values) };
+    let Some(token) = token else { return render(&facts.places, Text::Cleared, &values) };
     let text = match token.delivery {
         Delivery::Sealed => Text::Carried,
         Delivery::Reload | Delivery::Template => Text::Focused,
         Delivery::Transition => Text::Completed,
     };
     let values = [&values[..], &[("completed", token.job.as_str())]].concat();
-    deliver::about(facts, token, text, &values)
+    deliver::boundary_text(facts, token, text, &values)
 }
 
 fn shells(parent: &Session) -> String {
@@ -80,7 +80,7 @@ fn shells(parent: &Session) -> String {
     shells
 }
 
-/// After the client's own compaction: the live file again, and the phase.
+/// Gives the agent the live file and the phase again after the client compacted.
 pub fn compacted(facts: &Facts) -> Reply {
     let job = facts.session.job.as_str();
     let path = facts.places.compaction(job).display().to_string();
@@ -93,7 +93,7 @@ pub fn compacted(facts: &Facts) -> Reply {
         if first.len() == text.len() { text } else { format!("{first}\n[the rest is in {path}]") };
     let values =
         [("job", job), ("path", path.as_str()), ("file", file.as_str()), ("phase", phase.as_str())];
-    let text = deliver::framed(facts, job, None, Text::Compacted, &values);
-    super::account::delivered(facts, text.len());
+    let text = deliver::frame_notes(facts, job, None, Text::Compacted, &values);
+    super::account::record_delivery(facts, text.len());
     Reply::note("SessionStart", text)
 }

@@ -1,4 +1,4 @@
-//! From the agent's own verbs to what the hooks make of them, and how a boundary ends.
+//! Turns the agent's verbs into boundaries, and handles how a boundary ends.
 
 use std::time::Duration;
 
@@ -18,37 +18,37 @@ use crate::job::State;
 use base::beneath;
 use base::log;
 
-/// Seals the session's file as it stands, without a word from the agent.
+/// Seals the session's file without the agent.
 fn seal_now(facts: &Facts) -> std::io::Result<Outcome> {
     let Facts { places, id, session, settings, now, .. } = facts;
     sealing::run(places, &session.job, Writer { id, session }, settings, None, *now, false)
 }
 
-/// For the journal: the file was sealed.
+/// Records a seal in the journal.
 fn sealed_as(facts: &Facts, job: &str, version: u64, words: Option<(u64, u64)>, by_guard: bool) {
     let sealed = SealedAs { job: job.to_owned(), version, words, by_guard };
-    account::did(facts, What::Sealed(sealed));
+    account::record_action(facts, What::Sealed(sealed));
 }
 
-/// After a shell call that ran our verbs: takes what they asked for, seals again
-/// after a late append, and lets the prompts join their job. What is to be said to
-/// the agent of it, if anything.
+/// After a shell call that ran our verbs: handles their requests, seals again after a late append,
+/// and moves waiting prompts to their job. Returns a text for the agent if needed.
 pub fn after_verbs(facts: &mut Facts, command: &str, subagent: bool) -> Option<String> {
     if let Err(e) = prompts::flush(&facts.places, &facts.session.job, facts.id) {
         facts.fault("prompts not moved", &e);
     }
-    // What the main loop asked for is answered where it hears of it.
+    // Only the main loop hears the answers to its requests.
     let note = if subagent { None } else { take_requests(facts) };
     let writes = [" append ", " close ", " phase "].iter().any(|verb| command.contains(verb));
     let waits = |t: &Token| t.step == Step::Pending && t.delivery == Delivery::Sealed;
-    // A seal in the same call may stand before the append; one behind it stands as it is.
+    // A seal in the same call may come before the append. If it came after, sealing again changes
+    // nothing.
     if writes && facts.token().is_some_and(|t| waits(&t)) {
         reseal(facts);
     }
     note
 }
 
-/// After commits of a call that sealed as well: what crosses shall hold them.
+/// Seals again if the call that sealed also made commits, so that the notes contain them.
 pub fn after_commits(facts: &Facts) {
     let waits = |t: &Token| {
         t.step == Step::Pending && t.delivery == Delivery::Sealed && t.job == facts.session.job
@@ -58,8 +58,8 @@ pub fn after_commits(facts: &Facts) {
     }
 }
 
-/// Takes what the session's verbs asked for, in order: what came last holds. For the
-/// agent: what came out otherwise than it may expect.
+/// Handles the requests of the session's verbs in order. Returns a text for the agent about the
+/// last one if it may expect something else.
 pub fn take_requests(facts: &mut Facts) -> Option<String> {
     let mut note = None;
     let asked = requests::take(&facts.places, facts.id);
@@ -67,7 +67,7 @@ pub fn take_requests(facts: &mut Facts) -> Option<String> {
         match request {
             Request::Seal { job, version, clear, authored, promised, words, .. } => {
                 sealed_as(facts, job, *version, *words, false);
-                // A focus in the same command may have given the job another name.
+                // A focus in the same command may have renamed the job.
                 let mirrored = if beneath::is_dir(&facts.places.job(job)) {
                     jobs::mirror(&facts.places, job)
                 } else {
@@ -78,12 +78,12 @@ pub fn take_requests(facts: &mut Facts) -> Option<String> {
                 }
                 let clear = clear.or_else(|| waits_sealed(facts).then_some(true));
                 let opening = Opening::of_seal(&facts.places, job, *version, clear, *authored);
-                // The seal says itself why there is no boundary, but for what came between.
+                // The seal already said why there is no boundary, unless something changed since.
                 if let Err(refusal) = open(facts, &opening)
                     && *promised
                 {
                     let token = opening.token(facts, Carrier::Manual);
-                    note = Some(session_jobs::stays(facts, &token, &refusal.why));
+                    note = Some(session_jobs::not_cleared_text(facts, &token, &refusal.why));
                 }
             }
             Request::SealAsked(asked) => facts.update(|s| s.seal_asked = Some(asked.clone())),
@@ -106,13 +106,13 @@ pub fn take_requests(facts: &mut Facts) -> Option<String> {
     note
 }
 
-/// Whether a boundary that a seal asked for waits for the turn's end.
+/// Whether a sealed boundary waits for the turn's end.
 pub fn waits_sealed(facts: &Facts) -> bool {
-    let waits = |t: &Token| t.holds(facts.id) && t.delivery == Delivery::Sealed;
+    let waits = |t: &Token| t.awaits_carrier(facts.id) && t.delivery == Delivery::Sealed;
     facts.token().is_some_and(|t| waits(&t))
 }
 
-/// Seals again after an append behind the seal, so that nothing written is left out.
+/// Seals again after a late append, so that the sealed version contains it.
 fn reseal(facts: &Facts) {
     let outcome = seal_now(facts);
     let Some(id) = facts.session.token.clone() else { return };
@@ -127,7 +127,7 @@ fn reseal(facts: &Facts) {
         }
         Ok(Outcome::Refused(_) | Outcome::Asked(_) | Outcome::NoFile) => {
             boundary::update(&facts.places, &id, |t| {
-                t.fail("the file grew past the block band after its seal", facts.now);
+                t.fail("the notes could not be sealed again after a late change", facts.now);
             })
         }
         Err(e) => Err(e),
@@ -137,12 +137,12 @@ fn reseal(facts: &Facts) {
     }
 }
 
-/// The mechanical seal at a turn's end that nobody would go on from.
-/// `true` if a boundary was opened.
+/// Seals without the agent at a turn's end that nobody would continue. `true` if a boundary is
+/// open.
 pub fn seal_for_the_agent(facts: &mut Facts) -> bool {
     let session = facts.session.clone();
     if jobs::record(&facts.places, &session.job).state == State::Completed {
-        // Its sealed file stays as it was completed.
+        // A completed job keeps its sealed file.
         return false;
     }
     let text = jobs::read(&facts.places, &session.job).ok().flatten().unwrap_or_default();
@@ -156,9 +156,9 @@ pub fn seal_for_the_agent(facts: &mut Facts) -> bool {
             if let Err(e) = jobs::mirror(&facts.places, &session.job) {
                 facts.fault("sealed versions not mirrored", &e);
             }
-            // Another boundary may stand, and a refusal lifts what has to be lifted.
+            // Another boundary may be open. A refusal lifts the blocks if necessary.
             let opened = open(facts, &opening).is_ok();
-            opened || facts.token().is_some_and(|t| t.holds_or_cancelled(facts.id))
+            opened || facts.token().is_some_and(|t| t.awaits_carrier_or_cancelled(facts.id))
         }
         Ok(Outcome::Refused(_) | Outcome::Asked(_) | Outcome::NoFile) => false,
         Err(e) => {
@@ -168,7 +168,7 @@ pub fn seal_for_the_agent(facts: &mut Facts) -> bool {
     }
 }
 
-/// Blocks are lifted for a while, since no way out exists. The session's boundary is forgotten.
+/// Forgets the session's boundary and lifts the blocks, because there is no way out.
 pub fn give_up(facts: &mut Facts, why: &str) {
     facts.update(|s| s.token = None);
     lift(facts, why);
@@ -178,22 +178,22 @@ fn failed(token: &Token) -> String {
     format!("the last boundary failed: {}", token.why.as_deref().unwrap_or("no reason given"))
 }
 
-/// Blocks are lifted for a while.
+/// Lifts the blocks for a while.
 pub fn lift(facts: &mut Facts, why: &str) {
     let until = facts.now + lifted_for();
     facts.update(|s| s.lifted = Some((until, why.to_owned())));
     log::write(&facts.places.log(), facts.now, "lifted", &json!({"session": facts.id, "why": why}));
 }
 
-/// Ends what is over: a failed boundary lifts the blocks, an answered one is forgotten.
+/// Cleans up a finished boundary: a failed one lifts the blocks, an answered one is forgotten.
 pub fn tidy(facts: &mut Facts) {
     let Some(token) = facts.token() else { return };
     if token.step == Step::Failed && token.why.as_deref() == Some(EDITED) {
-        // Kept for `explain`; the next seal puts a new one in its place.
+        // Kept for `explain`. The next seal replaces it.
         return;
     }
-    if token.given_up_on_clear() {
-        // Kept: the clear may still come.
+    if token.clear_timed_out() {
+        // Kept, because the clear may still come.
         if facts.session.lifted.is_none() {
             lift(facts, &failed(&token));
         }
@@ -228,7 +228,7 @@ pub fn tidy(facts: &mut Facts) {
     facts.update(|s| s.token = None);
 }
 
-/// Waits for what the main hook of the same event writes down first.
+/// Polls `ready`, for example for what the main hook of the event saves first. `false` on timeout.
 pub fn wait_for(limit: Duration, mut ready: impl FnMut() -> bool) -> bool {
     let step = Duration::from_millis(5);
     let mut waited = Duration::ZERO;

@@ -1,5 +1,5 @@
-//! What the checkout brought and the user should know of: files that are not used, jobs that
-//! this machine did not make, notes that something else changed. Each is told once.
+//! Tells the user once about problems in the checkout: unused files, jobs from other machines, and
+//! notes that something else changed.
 
 use std::path::Path;
 
@@ -16,33 +16,33 @@ use base::beneath::{self, Refused};
 use base::log;
 use base::paths::same_file;
 
-/// Names in one message; the log and `job list` have all.
+/// Names in one message. The log and `job list` have all of them.
 const NAMED: usize = 3;
 
-/// Paths that a session tells of at all.
+/// Most paths that a session reports.
 const MOST: usize = 50;
 
-/// Looks at the session's notes before the guard or the agent writes them, so that what
-/// something else wrote is not taken for theirs afterwards.
-pub fn look(facts: &Facts, reply: &mut Reply) {
-    let job = jobs::name_now(&facts.places, &facts.session.job);
-    match origin::look(&facts.places, &job) {
+/// Checks the session's notes before the guard or the agent writes them. Otherwise changes by
+/// others would count as theirs.
+pub fn check_notes(facts: &Facts, reply: &mut Reply) {
+    let job = jobs::current_name(&facts.places, &facts.session.job);
+    match origin::check_changed(&facts.places, &job) {
         Ok(true) => add(reply, changed(&job)),
         Ok(false) => {}
         Err(e) => facts.fault("origin of the job not looked at", &e),
     }
 }
 
-/// Remembers the session's notes as the agent's call has left them.
+/// Remembers the session's notes as the agent's call left them.
 pub fn written(facts: &Facts) {
-    let job = jobs::name_now(&facts.places, &facts.session.job);
-    if let Err(e) = origin::written(&facts.places, &job) {
+    let job = jobs::current_name(&facts.places, &facts.session.job);
+    if let Err(e) = origin::after_write(&facts.places, &job) {
         facts.fault("origin of the job not kept", &e);
     }
 }
 
-/// Whether a call is the agent's way of writing its notes: a verb of ours, an edit of the
-/// file, a shell command that names it. What Git does in the same command is not.
+/// Whether a call is how the agent writes its notes: our verb, an edit of the file, or a shell
+/// command that names it. Commands that also run Git do not count.
 pub fn writes_notes(facts: &Facts, event: &Event, call: &ToolCall, input: &ToolInput) -> bool {
     if let Some(command) = input.command.as_deref() {
         let named = command.contains("compaction.md") && !command.contains("git ");
@@ -55,16 +55,16 @@ pub fn writes_notes(facts: &Facts, event: &Event, call: &ToolCall, input: &ToolI
     matches!(call.tool, "Edit" | "Write") && input.file_path.as_deref().is_some_and(is_live)
 }
 
-/// Adds to the answer what the user was not told of before.
-pub fn tell(facts: &mut Facts, event: &Event, reply: &mut Reply) {
+/// Adds to the reply what the user was not told yet.
+pub fn report_to_user(facts: &mut Facts, event: &Event, reply: &mut Reply) {
     if let Kind::SessionStart { source, .. } = event.kind {
-        look(facts, reply);
+        check_notes(facts, reply);
         if matches!(source, Source::Startup | Source::Resume) {
             tell_of_jobs(facts, reply);
         }
     }
     let known = &facts.session.refused;
-    let mut new = beneath::refused();
+    let mut new = beneath::refused_paths();
     new.retain(|refused| !known.contains(&refused.path));
     if new.is_empty() || known.len() >= MOST {
         return;
@@ -100,7 +100,7 @@ fn add(reply: &mut Reply, line: String) {
     });
 }
 
-/// The first few, and how many more there are.
+/// Lists the first few and counts the rest.
 fn listed<T>(all: &[T], separator: &str, name: impl Fn(&T) -> String) -> String {
     let named: Vec<String> = all.iter().take(NAMED).map(name).collect();
     let more = all.len().saturating_sub(NAMED);
@@ -143,7 +143,7 @@ mod tests {
         let refused_at =
             |n: usize| Refused { path: format!("/p/{n}").into(), why: "is a link".into() };
         let few: Vec<_> = (0..2).map(refused_at).collect();
-        assert!(refused(&few).contains(": /p/0 is a link; /p/1 is a link. Nothing"));
+        assert!(refused(&few).contains(": /p/0 is a link; /p/1 is a link. Tools"));
         let many: Vec<_> = (0..9).map(refused_at).collect();
         assert!(refused(&many).contains("and 6 more") && !refused(&many).contains("/p/3"));
         assert!(brought(&["a".into()]).ends_with("/brain-guard:job accept a"));

@@ -1,5 +1,5 @@
-//! The carve-outs that were looked at for one call, and what each said: for the
-//! account of a decision, not for the decision itself.
+//! Explains a decision: which carve-outs were checked for a call, and what each said. The decision
+//! itself does not use this.
 
 use crate::hook::messages::NearMiss;
 use std::path::Path;
@@ -19,22 +19,19 @@ use crate::policy::stance::Stance;
 use crate::policy::verbs;
 use base::paths::same_file;
 
-/// One call as its decision saw it.
-pub struct Seen<'a> {
-    /// The facts around it.
+/// One call as the decision saw it.
+pub struct TracedCall<'a> {
     pub facts: &'a Facts<'a>,
-    /// Its event.
     pub event: &'a Event<'a>,
-    /// As the client sent it.
+    /// The call as the client sent it.
     pub raw: &'a ToolCall<'a>,
-    /// Its input.
     pub input: &'a ToolInput<'a>,
-    /// As it was decided on.
+    /// The call as the policy decided it.
     pub call: &'a Call<'a>,
 }
 
-impl Seen<'_> {
-    /// Whether the call almost was one of the agent's own commands.
+impl TracedCall<'_> {
+    /// Why a shell command that names one of the agent's verbs was not accepted as one.
     pub fn near_miss(&self) -> Option<NearMiss> {
         let command = self.input.command.as_deref()?;
         if self.call.band != Band::Shell || self.call.target != Target::Other {
@@ -49,7 +46,7 @@ impl Seen<'_> {
         Some(NearMiss { verb, reason })
     }
 
-    /// Leaves the decision for the journal, where there is something to account for.
+    /// Records the decision for the journal if it is worth a line.
     pub fn account(&self, ramp: &Ramp, stance: &Stance, decided: &Decided) {
         let Decided { made: decision, would } = decided;
         let passed = *decision == Decision::Pass && would.is_none();
@@ -81,7 +78,7 @@ impl Seen<'_> {
         });
     }
 
-    /// The first tier that blocks the call's band: below it the call passes.
+    /// The first tier that blocks the call's band. Below it the call passes.
     fn passes(&self, ramp: &Ramp) -> Option<String> {
         let tier = ramp.tiers().iter().find(|t| t.blocks.contains(&self.call.band))?;
         Some(format!(
@@ -140,7 +137,7 @@ impl Seen<'_> {
         if let Target::Own(own) = &self.call.target {
             let main_loop = "close, seal, phase and job are the main loop's";
             let verbs = own.verbs.join(", ");
-            let held = !self.call.subagent || own.verbs.iter().all(|v| verbs::subagents(v));
+            let held = !self.call.subagent || own.verbs.iter().all(|v| verbs::is_subagent_verb(v));
             return if held { Ok(verbs) } else { Err(main_loop.to_owned()) };
         }
         let project = self.facts.places.project.to_string_lossy();
@@ -152,7 +149,7 @@ impl Seen<'_> {
             project: &project,
         };
         let here = |path: &str| same_file(&absolute(self.event, path), Path::new(&*project));
-        let found = carve_outs::recognise(command, &caller, here);
+        let found = carve_outs::parse_own_command(command, &caller, here);
         found.map(|own| own.verbs.join(", ")).map_err(|why| why.to_string())
     }
 

@@ -1,6 +1,6 @@
-//! The delivery: what crosses between its markers, whole for the mod, in
-//! numbered pieces where the hooks carry it (a hook's context is cut above
-//! 10,000 characters, seen with client 2.1.329).
+//! Delivers the notes to the new session, between markers. The plugin module gets one text. Hooks
+//! get numbered pieces, because the client cuts a hook's context above 10,000 characters (seen with
+//! 2.1.329).
 
 use std::io;
 use std::path::Path;
@@ -12,35 +12,35 @@ use super::{account, phase};
 use crate::boundary::{Delivery, Step, Token};
 use crate::compaction::{Role, for_reader, parse};
 use crate::files::{boundary, jobs, origin};
-use crate::texts::{Text, cut, say};
+use crate::texts::{Text, cut, render};
 use base::atomic;
 use base::log;
 use base::paths::Places;
 use base::plain;
 
-/// Characters of the file in one piece; its frame, the bearings and the prompts come on top.
+/// Characters of the file in one piece. Its frame, the bearings and the prompts are added.
 pub const PIECE_CHARS: usize = 7_500;
 
-/// Characters of one hook's context: above 10,000 the client shows 2,000 of them.
+/// Characters of one hook's context. Above 10,000 the client shows only 2,000.
 const CONTEXT_CHARS: usize = 9_900;
 
-/// Pieces that are registered in `hooks.json`; what is left over is named by path.
+/// Pieces that `hooks.json` registers. The last one names the path of the rest.
 pub const MAX_PIECES: usize = 3;
 
-/// Characters quoted of a prompt.
+/// Characters quoted from a prompt.
 const PROMPT_CHARS: usize = 1_000;
 
-/// The text that starts the new session, whole.
+/// The whole text that starts the new session.
 pub fn text(facts: &Facts, token: &Token) -> Option<String> {
-    let file = delivered(facts, token)?;
+    let file = load_notes(facts, token)?;
     let prompts = quoted_prompts(facts, token, PROMPT_CHARS);
     let values = [("prompts", prompts.as_str()), ("file", file.as_str())];
-    Some(about(facts, token, kick_off(token), &values))
+    Some(boundary_text(facts, token, kick_off(token), &values))
 }
 
-/// What is put between the markers.
-pub fn delivered(facts: &Facts, token: &Token) -> Option<String> {
-    match rendered(token) {
+/// The text between the markers. Logs a fault if it cannot be read.
+pub fn load_notes(facts: &Facts, token: &Token) -> Option<String> {
+    match render_notes(token) {
         Ok(text) => text,
         Err(e) => {
             facts.fault("what is to be delivered not read", &e);
@@ -49,25 +49,26 @@ pub fn delivered(facts: &Facts, token: &Token) -> Option<String> {
     }
 }
 
-/// The text that crosses as the reader gets it; its arrival is proved by this.
+/// The notes as the new session gets them. The waiter looks for exactly this text to prove that
+/// they arrived.
 ///
 /// # Errors
 /// What the system says.
-pub fn rendered(token: &Token) -> io::Result<Option<String>> {
+pub fn render_notes(token: &Token) -> io::Result<Option<String>> {
     let text = atomic::read_text(Path::new(&token.sealed))?;
     Ok(text.map(|text| plain::notes(&for_reader(&text))))
 }
 
-/// Whether a job's notes are this machine's own, as they stand and as they were sealed.
+/// Whether this machine wrote the job's notes, both the live file and the sealed version.
 fn are_own(places: &Places, job: &str, sealed: Option<u64>) -> bool {
-    // What can't be remembered now is seen again the next time.
-    let _ = origin::look(places, job);
+    // A failure only means that the next call checks again.
+    let _ = origin::check_changed(places, job);
     origin::origin(places, job).is_own()
         && sealed.is_none_or(|version| jobs::is_as_sealed(places, job, version))
 }
 
-/// A text that holds notes, with whose they are ahead of them.
-pub fn framed(
+/// Fills a text that holds notes, and states their origin ahead of them.
+pub fn frame_notes(
     facts: &Facts,
     job: &str,
     sealed: Option<u64>,
@@ -76,10 +77,10 @@ pub fn framed(
 ) -> String {
     let own = are_own(&facts.places, job, sealed);
     let whose = if own { Text::NotesOwn } else { Text::NotesFromRepository };
-    let whose = say(&facts.places, whose, &[]);
+    let whose = render(&facts.places, whose, &[]);
     let values = [&[("whose", whose.as_str())], values].concat();
-    let text = say(&facts.places, text, &values);
-    // A template of the user's may leave it out.
+    let text = render(&facts.places, text, &values);
+    // A user's template may leave the origin out.
     if own || text.contains(&whose) { text } else { format!("{whose}\n{text}") }
 }
 
@@ -91,8 +92,7 @@ fn kick_off(token: &Token) -> Text {
     }
 }
 
-/// Where the agent finds what is handed over: the live file of a focused job, else a
-/// sealed version.
+/// The file with the notes: the live file of a focused job, otherwise a sealed version.
 pub fn path(places: &Places, token: &Token) -> String {
     match token.delivery {
         Delivery::Sealed => token.sealed.clone(),
@@ -105,7 +105,7 @@ pub fn path(places: &Places, token: &Token) -> String {
     }
 }
 
-/// What the session that begins is to do first.
+/// What the new session does first.
 fn next(facts: &Facts, token: &Token) -> String {
     let text = match token.delivery {
         Delivery::Sealed if !has_next_step(facts, token) => Text::NextOpen,
@@ -114,13 +114,13 @@ fn next(facts: &Facts, token: &Token) -> String {
         Delivery::Template => Text::NextNew,
         Delivery::Transition => Text::NextCompleted,
     };
-    // The settings may call the section otherwise, or have none: then open work comes first.
+    // The settings may rename the section or drop it. Then open work comes first.
     let shape = &facts.settings.file.shape;
     let section = shape.with_role(Role::Forward).unwrap_or_else(|| shape.home());
-    say(&facts.places, text, &[("forward", shape.name(Some(section)))])
+    render(&facts.places, text, &[("forward", shape.name(Some(section)))])
 }
 
-/// Whether the sealed notes say what to do next.
+/// Whether the sealed notes contain a next step.
 fn has_next_step(facts: &Facts, token: &Token) -> bool {
     let text = atomic::read_text(Path::new(&token.sealed)).ok().flatten().unwrap_or_default();
     let shape = &facts.settings.file.shape;
@@ -130,8 +130,8 @@ fn has_next_step(facts: &Facts, token: &Token) -> bool {
     entries.any(|entry| !entry.closed && !entry.none)
 }
 
-/// A text about a boundary, with everything it may name; `more` comes first.
-pub fn about(facts: &Facts, token: &Token, text: Text, more: &[(&str, &str)]) -> String {
+/// Fills a text about a boundary with its values. Values in `more` take precedence.
+pub fn boundary_text(facts: &Facts, token: &Token, text: Text, more: &[(&str, &str)]) -> String {
     let next = next(facts, token);
     let (version, path) = (token.version.to_string(), path(&facts.places, token));
     let mut values = more.to_vec();
@@ -143,14 +143,14 @@ pub fn about(facts: &Facts, token: &Token, text: Text, more: &[(&str, &str)]) ->
         ("next", next.as_str()),
     ]);
     if !more.iter().any(|(name, _)| *name == "file") {
-        return say(&facts.places, text, &values);
+        return render(&facts.places, text, &values);
     }
     let sealed = (token.delivery == Delivery::Sealed).then_some(token.version);
-    framed(facts, &token.job, sealed, text, &values)
+    frame_notes(facts, &token.job, sealed, text, &values)
 }
 
-/// The first and the last of the user's prompts, `chars` of each, and where all are.
-/// None of a completed job's: they are answered.
+/// Quotes the user's first and last prompt, `chars` of each, and names the file with all of them.
+/// Empty for a completed job, because its prompts are answered.
 fn quoted_prompts(facts: &Facts, token: &Token, chars: usize) -> String {
     if token.delivery == Delivery::Transition {
         return String::new();
@@ -170,8 +170,8 @@ fn quoted_prompts(facts: &Facts, token: &Token, chars: usize) -> String {
     format!("{out}\nAll of them: {}", path.display())
 }
 
-/// Splits at line ends, and within a line where that would leave half a piece
-/// empty; the pieces put together are the text.
+/// Splits at line ends. Splits inside a line where a piece would be half empty otherwise. The
+/// joined pieces equal the text.
 fn split(text: &str, chars: usize) -> Vec<&str> {
     let mut pieces = Vec::new();
     let mut rest = text;
@@ -186,8 +186,8 @@ fn split(text: &str, chars: usize) -> Vec<&str> {
     pieces
 }
 
-/// Characters of one piece of this delivery: fewer where the job's phase is told
-/// beside the first. The same in every hook that brings a piece.
+/// Characters of one piece: fewer if the first one also tells the job's phase. Every hook that
+/// delivers a piece computes the same number.
 fn piece_chars(facts: &Facts, token: &Token) -> usize {
     let phase = match token.delivery {
         Delivery::Transition => 0,
@@ -196,10 +196,10 @@ fn piece_chars(facts: &Facts, token: &Token) -> usize {
     PIECE_CHARS.saturating_sub(phase).max(PIECE_CHARS / 2)
 }
 
-/// The `number`-th piece of a delivery by the hooks, once, behind the text `ahead`;
-/// `None` where there is none or another hook has it.
+/// Claims the `number`-th piece for this hook and puts `ahead` in front of it. `None` if there is
+/// no such piece or another hook has it.
 pub fn claim_piece(facts: &Facts, token: &Token, number: usize, ahead: &str) -> Option<String> {
-    let file = delivered(facts, token)?;
+    let file = load_notes(facts, token)?;
     let pieces = split(&file, piece_chars(facts, token));
     let piece = pieces.get(number - 1).filter(|_| number <= MAX_PIECES)?;
     let claim = facts.places.token(&token.id).with_extension(format!("piece-{number}"));
@@ -221,7 +221,7 @@ pub fn claim_piece(facts: &Facts, token: &Token, number: usize, ahead: &str) -> 
     let (part, parts) = (number.to_string(), pieces.len().min(MAX_PIECES).to_string());
     let whole = pieces.len() == 1;
     let kind = if whole { kick_off(token) } else { Text::Piece };
-    // What to do with them is said once, with the first.
+    // Only the first piece says what to do with them.
     let next = match number {
         1 if whole => next(facts, token),
         1 => format!("\n{}", next(facts, token)),
@@ -236,24 +236,24 @@ pub fn claim_piece(facts: &Facts, token: &Token, number: usize, ahead: &str) -> 
             ("file", file),
             ("next", next.as_str()),
         ];
-        format!("{ahead}{}", about(facts, token, kind, &more))
+        format!("{ahead}{}", boundary_text(facts, token, kind, &more))
     };
-    // The file comes first: what of the prompts doesn't fit beside it stays on disk.
+    // The file takes precedence: prompts that do not fit beside it are shortened.
     let sizes = [PROMPT_CHARS, 500, 200, 50];
     let fitting =
         sizes.into_iter().map(with_prompts).find(|text| text.chars().count() <= CONTEXT_CHARS);
     let text = fitting.unwrap_or_else(|| with_prompts(0));
-    account::delivered(facts, text.len() - ahead.len());
+    account::record_delivery(facts, text.len() - ahead.len());
     Some(text)
 }
 
-/// Whether the hooks deliver this token, rather than the mod in one text.
+/// Whether the hooks deliver this token, and not the plugin module in one text.
 pub fn by_hooks(facts: &Facts, token: &Token) -> bool {
     facts.places.token(&token.id).with_extension("piece-1").exists()
 }
 
-/// Whether a prompt is the delivery of this token: it holds the opening marker.
-/// The text that wakes a session names the markers too, but doesn't open one.
+/// Whether a prompt is the delivery of this token: it contains the opening marker. The text that
+/// wakes a session names the markers too, but does not open one.
 pub fn is_delivery(prompt: &str, token: &Token) -> bool {
     prompt.contains(&format!("<<<<< compaction file {}", token.id))
 }

@@ -1,4 +1,4 @@
-//! `SessionEnd`, and what a client before this one left unended.
+//! Handles `SessionEnd`, and boundaries that a former client left open.
 
 use super::facts::Facts;
 use super::reply::Reply;
@@ -9,9 +9,9 @@ use crate::files::{boundary, prune};
 use base::process;
 use sessions::settings::ImportWhen;
 
-/// Ends a boundary of a client before this one: nobody carries it out any more, and
-/// the waiter that would have said so may have gone down with the machine.
-pub fn of_another_client(facts: &Facts, client: Client) {
+/// Ends a boundary of a former client. Nothing performs it now, and a crash of the machine may have
+/// ended its waiter too.
+pub fn end_stale_boundary(facts: &Facts, client: Client) {
     let Some(token) = facts.token().filter(|t| t.client.is_some_and(|c| c != client)) else {
         return;
     };
@@ -21,28 +21,31 @@ pub fn of_another_client(facts: &Facts, client: Client) {
     }
 }
 
-/// `SessionEnd`: from here on no key may be pressed for this session, though the
-/// next one's hook, which moves the token, may take its time.
+/// `SessionEnd`: marks the session as ended, so that no carrier types keys for it. The next
+/// session's hook moves the token, but may be late.
 pub fn session(facts: &mut Facts) -> Reply {
     if !facts.unseen {
         let now = facts.now;
         facts.update(|s| s.ended = Some(now));
-        if let Err(e) = prune::at_leisure(&facts.places, facts.now) {
+        if let Err(e) = prune::prune_daily(&facts.places, facts.now) {
             facts.fault("old sessions not taken out", &e);
         }
     }
     if facts.settings.surgery.import == ImportWhen::SessionEnd
-        && let Err(e) = inscribe(facts)
+        && let Err(e) = import(facts)
     {
         facts.fault("session not imported", &e);
     }
     Reply::default()
 }
 
-/// Has the session kept in the store, by a process that nobody waits for.
-fn inscribe(facts: &Facts) -> io::Result<()> {
+/// Imports the session into the store in a background process.
+fn import(facts: &Facts) -> io::Result<()> {
     let Some(transcript) = &facts.transcript else { return Ok(()) };
-    let program = facts.env.program().ok_or_else(|| io::Error::other("own path unknown"))?;
+    let program = facts
+        .env
+        .program()
+        .ok_or_else(|| io::Error::other("brain-guard cannot find its own program file"))?;
     let behind = ["import", "--behind"].map(AsRef::as_ref);
-    process::leave_behind(&program, &[&behind[..], &[transcript.as_os_str()]].concat())
+    process::spawn_detached(&program, &[&behind[..], &[transcript.as_os_str()]].concat())
 }

@@ -1,21 +1,21 @@
-//! What happened, in the guard's own terms.
+//! Hook events in the guard's own terms.
 
 use serde_json::value::RawValue;
 
 use super::wire::{Payload, Task};
-use base::paths::safe_name;
+use base::paths::is_safe_name;
 use sessions::fill;
 
-/// An event that the guard knows.
+/// An event that the guard handles.
 #[derive(Debug)]
 pub struct Event<'a> {
     /// The main session's id, safe as a file name.
     pub session: &'a str,
     /// The main session's transcript.
     pub transcript: Option<&'a str>,
-    /// Where the agent's shell stands.
+    /// The working directory of the agent's shell.
     pub cwd: Option<&'a str>,
-    /// Inside a subagent.
+    /// Whether it fired inside a subagent.
     pub subagent: bool,
     /// The client's permission mode.
     pub mode: Option<&'a str>,
@@ -32,20 +32,20 @@ pub struct ToolCall<'a> {
     pub input: Option<&'a RawValue>,
     /// Its id.
     pub id: &'a str,
-    /// How long it ran, in milliseconds, where the client says.
+    /// How long it ran, in milliseconds, if the client reports it.
     pub took: Option<f64>,
-    /// What a failed one says.
+    /// The error text of a failed call.
     pub error: Option<&'a str>,
 }
 
-/// Where a session comes from.
+/// How a session started.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Source {
     /// A new, empty session.
     Startup,
-    /// An old session goes on.
+    /// An old session continues.
     Resume,
-    /// An old session goes on under a new id.
+    /// An old session continues under a new id.
     Fork,
     /// The conversation was cleared.
     Clear,
@@ -62,38 +62,38 @@ pub enum Kind<'a> {
     PostTool(ToolCall<'a>, Option<&'a RawValue>),
     /// A tool failed.
     PostToolFailure(ToolCall<'a>),
-    /// All tools of a response are done; bytes of their results.
+    /// All tools of a response are done. Holds the bytes of their results.
     PostBatch(u64),
-    /// A session began.
+    /// A session started.
     SessionStart {
         /// How.
         source: Source,
-        /// Its model, where the client says.
+        /// Its model, if the client reports it.
         model: Option<&'a str>,
     },
-    /// A prompt was entered, by whomever.
+    /// A prompt was submitted, by a person or by the client.
     Prompt(&'a str),
     /// A slash command was entered.
     Expansion {
-        /// Its name without the plugin's prefix; only ours are events.
+        /// Its name without the plugin's prefix. Only this plugin's commands become events.
         command: &'a str,
         /// Its arguments.
         args: &'a str,
     },
     /// A turn ended.
     Stop {
-        /// Background agents that still run.
+        /// Background agents that are still running.
         agents: u32,
-        /// Background shells and monitors that still run.
+        /// Background shells and monitors that are still running.
         shells: Vec<&'a str>,
     },
-    /// A turn ended by an error of the API; no [`Kind::Stop`] comes for it.
+    /// An API error ended a turn. The client sends no [`Kind::Stop`] for it.
     TurnFailed,
     /// The client is about to compact.
     PreCompact,
     /// The model was switched.
     ModelSwitch(&'a str),
-    /// The client shows a question of the agent's to its user.
+    /// The client shows the user a question from the agent.
     Question,
     /// A session ended.
     SessionEnd,
@@ -121,9 +121,9 @@ impl Kind<'_> {
 }
 
 impl<'a> Event<'a> {
-    /// The event of a payload; `None` for everything the guard has no opinion on.
-    pub fn of(payload: &'a Payload<'a>) -> Option<Self> {
-        let session = payload.session_id.as_deref().filter(|id| safe_name(id))?;
+    /// Parses a payload. `None` for everything that the guard does not handle.
+    pub fn from_payload(payload: &'a Payload<'a>) -> Option<Self> {
+        let session = payload.session_id.as_deref().filter(|id| is_safe_name(id))?;
         Some(Self {
             session,
             transcript: payload.transcript_path.as_deref().filter(|p| !p.is_empty()),
@@ -193,14 +193,14 @@ fn kind<'a>(payload: &'a Payload<'a>) -> Option<Kind<'a>> {
     })
 }
 
-/// Whether a prompt was typed by a person: the client submits notifications of
-/// agents, monitors and woken hooks as prompts too (seen with client 2.1.329).
-pub fn by_a_person(prompt: &str) -> bool {
+/// Whether a person typed the prompt. The client also submits notifications of agents, monitors and
+/// woken hooks as prompts (seen with client 2.1.329).
+pub fn is_from_person(prompt: &str) -> bool {
     let text = prompt.trim_start();
     !text.starts_with("<task-notification>") && !text.starts_with("<system-reminder>")
 }
 
-/// The client's tool that asks its user.
+/// The client's tool that asks the user.
 pub const QUESTION_TOOL: &str = "AskUserQuestion";
 
 #[cfg(test)]
@@ -209,7 +209,7 @@ mod tests {
 
     fn event(text: &str, check: impl Fn(Option<Event>)) {
         let payload: Payload = serde_json::from_str(text).unwrap();
-        check(Event::of(&payload));
+        check(Event::from_payload(&payload));
     }
 
     #[test]
@@ -240,7 +240,7 @@ mod tests {
 
     #[test]
     fn notifications_are_nobodys() {
-        assert!(by_a_person("Do the thing"));
-        assert!(!by_a_person("<task-notification>\n<task-id>x"));
+        assert!(is_from_person("Do the thing"));
+        assert!(!is_from_person("<task-notification>\n<task-id>x"));
     }
 }

@@ -1,4 +1,4 @@
-//! What is true around one event, read when it is asked for.
+//! The state around one event. Expensive parts are read on first use.
 
 pub mod account;
 mod caps;
@@ -31,42 +31,42 @@ use sessions::fill::Fill;
 pub use caps::{View, sealed};
 pub use gauges::Context;
 
-/// The surroundings of one event or command.
+/// The state around one event or command.
 pub struct Facts<'a> {
     /// The environment.
     pub env: &'a Env,
     /// Now.
     pub now: Time,
-    /// Where things lie.
+    /// The paths of the guard's files.
     pub places: Places,
     /// The merged settings.
     pub settings: Settings,
-    /// What was wrong in them.
+    /// Problems found in the settings.
     pub diagnostics: Vec<Diagnostic>,
     /// The session's id.
     pub id: &'a str,
     /// The session's state as it was when the event came in.
     pub session: Session,
-    /// No state of the session was there.
+    /// Whether the session has no saved state yet.
     pub unseen: bool,
     /// The client around the session.
     pub seen: Surroundings,
-    /// Main conversation's transcript.
+    /// The main conversation's transcript.
     pub transcript: Option<PathBuf>,
     /// Permission mode.
     pub mode: Option<String>,
-    /// The event brings nothing into the context, so that the last response may be enough.
+    /// The event adds nothing to the context, so the last response may be enough.
     brief: bool,
-    /// What is to be accounted for of this event.
+    /// What this event writes to the journal.
     pub account: Account,
-    /// The program around the hook; none in verbs.
+    /// The program around the hook. `None` in verbs.
     pub outside: Option<Outside>,
     fill: OnceCell<Option<Fill>>,
 }
 
 impl<'a> Facts<'a> {
-    /// The facts of a hook event; `None` without a place to keep state.
-    pub fn of(env: &'a Env, now: Time, event: &Event<'a>) -> Option<Self> {
+    /// The facts of a hook event. `None` if there is nowhere to keep state.
+    pub fn for_event(env: &'a Env, now: Time, event: &Event<'a>) -> Option<Self> {
         let root = env
             .path(env::PROJECT_DIR)
             .or_else(|| event.cwd.map(|cwd| project_root(env, Path::new(cwd))))?;
@@ -86,7 +86,7 @@ impl<'a> Facts<'a> {
     }
 
     fn of_session(env: &'a Env, now: Time, project: &Path, id: &'a str) -> Option<Self> {
-        let mut places = Places::of(env, project)?;
+        let mut places = Places::for_project(env, project)?;
         let (settings, diagnostics) = merged::settings(&places, env);
         places.trusted = trust::accepts(&settings.trust, env.home().as_deref(), &places.project);
         let loaded = state::load(&places, id).unwrap_or_else(|e| {
@@ -98,7 +98,7 @@ impl<'a> Facts<'a> {
         let session = loaded.unwrap_or_default();
         let transcript = session.transcript.as_ref().map(PathBuf::from);
         let mode = session.mode.clone();
-        let seen = surroundings::of(env, &session);
+        let seen = surroundings::current(env, &session);
         Some(Self {
             env,
             now,
@@ -118,28 +118,28 @@ impl<'a> Facts<'a> {
         })
     }
 
-    /// Puts into the settings what they say of the session's model alone.
+    /// Applies the settings that hold only for the session's model.
     fn hold_for_model(&mut self) {
-        // Asking for the model reads the transcript: only those who need it pay for it.
+        // Finding the model reads the transcript, so only settings that need it do this.
         if !self.settings.when.is_empty() {
-            self.settings = self.settings.held_for(&self.model());
+            self.settings = self.settings.for_model(&self.model());
         }
     }
 
-    /// Whether the guard does anything at all in this session.
+    /// Whether the guard is active in this session.
     pub fn on(&self) -> bool {
         self.settings.mode != Mode::Off
             && (self.seen.interactive || self.settings.headless != Headless::Off)
     }
 
-    /// A headless run that is only coached.
+    /// Whether this is a headless run that is only coached.
     pub fn headless_only_coached(&self) -> bool {
         let crosses = || self.settings.headless == Headless::Boundary && self.input_open();
         !self.seen.interactive && !crosses()
     }
 
-    /// Whether a headless client still takes prompts: only a stream-json host that
-    /// holds the input open does; every other script reads the first result as the answer.
+    /// Whether a headless client still takes prompts. Only a stream-json host that keeps the input
+    /// open does. Every other script reads the first result as the answer.
     fn input_open(&self) -> bool {
         let pid = self.env.client_pid().or(self.session.client.map(|c| c.pid));
         pid.is_some_and(client::takes_prompts)
@@ -150,8 +150,8 @@ impl<'a> Facts<'a> {
         boundary::load(&self.places, self.session.token.as_deref()?).ok().flatten()
     }
 
-    /// Changes this session's state, here and on the disk, beside what parallel hooks changed of
-    /// it. A failure is logged and costs no call: the change then holds here alone.
+    /// Changes this session's state in memory and on disk, and merges what parallel hooks changed.
+    /// If saving fails, the change holds in memory only and the fault is logged.
     pub fn update(&mut self, change: impl Fn(&mut Session)) {
         match state::changed(&self.places, self.id, &change) {
             Ok((session, ())) => self.session = session,
@@ -162,41 +162,41 @@ impl<'a> Facts<'a> {
         }
     }
 
-    /// Changes another session's state, likewise.
+    /// Changes another session's state on disk. Logs a failure.
     pub fn update_of(&self, id: &str, change: impl FnOnce(&mut Session)) {
         if let Err(e) = state::update(&self.places, id, change) {
             self.fault("state not kept", &e);
         }
     }
 
-    /// Logs a fault of ours that was let go.
+    /// Logs a fault of the guard's own that it ignores otherwise.
     pub fn fault(&self, what: &str, error: &dyn std::fmt::Display) {
         let details = json!({"session": self.id, "what": what, "error": error.to_string()});
         log::write(&self.places.log(), self.now, "fault", &details);
     }
 
-    /// Whether a person was at the terminal lately; the client's own flag says so overnight too.
+    /// Whether a person typed recently. The client's own flag stays set overnight.
     pub fn attended(&self) -> bool {
         self.attended_at(self.now)
     }
 
-    /// The same at a later time, for what waits.
+    /// [`Self::attended`] at a later time, for processes that wait.
     pub fn attended_at(&self, now: Time) -> bool {
         let lately =
             chrono::Duration::minutes(self.settings.boundary.attended_minutes.min(100_000) as i64);
-        // A time far ahead was written before the clock was set back: nobody knows when.
+        // A time far in the future was saved before the clock was set back, so it proves nothing.
         self.seen.interactive && self.session.last_human.is_some_and(|at| (now - at).abs() < lately)
     }
 
-    /// When the person at the terminal counts as gone; `None` where nobody is there.
+    /// When the person at the terminal counts as gone. `None` if nobody is there.
     pub fn gone_at(&self) -> Option<Time> {
         let minutes = self.settings.boundary.attended_minutes.min(100_000) as i64;
         let at = self.session.last_human.filter(|_| self.attended())?;
         Some(at + chrono::Duration::minutes(minutes))
     }
 
-    /// Why the operator's override holds a boundary back, if one stands.
-    pub fn held_by_operator(&self) -> Option<String> {
+    /// Why an active operator override holds a boundary back, as text for the user.
+    pub fn override_reason(&self) -> Option<String> {
         let calls = || state::calls(&self.places, self.id);
         let override_ =
             self.session.override_.filter(|_| self.session.overridden(self.now, calls))?;
@@ -209,16 +209,16 @@ impl<'a> Facts<'a> {
         Some(format!("your override is active{until}; /brain-guard:now ends it"))
     }
 
-    /// Which carrier could carry out a boundary now.
+    /// Selects the carrier that could perform a boundary now.
     pub fn carrier(&self) -> Selection {
         self.carrier_after(&[])
     }
 
-    /// Which carrier is the next one after those that could not.
+    /// Selects the next carrier after those that failed.
     pub fn carrier_after(&self, tried: &[Carrier]) -> Selection {
         select::select(
             self.settings.boundary.carrier,
-            &select::Seen {
+            &select::CarrierConditions {
                 mod_alive: self.seen.mod_alive,
                 interactive: self.seen.interactive,
                 attended: self.attended(),
@@ -230,7 +230,7 @@ impl<'a> Facts<'a> {
     }
 }
 
-/// Reads and merges the layers of settings.
+/// Reads and merges all layers of settings.
 pub fn read_settings(places: &Places, env: &Env) -> (Settings, Vec<Diagnostic>) {
     let (user, project) = merged::settings_files(places);
     layers::merge(user.as_ref(), project.as_ref(), variables(places, env))

@@ -1,19 +1,19 @@
-//! The hook's input. A client may hold it open behind its payload: then the hook
-//! answers what it has instead of waiting for an end that doesn't come.
+//! The hook's input. A client may keep it open after the payload. Then the hook answers without
+//! waiting for the end.
 
 use std::io::{self, Read};
 use std::os::fd::{AsFd, BorrowedFd};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-/// Bytes that hold most payloads, and are read at once.
+/// Enough bytes for most payloads, so that one read suffices.
 pub const USUAL: usize = 16 * 1024;
 
-/// How long an input that is held open may be silent behind what can be a payload's
-/// end. A busy client may pause within a large one, too, but not for that long.
+/// How long an open input may be silent after a possible end of the payload. A busy client may also
+/// pause inside a large payload, but not for that long.
 const PATIENCE: Timespec = Timespec { tv_sec: 1, tv_nsec: 0 };
 
-/// An input that ends where its writer closes it, or falls silent behind a brace.
+/// An input that ends when its writer closes it, or falls silent after a brace.
 #[derive(Debug)]
 pub struct Input<F> {
     fd: F,
@@ -23,22 +23,22 @@ pub struct Input<F> {
 impl Input<BorrowedFd<'static>> {
     /// Standard input, unbuffered.
     pub fn standard() -> Self {
-        Self::of(rustix::stdio::stdin())
+        Self::from_fd(rustix::stdio::stdin())
     }
 }
 
 impl<F: AsFd> Input<F> {
-    /// The input behind this descriptor.
-    pub fn of(fd: F) -> Self {
+    /// Reads from this descriptor.
+    pub fn from_fd(fd: F) -> Self {
         Self { fd, may_be_whole: false }
     }
 
-    /// Whether nothing more comes.
+    /// Waits for more input. `true` if none comes.
     fn over(&self) -> bool {
         let mut fds = [PollFd::new(&self.fd, PollFlags::IN)];
         match poll(&mut fds, Some(&PATIENCE)) {
             Ok(0) => true,
-            // Closed and drained: there is no need to ask by a read.
+            // Closed and drained: no read is needed to find out.
             Ok(_) => fds[0].revents() == PollFlags::HUP,
             Err(_) => false,
         }
@@ -74,7 +74,7 @@ mod tests {
                 }
                 (!close).then_some(writer)
             });
-            Input::of(reader).read_to_string(&mut text).unwrap();
+            Input::from_fd(reader).read_to_string(&mut text).unwrap();
             writing.join().unwrap()
         });
         assert_eq!(held.is_none(), close);

@@ -1,5 +1,5 @@
-//! Which job a session has from its start: taken again where it goes on, taken over
-//! where it forks, offered where it is new; and the link from the session before it.
+//! Assigns a job to a session when it starts: the job it had, one from its fork parent, or an
+//! offer. Also links the session to the one before it.
 
 use super::facts::Facts;
 use super::phase;
@@ -10,17 +10,17 @@ use crate::files::state;
 use crate::files::{job_state, jobs};
 use crate::job::{Holder, Link, State};
 use crate::session::Session;
-use crate::texts::{Text, say};
+use crate::texts::{Text, render};
 use base::clock;
 use base::shown::age;
 use base::{atomic, beneath};
 
-/// Days after its last writing in which a job is offered: one that somebody named,
-/// and one of the guard's own naming.
+/// A job is offered for this many days after its last change: one that somebody named, and a
+/// default one.
 const NAMED_DAYS: i64 = 30;
 const DEFAULT_DAYS: i64 = 1;
 
-/// The session this client was in until now.
+/// The session that this client was in before.
 pub fn left_seat(facts: &Facts) -> Option<String> {
     let client = facts.env.client_pid().and_then(state::client)?;
     let before = state::seat(&facts.places, client.pid).filter(|id| id != facts.id)?;
@@ -28,7 +28,7 @@ pub fn left_seat(facts: &Facts) -> Option<String> {
     (session.client == Some(client)).then_some(before)
 }
 
-/// A session goes on: it takes its job again, or learns who has it. The line for the agent.
+/// Gives a resumed session its job again, or tells who works on it. Returns the line for the agent.
 pub fn resumed(facts: &mut Facts) -> Option<String> {
     let (job, taken) = asked(facts, facts.id, &facts.session.job);
     let line = take(facts, &job);
@@ -36,8 +36,8 @@ pub fn resumed(facts: &mut Facts) -> Option<String> {
     line
 }
 
-/// The job that a session's verbs had moved it to when it ended, or was cleared by its
-/// user, before a hook could take that up; nothing is cleared for it any more.
+/// The job that the session's verbs switched to before it ended or its user cleared it. It opens no
+/// boundary any more.
 pub fn asked(facts: &Facts, id: &str, job: &str) -> (String, Taken) {
     let asked = requests::take(&facts.places, id);
     for request in &asked.requests {
@@ -53,10 +53,10 @@ pub fn asked(facts: &Facts, id: &str, job: &str) -> (String, Taken) {
             .unwrap_or_else(|_| format!("session-{}", facts.id)),
         None => job.to_owned(),
     };
-    (jobs::name_now(&facts.places, &job), asked)
+    (jobs::current_name(&facts.places, &job), asked)
 }
 
-/// A fork goes on with the conversation of `parent`, whose client left it for this one.
+/// Gives a fork the job of `parent`, whose client switched to the fork.
 pub fn forked(facts: &mut Facts, parent: &str) -> Option<String> {
     let before = state::load(&facts.places, parent).ok()??;
     let inherit = |s: &mut Session| {
@@ -82,7 +82,7 @@ fn take(facts: &mut Facts, job: &str) -> Option<String> {
         Ok(own) => set(facts, &own),
         Err(e) => facts.fault("no default job", &e),
     }
-    Some(say(&facts.places, Text::NotHeld, &[("job", job), ("why", &why)]))
+    Some(render(&facts.places, Text::NotHeld, &[("job", job), ("why", &why)]))
 }
 
 fn set(facts: &mut Facts, job: &str) {
@@ -91,7 +91,7 @@ fn set(facts: &mut Facts, job: &str) {
     }
 }
 
-/// Why the session can't have the job; `None` if it has it now.
+/// Takes the job for the session. Returns the reason if that is impossible.
 fn refused(facts: &Facts, job: &str) -> Option<String> {
     match jobs::record(&facts.places, job).state {
         State::Active => {}
@@ -102,7 +102,7 @@ fn refused(facts: &Facts, job: &str) -> Option<String> {
     }
     let client = facts.env.client_pid().and_then(state::client);
     let me = Holder { session: facts.id.to_owned(), client };
-    match jobs::hold(&facts.places, job, &me) {
+    match jobs::take_job(&facts.places, job, &me) {
         Ok(Ok(())) => None,
         Ok(Err(other)) => {
             let pid = other.client.map_or(0, |c| c.pid);
@@ -115,7 +115,7 @@ fn refused(facts: &Facts, job: &str) -> Option<String> {
     }
 }
 
-/// One line on the job that the session has, where there is something of it.
+/// One line about the session's job, if it has a file.
 fn holds(facts: &Facts) -> Option<String> {
     let job = facts.session.job.as_str();
     let live = facts.places.compaction(job);
@@ -124,11 +124,11 @@ fn holds(facts: &Facts) -> Option<String> {
     }
     let (phase, live) = (phase::phase_name(facts, job), live.display().to_string());
     let values = [("job", job), ("phase", phase.as_str()), ("live", live.as_str())];
-    Some(say(&facts.places, Text::Holds, &values))
+    Some(render(&facts.places, Text::Holds, &values))
 }
 
-/// An unfinished job that nobody works on, offered to a new session with somebody at
-/// its terminal: one line for the agent, one for the user.
+/// Offers a new interactive session an unfinished job that nobody works on: one line for the agent,
+/// one for the user.
 pub fn offer(facts: &Facts) -> Option<(String, String)> {
     if !facts.seen.interactive {
         return None;
@@ -154,7 +154,7 @@ pub fn offer(facts: &Facts) -> Option<(String, String)> {
     })?;
     let (age, phase) = (age(facts.now - at), phase::phase_name(facts, &job));
     let values = [("job", job.as_str()), ("age", age.as_str()), ("phase", phase.as_str())];
-    let text = |text| say(&facts.places, text, &values);
+    let text = |text| render(&facts.places, text, &values);
     Some((text(Text::Offer), text(Text::UserOffer)))
 }
 
@@ -164,8 +164,8 @@ fn authored(facts: &Facts, job: &str) -> bool {
     !jobs::authored_ids(&document).is_empty()
 }
 
-/// Writes down that this session came from `from`, in the job that crossed with
-/// `token` or went on without one; and that it is now this one's.
+/// Records in the job that this session follows `from`, and makes this session its holder. The job
+/// is the token's, or the session's own without one.
 pub fn link(facts: &Facts, from: &str, token: Option<&Token>) {
     let job = token.map_or(facts.session.job.as_str(), |t| t.job.as_str());
     if !jobs::exists(&facts.places, job) {

@@ -1,4 +1,4 @@
-//! The session's job and its file, made when the first thing is said of it.
+//! The session's job file, created when the agent first hears of it.
 
 use std::io;
 
@@ -9,7 +9,7 @@ use base::beneath;
 use base::clock;
 
 impl Facts<'_> {
-    /// The session as the store of jobs knows it.
+    /// The session as the job store sees it.
     pub fn asker(&self) -> Asker<'_> {
         Asker {
             places: &self.places,
@@ -22,7 +22,7 @@ impl Facts<'_> {
         }
     }
 
-    /// Makes a job's compaction file from the template where there is none.
+    /// Creates a job's compaction file from the template if it is missing.
     ///
     /// # Errors
     /// What the system says.
@@ -33,7 +33,7 @@ impl Facts<'_> {
         jobs::make_file(&self.asker(), job)
     }
 
-    /// [`Self::ensure_file`] for the session's job: the file is there when the agent is told of it.
+    /// [`Self::ensure_file`] for the session's job. Logs a failure.
     pub fn make_file(&self) {
         if let Err(e) = self.ensure_file(&self.session.job) {
             self.fault("compaction file not made", &e);

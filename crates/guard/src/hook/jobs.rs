@@ -1,5 +1,5 @@
-//! The session's side of a job verb: what it works on from then on, and the
-//! boundary that begins it afresh there.
+//! Carries out job verbs for the session: switches its job and opens the boundary that restarts it
+//! there.
 
 use super::deliver;
 use super::facts::Facts;
@@ -12,20 +12,20 @@ use base::clock;
 use base::paths::short_digest;
 use base::{atomic, beneath};
 
-/// A job that the session turned to.
+/// The job that a session switches to.
 #[derive(Debug, Clone, Copy)]
 pub struct Focus<'a> {
     /// The job.
     pub job: &'a str,
-    /// The name that it had until now, where it is this session's default job.
+    /// The former name, if it is this session's renamed default job.
     pub adopted: Option<&'a str>,
-    /// It is new, made from the template.
+    /// Whether it is new, created from the template.
     pub created: bool,
-    /// The session is to be cleared for it.
+    /// Whether to clear the session for it.
     pub clear: bool,
 }
 
-/// The session works on another job. What is to be said to the agent, if anything.
+/// Switches the session to another job. Returns a text for the agent if there is something to tell.
 pub fn focus(facts: &mut Facts, ask: &Focus) -> Option<String> {
     let left = facts.session.job.clone();
     if let Some(old) = ask.adopted {
@@ -40,7 +40,8 @@ pub fn focus(facts: &mut Facts, ask: &Focus) -> Option<String> {
     if let Err(e) = facts.ensure_file(ask.job) {
         facts.fault("compaction file not made", &e);
     }
-    // The job that is left counts in it.
+    // Checked before the switch, because the budget counts the boundaries of the job that the
+    // session leaves.
     let refusal = opening::why_no_boundary(facts, ask.job, Some(true), true);
     switch(facts, ask.job, new);
     prompts_follow(facts, &left, ask.job);
@@ -52,20 +53,20 @@ pub fn focus(facts: &mut Facts, ask: &Focus) -> Option<String> {
     cross_with(facts, ask.job, delivery, 0, &text, refusal)
 }
 
-/// Whether a focus that a killed hook had begun to carry out lacks its boundary still.
+/// Whether a killed hook began this focus and did not open its boundary.
 fn unopened(facts: &Facts, job: &str) -> bool {
     let ours = |t: &Token| t.parent == facts.id && t.job == job && t.delivery.focuses();
     !facts.token().is_some_and(|t| ours(&t))
 }
 
-/// The job was put aside: the session gets a default job, and no boundary.
+/// Gives the session a default job after a pause. Opens no boundary.
 pub fn pause(facts: &mut Facts, job: &str) {
     if facts.session.job == job {
         to_default(facts);
     }
 }
 
-/// The job is closed. What is to be said to the agent, if anything.
+/// Handles a completed job. Returns a text for the agent if there is something to tell.
 pub fn complete(facts: &mut Facts, job: &str, version: u64) -> Option<String> {
     let sealed = jobs::version(&facts.places, job, version).ok().flatten();
     if facts.session.job == job {
@@ -74,29 +75,29 @@ pub fn complete(facts: &mut Facts, job: &str, version: u64) -> Option<String> {
     let Some(sealed) = sealed else {
         let why = format!("the sealed version {version} of the job can't be read");
         facts.fault("no transition note", &why);
-        // The verb has told the agent to end its turn, and nobody would go on.
+        // The verb told the agent to end its turn, so without this text nothing would continue.
         let opening = Opening {
             delivery: Delivery::Transition,
             ..Opening::of_seal(&facts.places, job, version, Some(true), true)
         };
-        return Some(stays(facts, &opening.token(facts, Carrier::Manual), &why));
+        return Some(not_cleared_text(facts, &opening.token(facts, Carrier::Manual), &why));
     };
     let note = transition_note(&sealed, &facts.settings.file.shape);
     cross_with(facts, job, Delivery::Transition, version, &note, None)
 }
 
-/// What the agent is told where its session is not cleared after all.
-pub fn stays(facts: &Facts, token: &Token, why: &str) -> String {
+/// What the agent is told if its session is not cleared after all.
+pub fn not_cleared_text(facts: &Facts, token: &Token, why: &str) -> String {
     let text = match token.delivery {
         Delivery::Sealed => Text::GoOn,
         Delivery::Reload | Delivery::Template => Text::GoOnFocused,
         Delivery::Transition => Text::GoOnCompleted,
     };
-    deliver::about(facts, token, text, &[("why", why)])
+    deliver::boundary_text(facts, token, text, &[("why", why)])
 }
 
-/// A focused job's file as it stands at the clear is what crosses: the copy that
-/// is delivered from then on no longer changes.
+/// Copies a focused job's file at the time of the clear. The copy that is delivered does not change
+/// after that.
 pub fn freeze(facts: &Facts, token: &Token) {
     if !token.delivery.focuses() {
         return;
@@ -128,28 +129,28 @@ fn cross_with(
         delivery,
         version,
         text: path.display().to_string(),
-        // No tier has to be reached for it, and nothing written.
+        // A focus needs neither a tier nor new notes.
         clear: Some(true),
         authored: true,
     };
     if let Err(e) = kept {
         facts.fault("text of the boundary not kept, so no boundary", &e);
         let why = format!("its text could not be kept: {e}");
-        return Some(stays(facts, &opening.token(facts, Carrier::Manual), &why));
+        return Some(not_cleared_text(facts, &opening.token(facts, Carrier::Manual), &why));
     }
     let refusal = match refusal {
         Some(refusal) => {
-            opening::refused(facts, &refusal);
+            opening::record_refusal(facts, &refusal);
             refusal
         }
         None => opening::open(facts, &opening).err()?,
     };
-    Some(stays(facts, &opening.token(facts, Carrier::Manual), &refusal.why))
+    Some(not_cleared_text(facts, &opening.token(facts, Carrier::Manual), &refusal.why))
 }
 
-/// From here on the session writes for `job`; a boundary of the one before is over.
+/// Makes the session write for `job`, and ends a boundary of the former job.
 fn switch(facts: &mut Facts, job: &str, new: bool) {
-    if let Some(token) = facts.token().filter(|t| t.holds_or_cancelled(facts.id)) {
+    if let Some(token) = facts.token().filter(|t| t.awaits_carrier_or_cancelled(facts.id)) {
         let ended = boundary::update(&facts.places, &token.id, |t| t.fail(MOVED_ON, facts.now));
         if let Err(e) = ended {
             facts.fault("token not ended", &e);
@@ -181,25 +182,25 @@ fn to_default(facts: &mut Facts) {
     }
 }
 
-/// Catches up with a verb that gave the session's job a name and was killed before it
-/// could say so.
+/// Adopts the job's new name if the verb that renamed it was killed.
 pub fn follow_name(facts: &mut Facts) {
     let old = facts.session.job.clone();
-    let now = jobs::name_now(&facts.places, &old);
+    let now = jobs::current_name(&facts.places, &old);
     if now != old {
         adopt(facts, &old, &now);
     }
 }
 
-/// The default job goes on under a name: so do the copies in the state, and a
-/// boundary that is under way.
+/// Renames the default job in the saved state and in an open boundary.
 fn adopt(facts: &mut Facts, old: &str, job: &str) {
     if let Err(e) = job_state::rename(&facts.places, old, job) {
         facts.fault("state of the job not renamed", &e);
     }
     let name = job.to_owned();
     facts.update(|s| s.job.clone_from(&name));
-    let Some(token) = facts.token().filter(|t| t.holds_or_cancelled(facts.id)) else { return };
+    let Some(token) = facts.token().filter(|t| t.awaits_carrier_or_cancelled(facts.id)) else {
+        return;
+    };
     let path = jobs::sealed_path(&facts.places, job, token.version).display().to_string();
     let followed = boundary::update(&facts.places, &token.id, |t| {
         if t.job == old && t.delivery == Delivery::Sealed {
@@ -211,8 +212,8 @@ fn adopt(facts: &mut Facts, old: &str, job: &str) {
     }
 }
 
-/// What waited with the session, and the prompt that asked for the change, belong
-/// to the new job too: its first session is to read them.
+/// Moves waiting prompts, and the prompt that requested the change, to the new job. Its first
+/// session reads them.
 fn prompts_follow(facts: &Facts, left: &str, job: &str) {
     let asked = prompts::all(&facts.places, left, facts.id);
     let asked = asked.into_iter().rev().find(|p| p.session == facts.id && facts.session.asked);
@@ -228,7 +229,7 @@ fn prompts_follow(facts: &Facts, left: &str, job: &str) {
     }
 }
 
-/// What of a sealed file crosses after its job: the body of Prior Summary as it stands there.
+/// The body of the sealed Prior Summary, which is what a completed job hands over.
 fn transition_note(sealed: &str, shape: &Shape) -> String {
     let document = compaction::parse(sealed, shape);
     let summary = shape.with_role(Role::Summary);

@@ -1,5 +1,5 @@
-//! Reads what the client's command line and settings files say of its limit: at a session's
-//! start, with each prompt and at a switch of the model, so that no tool call pays for it.
+//! Reads the session's limit from the client's command line and settings files. This happens at the
+//! start, with prompts and model switches, so that no tool call waits for it.
 
 use std::path::{Path, PathBuf};
 
@@ -10,12 +10,12 @@ use base::atomic;
 use base::env::Env;
 use base::paths::{Places, config_folder};
 
-/// Where an administrator's settings lie (seen in client 2.1.329, Linux).
+/// The folder of an administrator's settings (seen in client 2.1.329, Linux).
 pub const MANAGED: &str = "/etc/claude-code";
 
-/// Reads again what may have changed since. The command line is read once a session.
+/// Reads the limit's sources again. The command line is read once a session.
 pub fn refresh(facts: &mut Facts) {
-    // Before the first reading there is no transcript that could name the model.
+    // Before the first reading no transcript can name the model.
     let model = match (&facts.session.model, facts.session.reading) {
         (None, Some(_)) => facts.model().name.map(str::to_owned),
         (model, _) => model.clone(),
@@ -31,7 +31,7 @@ pub fn refresh(facts: &mut Facts) {
     }
 }
 
-/// What the command line and the settings files come to.
+/// Merges the command line and the settings files.
 pub fn configured(
     places: &Places,
     env: &Env,
@@ -55,10 +55,10 @@ pub fn configured(
     Configured::merge(launch.and_then(|launch| launch.flag), &layers)
 }
 
-/// The client's settings files, whether they are there or not.
+/// The client's settings files, existing or not.
 pub fn files(config: &Path, project: &Path, managed: &Path) -> Vec<(Layer, PathBuf)> {
     let project = project.join(".claude");
-    // Where the folder is named by a variable, the file lies in it, else beside it.
+    // If a variable names the folder, the file is inside it, otherwise next to it.
     let global = [config.join(".claude.json"), config.with_file_name(".claude.json")];
     let global = global.into_iter().find(|path| path.is_file());
     let mut all: Vec<_> = global.map(|path| (Layer::Global, path)).into_iter().collect();
@@ -76,8 +76,8 @@ pub fn files(config: &Path, project: &Path, managed: &Path) -> Vec<(Layer, PathB
     all
 }
 
-/// What a settings file says; nothing where it is none. Those that a repository brings are
-/// read up to a bound, since each prompt waits for them.
+/// Reads a settings file, if it exists. Files from a repository are read up to a limit, because
+/// each prompt waits for them.
 fn read(layer: Layer, path: &Path, model: Option<&str>) -> Option<LayerSettings> {
     let text = match layer {
         Layer::Project | Layer::Local => {
@@ -103,8 +103,9 @@ mod tests {
             std::fs::create_dir_all(folder).unwrap();
         }
         let put = |path: &str, text: &str| atomic::write(&at(path), text.as_bytes()).unwrap();
-        let env = Env::of([("CLAUDE_CONFIG_DIR", config.to_str().unwrap()), ("HOME", "/none")]);
-        let places = Places::of(&env, &project).unwrap();
+        let env =
+            Env::from_pairs([("CLAUDE_CONFIG_DIR", config.to_str().unwrap()), ("HOME", "/none")]);
+        let places = Places::for_project(&env, &project).unwrap();
         let found = |launch: Option<&Launch>| configured(&places, &env, launch, None);
         assert_eq!(found(None), Configured::default());
         put("home/.claude.json", r#"{"autoCompactEnabled": false}"#);

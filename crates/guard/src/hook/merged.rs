@@ -1,5 +1,5 @@
-//! The merged settings, kept beside the state: to merge the layers anew takes longer
-//! than the whole rest of a decision, and they change once a week.
+//! Caches the merged settings. Merging takes longer than the rest of a decision, and settings
+//! rarely change.
 
 use std::path::Path;
 
@@ -13,10 +13,10 @@ use base::atomic::{self, Mark};
 use base::env::Env;
 use base::paths::{Places, short_digest};
 
-/// The code that merges and the defaults: another build of one version may have others.
+/// Invalidates the cache when the code or the defaults change within a version.
 const BUILD: &str = env!("BUILD_ID");
 
-/// What the layers came to, and what they were then.
+/// A cache entry.
 #[derive(Serialize, Deserialize)]
 struct Kept {
     build: String,
@@ -25,19 +25,18 @@ struct Kept {
     diagnostics: Vec<Diagnostic>,
 }
 
-/// The layers as they can be told apart without being read.
+/// Identifies the state of the layers without reading them.
 #[derive(PartialEq, Serialize, Deserialize)]
 struct Layers {
-    /// Where there is a file.
+    /// `None` without a file.
     user: Option<Mark>,
     project: Option<Mark>,
     variables: Variables,
 }
 
-/// The merged settings and what was wrong in them, from what was kept if no layer has
-/// changed since.
+/// The merged settings and their problems, from the cache if no layer changed.
 pub fn settings(places: &Places, env: &Env) -> (Settings, Vec<Diagnostic>) {
-    // Looked at before they are read: one that changes in between is read once more.
+    // Taken before reading: a layer that changes in between is read once more.
     let layers = Layers {
         user: atomic::mark(&places.user_settings),
         project: atomic::mark(&places.project_settings()),
@@ -56,7 +55,7 @@ pub fn settings(places: &Places, env: &Env) -> (Settings, Vec<Diagnostic>) {
         return (kept.settings, kept.diagnostics);
     }
     let (user, project) = settings_files(places);
-    // One that is there and could not be read now may be the next time.
+    // A file that could not be read now may be readable next time.
     let is_read = |file: &Option<File>, mark: &Option<Mark>| {
         file.as_ref().is_none_or(|file| file.text.is_ok()) && file.is_some() == mark.is_some()
     };
@@ -65,14 +64,14 @@ pub fn settings(places: &Places, env: &Env) -> (Settings, Vec<Diagnostic>) {
         layers::merge_briefly(user.as_ref(), project.as_ref(), &layers.variables);
     if whole && places.state.join("merged").is_dir() {
         let kept = Kept { build: BUILD.to_owned(), layers, settings, diagnostics };
-        // Where it can't be kept, the next call merges again.
+        // If this fails, the next call merges again.
         let _ = atomic::write_unsynced(&path, written(&kept).as_bytes());
         return (kept.settings, kept.diagnostics);
     }
     (settings, diagnostics)
 }
 
-/// Sessions with variables of their own keep theirs apart.
+/// Sessions with settings variables use separate cache files.
 fn name(variables: &Variables) -> String {
     if variables.is_empty() {
         return "settings".into();
@@ -80,7 +79,7 @@ fn name(variables: &Variables) -> String {
     format!("settings-{}", short_digest(variables.text().as_bytes()))
 }
 
-/// The usual shape of the file is left out: it is most of the text, and the default.
+/// Leaves out the default shape of the file, which is most of the text.
 fn written(kept: &Kept) -> String {
     let mut value = serde_json::to_value(kept).unwrap_or_default();
     if kept.settings.file.shape == Shape::default()
@@ -91,7 +90,7 @@ fn written(kept: &Kept) -> String {
     value.to_string()
 }
 
-/// The user's and the project's settings, where there are any.
+/// The settings files of the user and the project, if they exist.
 pub fn settings_files(places: &Places) -> (Option<File>, Option<File>) {
     let file = |path: &Path| {
         let text = atomic::read_text(path).transpose()?;
@@ -111,8 +110,8 @@ mod tests {
     use super::*;
 
     fn places(root: &Path) -> (Env, Places) {
-        let env = Env::of([("HOME", root.to_str().unwrap())]);
-        let places = Places::of(&env, root).unwrap();
+        let env = Env::from_pairs([("HOME", root.to_str().unwrap())]);
+        let places = Places::for_project(&env, root).unwrap();
         fs::create_dir_all(places.user_settings.parent().unwrap()).unwrap();
         fs::create_dir_all(places.project_settings().parent().unwrap()).unwrap();
         (env, places)
@@ -128,7 +127,7 @@ mod tests {
             "when": [{"model": "claude-haiku*", "words": 900}], "nonsense": 1,
             "file": {"shape": {"routes": {"mine": "risks"}}},
         });
-        let narrow = Env::of([
+        let narrow = Env::from_pairs([
             ("HOME", dir.path().to_str().unwrap()),
             ("BRAIN_GUARD_SET_FILE__WORDS", "900"),
         ]);
@@ -167,7 +166,7 @@ mod tests {
         assert_eq!(words(), 2000);
     }
 
-    /// As stores of packages do, where every file has the time 1.
+    /// Package stores give every file the time 1.
     #[test]
     fn another_file_of_the_same_time_and_size_is_seen() {
         let dir = tempfile::tempdir().unwrap();

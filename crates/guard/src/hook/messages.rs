@@ -1,4 +1,4 @@
-//! The texts of one moment: templates filled with its figures.
+//! Fills templates with the readings of one moment.
 
 use std::collections::BTreeSet;
 
@@ -11,8 +11,8 @@ use crate::policy::coach::{Told, figure};
 use crate::policy::ramp::Ramp;
 use crate::policy::stance::{Gauge, Readings, Stance};
 use crate::session::Session;
-use crate::texts::{Text, say};
-use base::shown::grouped;
+use crate::texts::{Text, render};
+use base::shown::group_thousands;
 
 /// One moment of a session.
 pub struct Messages<'a> {
@@ -23,7 +23,7 @@ pub struct Messages<'a> {
 }
 
 impl<'a> Messages<'a> {
-    /// The moment of these readings.
+    /// Creates the messages for these readings.
     pub fn new(
         facts: &'a Facts<'a>,
         ramp: &'a Ramp,
@@ -49,12 +49,12 @@ impl<'a> Messages<'a> {
             .tier(self.ramp.first_blocking())
             .map_or_else(String::new, |t| effect(&t.blocks));
         let kinds = facts.settings.file.shape.kinds_by_section();
-        let form = say(&facts.places, Text::Form, &[("kinds", &kinds)]);
+        let form = render(&facts.places, Text::Form, &[("kinds", &kinds)]);
         let path = facts.places.compaction(&facts.session.job).display().to_string();
-        let words = grouped(file.map_or(0, |f| f.used));
-        let word_limit = grouped(facts.settings.file.words);
+        let words = group_thousands(file.map_or(0, |f| f.used));
+        let word_limit = group_thousands(facts.settings.file.words);
         let lines = facts.settings.coach.reread_lines.to_string();
-        let chars = grouped(facts.settings.coach.shell_chars as u64);
+        let chars = group_thousands(facts.settings.coach.shell_chars as u64);
         let (here, next, top) =
             (at(self.stance.rank), at(self.ramp.first_blocking()), at(self.ramp.top()));
         let why = self.stance.cap.as_ref().map(crate::policy::stance::Cap::why).unwrap_or_default();
@@ -78,7 +78,7 @@ impl<'a> Messages<'a> {
             ("next_blocked", next_blocked.as_str()),
         ];
         values.splice(0..0, more.iter().copied());
-        say(&facts.places, text, &values)
+        render(&facts.places, text, &values)
     }
 
     fn gauge(&self) -> &'static str {
@@ -88,7 +88,7 @@ impl<'a> Messages<'a> {
         }
     }
 
-    /// The deciding gauge's figure, with source and age.
+    /// The reading of the deciding gauge, with source and age.
     pub fn figure(&self) -> String {
         let (reading, unit) = match self.stance.gauge {
             Gauge::Context => (self.readings.context, "tokens"),
@@ -97,8 +97,8 @@ impl<'a> Messages<'a> {
         reading.map_or_else(|| "unknown".into(), |r| figure(&r, unit, self.facts.now))
     }
 
-    /// What a note about this moment is remembered by.
-    pub fn told(&self, stance: &Stance) -> Told {
+    /// What to remember after a note about this moment was given.
+    pub fn note_state(&self, stance: &Stance) -> Told {
         let reading = match stance.gauge {
             Gauge::Context => self.readings.context,
             Gauge::File => self.readings.file,
@@ -107,7 +107,7 @@ impl<'a> Messages<'a> {
         Told { rank: stance.rank, percent: reading.map_or(0.0, |r| r.percent()), calls }
     }
 
-    /// The note to the agent about the stance.
+    /// The note to the agent about the tier.
     pub fn note(&self) -> String {
         let effective = self.stance.effective(self.ramp);
         let text = if self.stance.cap.is_some() && self.stance.rank > effective {
@@ -124,7 +124,7 @@ impl<'a> Messages<'a> {
         self.fill(text, &[])
     }
 
-    /// The note where the tier was told of in full before.
+    /// The short note, for a tier that was already explained in full.
     pub fn note_again(&self) -> String {
         let blocked = self.ramp.tier(self.stance.effective(self.ramp)).map(|t| &t.blocks);
         let effect = match (&self.stance.cap, blocked) {
@@ -135,7 +135,7 @@ impl<'a> Messages<'a> {
         self.fill(Text::NoteAgain, &[("effect", &effect)])
     }
 
-    /// What the first denial adds when tiers were jumped over.
+    /// What the first denial adds if usage skipped tiers.
     pub fn jumped(&self, ramp: &Ramp, stance: &Stance) -> String {
         let skipped: Vec<&str> =
             (self.facts.session.told.rank + 1..stance.rank).map(|r| ramp.name(r)).collect();
@@ -145,7 +145,7 @@ impl<'a> Messages<'a> {
         format!("\nUsage rose past {} at once, so no note came before this.", skipped.join(" and "))
     }
 
-    /// Whether the user has not heard of this stance yet; remembers that now.
+    /// Whether the user still has to hear of this tier. Marks it as told.
     pub fn claim_user(&self, session: &mut Session) -> bool {
         let now = (self.stance.rank, self.stance.cap.is_some());
         let new = session
@@ -158,7 +158,7 @@ impl<'a> Messages<'a> {
         due
     }
 
-    /// The line for the user about the stance.
+    /// The line for the user about the tier.
     pub fn user(&self) -> String {
         if self.stance.cap.is_some() {
             return self.fill(Text::UserCapped, &[]);
@@ -170,7 +170,7 @@ impl<'a> Messages<'a> {
         self.fill(Text::UserStance, &[("effect", &effect)])
     }
 
-    /// The reason of a denial by tier; a short one where the way out was told at this tier.
+    /// The reason for a denial by tier. It is short if the agent was told the way out at this tier.
     pub fn deny_tier(&self, tool: &str, note: &str, again: bool) -> String {
         let text = if again { Text::DenyAgain } else { Text::DenyTier };
         let tier = self.ramp.tier(self.stance.effective(self.ramp));
@@ -183,13 +183,13 @@ impl<'a> Messages<'a> {
             "the commands `brain-guard append`, `close`, `seal`, `status` and `explain`",
         ]);
         let allowed = allowed.join(", ");
-        // Whoever never heard of the guard reads who speaks.
+        // An agent that never heard of the guard is told who speaks.
         let known = self.facts.session.told.rank > 0;
         let by = if known { "" } else { " by this plugin, which your user installed" };
         self.fill(text, &[("tool", tool), ("allowed", &allowed), ("note", note), ("by", by)])
     }
 
-    /// The reason of a denial where the session is to end.
+    /// The reason for a denial after the notes are sealed.
     pub fn deny_sealed(&self) -> String {
         let Some(token) = self.facts.token() else {
             return self.fill(Text::DenySealed, &[]);
@@ -199,26 +199,26 @@ impl<'a> Messages<'a> {
             Delivery::Reload | Delivery::Template => Text::DenyFocused,
             Delivery::Transition => Text::DenyCompleted,
         };
-        deliver::about(self.facts, &token, text, &[])
+        deliver::boundary_text(self.facts, &token, text, &[])
     }
 
-    /// The reason of a denial of a question that nobody can answer.
+    /// The reason for denying a question that nobody can answer.
     pub fn deny_question(&self) -> String {
         self.fill(Text::DenyQuestion, &[])
     }
 
-    /// The reason of a denial of what is the operator's.
+    /// The reason for denying what only the operator may do.
     pub fn deny_operator(&self) -> String {
         self.fill(Text::DenyOperator, &[])
     }
 
-    /// The reason of a denial of a command that almost was one of the agent's own.
+    /// The reason for denying a command that is almost one of the agent's own.
     pub fn deny_near_miss(&self, miss: &NearMiss) -> String {
         let values = [("verb", miss.verb), ("reason", miss.reason.as_str())];
         self.fill(Text::DenyNearMiss, &values)
     }
 
-    /// The reason of a denial of a verb in a subagent.
+    /// The reason for denying a verb inside a subagent.
     pub fn deny_main_loop(&self, verb: &str) -> String {
         self.fill(Text::DenyMainLoop, &[("verb", verb)])
     }
@@ -234,7 +234,7 @@ impl<'a> Messages<'a> {
     }
 }
 
-/// `20`, `27.5`.
+/// Formats `20` or `27.5`.
 fn trimmed(percent: f64) -> String {
     if percent.fract() == 0.0 { format!("{percent:.0}") } else { format!("{percent:.1}") }
 }
@@ -244,6 +244,6 @@ fn trimmed(percent: f64) -> String {
 pub struct NearMiss {
     /// The verb.
     pub verb: &'static str,
-    /// What stands against it.
+    /// Why it is not accepted.
     pub reason: String,
 }

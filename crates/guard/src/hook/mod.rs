@@ -1,5 +1,5 @@
-//! The hook: JSON on stdin, JSON or nothing on stdout, exit 0. Whatever goes
-//! wrong in here lets the call through and leaves a line in the log.
+//! The hook: JSON on stdin, JSON or nothing on stdout, exit 0. On any fault of its own it lets the
+//! call through and logs a line.
 
 pub mod account;
 pub mod bearings;
@@ -58,8 +58,8 @@ use facts::Facts;
 use reply::Reply;
 use wire::Payload;
 
-/// The largest payload that is looked at; larger ones pass. No tool's is near it, and
-/// four times as much took longer than a call may wait.
+/// Larger payloads pass unread. No tool sends one near this size, and four times as much took
+/// longer than a call may wait.
 const MAX_PAYLOAD: u64 = 16 * 1024 * 1024;
 
 /// How one registered hook entry differs from the main one.
@@ -67,13 +67,13 @@ const MAX_PAYLOAD: u64 = 16 * 1024 * 1024;
 pub enum Role {
     /// `hook`: decides.
     Main,
-    /// `hook --piece N`: brings one further piece of a delivery.
+    /// `hook --piece N`: adds one more piece of a delivery.
     Piece(usize),
-    /// `hook --rewake`: starts a turn where nobody else does.
+    /// `hook --rewake`: starts a turn where nothing else does.
     Rewake,
 }
 
-/// What the hook asks of the program around it, so that it knows neither carriers nor verbs.
+/// What the hook needs from the program around it. It keeps the hook free of carriers and verbs.
 #[derive(Clone, Copy)]
 pub struct Outside {
     /// Looks for the terminals around the client.
@@ -91,8 +91,7 @@ impl Outside {
     };
 }
 
-/// Reads one payload and answers it. Never fails: a fault is logged, and the
-/// answer is then silence.
+/// Reads one payload and answers it. Never fails: it logs a fault and answers with silence.
 pub fn run(role: Role, input: impl Read, env: &Env, now: Time, outside: Outside) -> Reply {
     let mut bytes = Vec::with_capacity(input::USUAL);
     if let Err(e) = input.take(MAX_PAYLOAD).read_to_end(&mut bytes) {
@@ -102,16 +101,16 @@ pub fn run(role: Role, input: impl Read, env: &Env, now: Time, outside: Outside)
     let payload: Payload = match serde_json::from_slice(&bytes) {
         Ok(payload) => payload,
         Err(e) => {
-            // Well-formed JSON of a shape we don't model is no opinion, and no fault.
+            // Valid JSON of a shape that we do not model is not a fault.
             if !e.is_data() {
                 log_fault(env, now, "payload is not JSON", &e.to_string());
             }
             return Reply::default();
         }
     };
-    let Some(event) = Event::of(&payload) else { return Reply::default() };
-    let Some(facts) = Facts::of(env, now, &event) else { return Reply::default() };
-    // The process ends with the answer: to take the settings apart is work for nobody.
+    let Some(event) = Event::from_payload(&payload) else { return Reply::default() };
+    let Some(facts) = Facts::for_event(env, now, &event) else { return Reply::default() };
+    // The process ends with the answer, so dropping the settings would waste time.
     let mut facts = ManuallyDrop::new(facts);
     facts.outside = Some(outside);
     if !facts.on() {
@@ -121,17 +120,17 @@ pub fn run(role: Role, input: impl Read, env: &Env, now: Time, outside: Outside)
         Role::Main => {
             remember_surroundings(&mut facts);
             let mut reply = dispatch(&mut facts, &event);
-            checkout::tell(&mut facts, &event, &mut reply);
+            checkout::report_to_user(&mut facts, &event, &mut reply);
             reply
         }
         Role::Piece(number) => piece(&mut facts, &event, number),
         Role::Rewake => rewake::handle(&mut facts, &event),
     };
-    account::answered(&facts, &event, &reply);
+    account::record_reply(&facts, &event, &reply);
     reply
 }
 
-/// For the commands, which see the client from outside.
+/// Saves what only the client's own processes see, for commands that run outside of it.
 fn remember_surroundings(facts: &mut Facts) {
     let seen = Some(facts.seen);
     if !facts.unseen && facts.session.seen != seen {
@@ -163,11 +162,11 @@ fn dispatch(facts: &mut Facts, event: &Event) -> Reply {
     }
 }
 
-/// How long a sidecar hook waits for the main one of the same event.
+/// How long a sidecar hook waits for the main hook of the same event.
 const SIDECAR_PATIENCE: Duration = Duration::from_secs(4);
 
-/// Waits until the main hook has written down what this event means for the
-/// session; `false` if it never did.
+/// Waits until the main hook has saved what this event means for the session. `false` if it never
+/// did.
 fn main_hook_is_done(facts: &mut Facts, event: &Event, patience: Duration) -> bool {
     if matches!(event.kind, Kind::SessionStart { .. }) && facts.unseen {
         let path = facts.places.session(facts.id, "json");
@@ -199,8 +198,8 @@ fn piece(facts: &mut Facts, event: &Event, number: usize) -> Reply {
     }
 }
 
-/// From here on a panic ends the process with success and a line in the log: a
-/// bug must still let the call through. Runs before the release profile's abort.
+/// Makes a panic end the process with success and a line in the log, because a bug must still let
+/// the call through. The panic hook runs before the release profile aborts.
 pub fn pass_on_panic() {
     #[allow(clippy::exit, reason = "a panicking hook has nowhere to return to")]
     std::panic::set_hook(Box::new(|info| {
@@ -209,10 +208,10 @@ pub fn pass_on_panic() {
     }));
 }
 
-/// Where a fault is logged when not even the event is known.
+/// Logs a fault that happens before the event is known.
 pub fn log_fault(env: &Env, now: Time, what: &str, error: &str) {
     let root = env.path(env::PROJECT_DIR).or_else(|| env.cwd().map(|cwd| project_root(env, &cwd)));
-    let log: Option<PathBuf> = root.and_then(|r| Places::of(env, &r)).map(|p| p.log());
+    let log: Option<PathBuf> = root.and_then(|r| Places::for_project(env, &r)).map(|p| p.log());
     if let Some(log) = log {
         log::write(&log, now, "fault", &json!({"what": what, "error": error}));
     }

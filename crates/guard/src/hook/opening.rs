@@ -1,4 +1,4 @@
-//! A boundary begins: whether it may, and its token.
+//! Opens a boundary: checks whether one may start, and creates its token.
 
 use serde_json::json;
 
@@ -17,25 +17,25 @@ pub(super) fn lifted_for() -> chrono::Duration {
     chrono::Duration::minutes(LIFTED_MINUTES)
 }
 
-/// A boundary that is asked for.
+/// A request for a boundary.
 #[derive(Debug, Clone)]
 pub struct Opening {
-    /// The job that crosses.
+    /// The job whose notes are delivered.
     pub job: String,
-    /// What of it.
+    /// Which of its texts is delivered.
     pub delivery: Delivery,
-    /// Version of the sealed file, 0 where none crosses.
+    /// Version of the sealed file, 0 if none is delivered.
     pub version: u64,
     /// Path of the text that is delivered.
     pub text: String,
-    /// It was asked for in so many words, or against.
+    /// `--clear` (true) or `--no-clear` (false), if given.
     pub clear: Option<bool>,
-    /// The session wrote something of its own.
+    /// Whether the session wrote notes of its own.
     pub authored: bool,
 }
 
 impl Opening {
-    /// The boundary that a seal asks for.
+    /// The boundary that a seal requests.
     pub fn of_seal(
         places: &Places,
         job: &str,
@@ -48,7 +48,7 @@ impl Opening {
         Self { job, delivery: Delivery::Sealed, version, text, clear, authored }
     }
 
-    /// Its token, as it begins.
+    /// The token of the new boundary.
     pub fn token(&self, facts: &Facts, carrier: Carrier) -> Token {
         let seed = format!("{}{}{}", facts.id, self.text, facts.now.to_rfc3339());
         Token {
@@ -80,7 +80,7 @@ impl Opening {
     }
 }
 
-/// Why no boundary is opened, in words for the agent and the log; `None` if it is.
+/// Why no boundary can open, for the agent and the log. `None` if one can.
 pub fn why_no_boundary(
     facts: &Facts,
     job: &str,
@@ -94,7 +94,7 @@ pub fn why_no_boundary(
         None if !reached => Some("no tier is reached (`--clear` asks for one all the same)"),
         _ if !authored => Some("nothing was written in this session"),
         _ if facts.settings.shadow => Some("shadow mode is on"),
-        // Asked for or not: while it stands, no carrier acts.
+        // No carrier acts during an override, even if the clear was requested.
         _ if facts.session.overridden(facts.now, calls) => {
             Some("the operator's override is active")
         }
@@ -110,24 +110,24 @@ pub fn why_no_boundary(
     }
     let mut earlier = boundary::times(&facts.places, job);
     if earlier.is_empty() && job != facts.session.job {
-        // Else one new job after another would be a loop without an end.
+        // Otherwise switching to one new job after another would clear without end.
         earlier = boundary::times(&facts.places, &facts.session.job);
     }
     let spent = budget::check(&earlier, facts.now, &facts.settings.boundary).err()?;
     Some(Refusal { why: spent.why, lifts_until: Some(spent.until) })
 }
 
-/// Why there is no boundary, and until when that lifts the blocks.
+/// Why there is no boundary, and how long that lifts the blocks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refusal {
     /// The reason.
     pub why: String,
-    /// Until when nothing is blocked for want of a way out.
+    /// When the blocks apply again. Until then the agent would have no way out.
     pub lifts_until: Option<Time>,
 }
 
-/// There is no boundary: what that means for the session.
-pub fn refused(facts: &mut Facts, refusal: &Refusal) {
+/// Logs a refusal and lifts the blocks if it says so.
+pub fn record_refusal(facts: &mut Facts, refusal: &Refusal) {
     let details = json!({"session": facts.id, "why": refusal.why});
     log::write(&facts.places.log(), facts.now, "no-boundary", &details);
     if let Some(until) = refusal.lifts_until {
@@ -135,13 +135,13 @@ pub fn refused(facts: &mut Facts, refusal: &Refusal) {
     }
 }
 
-/// Opens a boundary, if one is due and can be carried out.
+/// Opens a boundary if one is due and a carrier can perform it.
 ///
 /// # Errors
 /// Why there is none.
 pub fn open(facts: &mut Facts, opening: &Opening) -> Result<(), Refusal> {
     if let Some(refusal) = why_no_boundary(facts, &opening.job, opening.clear, opening.authored) {
-        refused(facts, &refusal);
+        record_refusal(facts, &refusal);
         return Err(refusal);
     }
     let failed = |why: &str| Refusal { why: why.to_owned(), lifts_until: None };
@@ -164,7 +164,8 @@ pub fn open(facts: &mut Facts, opening: &Opening) -> Result<(), Refusal> {
         s.lifted = None;
         s.stop_blocks = 0;
     });
-    // From the seal on: a client that dies before the turn's end leaves nothing open.
+    // Starts with the seal, so that a client that dies before its turn ends leaves no open
+    // boundary.
     if let Err(e) = watch::start(facts.env, &facts.places, &token.id) {
         facts.fault("waiter not started", &e);
     }

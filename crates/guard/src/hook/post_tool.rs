@@ -1,5 +1,5 @@
-//! `PostToolUse`, `PostToolUseFailure`, `PostToolBatch`: what a call brought in,
-//! and the one note a batch.
+//! `PostToolUse`, `PostToolUseFailure`, `PostToolBatch`: records what a call did and adds one note
+//! per batch.
 
 use std::path::PathBuf;
 
@@ -20,14 +20,14 @@ use crate::policy::stance::{Cap, Ranks};
 use crate::texts::{self, Text};
 use base::atomic;
 
-/// `PostToolUse` and, without an output, `PostToolUseFailure`.
+/// `PostToolUse`, or `PostToolUseFailure` without an output.
 pub fn used(
     facts: &mut Facts,
     event: &Event,
     call: &ToolCall,
     output: Option<&serde_json::value::RawValue>,
 ) -> Reply {
-    let input = ToolInput::of(call.input);
+    let input = ToolInput::parse(call.input);
     if matches!(call.tool, "Read" | "Edit" | "Write")
         && output.is_some()
         && !event.subagent
@@ -67,8 +67,8 @@ pub fn used(
     }
 }
 
-/// Remembers that a verb of ours could not write, until one can: the disk may refuse for
-/// reasons that nothing tells beforehand (a quota, the client's sandbox).
+/// Remembers that a verb could not write, until one succeeds. Nothing announces some causes, such
+/// as a quota or the client's sandbox.
 fn note_unwritten(facts: &mut Facts, call: &ToolCall) {
     let failed = |line: &&str| line.contains("brain-guard: ") && line.contains("(os error ");
     let line = call.error.and_then(|error| error.lines().find(failed));
@@ -78,14 +78,14 @@ fn note_unwritten(facts: &mut Facts, call: &ToolCall) {
     }
 }
 
-/// Cuts what a shell brought in where reads are blocked: head and tail stay, the
-/// whole goes to a file, since the transcript keeps only the replacement.
+/// Shortens shell output where reads are blocked. Head and tail stay. A file keeps the whole
+/// output, because the transcript keeps only the replacement.
 fn cap_output(facts: &Facts, call: &ToolCall, output: &str) -> Reply {
     let limit = facts.session.reading.map_or(u64::MAX, |r| r.limit);
     let ramp = facts.ramp(limit);
     let rank = facts.session.ranks.context.max(facts.session.ranks.file);
     let max = facts.settings.coach.shell_chars;
-    // A quick look first: most output is short.
+    // A cheap check first, because most output is short.
     if rank < ramp.first_blocking() || output.len() <= max {
         return Reply::default();
     }
@@ -115,9 +115,9 @@ fn cap_output(facts: &Facts, call: &ToolCall, output: &str) -> Reply {
     let first: String = whole.chars().take(head).collect();
     let last: String = whole.chars().skip(count - tail).collect();
     let cut = (count - head - tail).to_string();
-    let line = texts::say(&facts.places, Text::Capped, &[("cut", &cut), ("path", &path)]);
+    let line = texts::render(&facts.places, Text::Capped, &[("cut", &cut), ("path", &path)]);
     let kept = format!("{first}\n{line}\n{last}");
-    // Of what is hardly too long the line about the cut would be more than the cut.
+    // If the output is barely too long, the line about the cut is longer than the cut.
     let is_shorter = kept.chars().count() < count;
     if !is_shorter || (persisted.is_none() && !save(facts, call, &whole)) {
         return Reply::default();
@@ -138,13 +138,12 @@ fn cap_output(facts: &Facts, call: &ToolCall, output: &str) -> Reply {
     Reply { agent: Some(Agent::Output(Value::Object(output))), ..Reply::default() }
 }
 
-/// Where the whole output of a call is saved.
 fn save_path(facts: &Facts, call: &ToolCall) -> PathBuf {
-    let name = if base::paths::safe_name(call.id) { call.id } else { "output" };
+    let name = if base::paths::is_safe_name(call.id) { call.id } else { "output" };
     facts.places.state.join("outputs").join(facts.id).join(format!("{name}.txt"))
 }
 
-/// Saves a call's whole output; `false` where it can't be.
+/// Saves a call's whole output. `false` if that fails.
 fn save(facts: &Facts, call: &ToolCall, text: &str) -> bool {
     let path = save_path(facts, call);
     let folder = path.parent().map_or(Ok(()), atomic::create_private_dir);
@@ -155,15 +154,15 @@ fn save(facts: &Facts, call: &ToolCall, text: &str) -> bool {
     saved.is_ok()
 }
 
-/// `PostToolBatch`: once a response, after all its tools: where one note lands
-/// once (seen with client 2.1.329).
+/// `PostToolBatch` comes once per response, after all its tools. One note here lands once (seen
+/// with client 2.1.329).
 pub fn batch(facts: &mut Facts, event: &Event, bytes: u64) -> Reply {
     if event.subagent {
         return Reply::default();
     }
     if let Some(path) = facts.session.missing.clone() {
         facts.update(|s| s.missing = None);
-        let text = texts::say(&facts.places, Text::NotesMissing, &[("path", path.as_str())]);
+        let text = texts::render(&facts.places, Text::NotesMissing, &[("path", path.as_str())]);
         return Reply::note("PostToolBatch", text);
     }
     learn_model(facts);
@@ -177,14 +176,14 @@ pub fn batch(facts: &mut Facts, event: &Event, bytes: u64) -> Reply {
         return Reply { user: usage::unknown(facts, context.as_ref()), ..Reply::default() };
     }
     let say = Messages::new(facts, &ramp, &readings, &stance);
-    let now = say.told(&stance);
+    let now = say.note_state(&stance);
     let coach = &facts.settings.coach;
     let claimed = state::update(&facts.places, facts.id, |s| {
         s.ranks = Ranks { context: stance.context_rank, file: stance.file_rank };
         if let Some(context) = context {
             (s.reading, s.window) = (Some(context.reading), Some(context.window));
         }
-        // At the top denials say it, but a capped stance denies nothing.
+        // At the highest tier the denials explain it, but a capped tier denies nothing.
         let top = if stance.cap.is_some() { usize::MAX } else { ramp.top() };
         let due = note_due(&s.told, &now, top, coach.every_percent, coach.every_calls);
         let again = now.rank == s.told.rank;
@@ -213,10 +212,10 @@ pub fn batch(facts: &mut Facts, event: &Event, bytes: u64) -> Reply {
     reply
 }
 
-/// The model as the transcript names it, where no event did: under `-p`, after a
-/// resume, and after a switch on clients that don't tell.
+/// Learns the model from the transcript where no event named it: under `-p`, after a resume, and
+/// after a switch on older clients.
 fn learn_model(facts: &mut Facts) {
-    let Some(seen) = facts.fill().and_then(|f| f.model.clone()) else { return };
+    let Some(seen) = facts.transcript_usage().and_then(|f| f.model.clone()) else { return };
     if facts.session.model.as_deref().is_none_or(|m| !m.starts_with(&seen)) {
         if facts.session.model.is_some() {
             super::session::switch_model(facts, &seen);

@@ -1,4 +1,4 @@
-//! `PreToolUse`: the decision on one call.
+//! `PreToolUse`: decides on one call.
 
 use std::io;
 
@@ -6,7 +6,7 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use super::checkout;
-use super::decision_trace::Seen;
+use super::decision_trace::TracedCall;
 use super::event::{Event, Kind, QUESTION_TOOL, ToolCall};
 use super::facts::{Context, Facts, sealed};
 use super::messages::Messages;
@@ -23,17 +23,17 @@ use crate::policy::ramp::Ramp;
 use crate::policy::stance::{Cap, Ranks, Readings, Stance};
 use crate::session::{Counted, Denied, First, Grace};
 use base::log;
-use base::paths::safe_name;
+use base::paths::is_safe_name;
 use sessions::gauge::Reading;
 use sessions::gauge::WindowSource;
 
 /// Handles the event.
 pub fn handle(facts: &mut Facts, event: &Event, call: &ToolCall) -> Reply {
-    let input = ToolInput::of(call.input);
+    let input = ToolInput::parse(call.input);
     let band = band_of(facts, call.tool, &input);
     let raw = call;
     if event.subagent {
-        let target = target::of(facts, event, raw, &input, band, true);
+        let target = target::find_target(facts, event, raw, &input, band, true);
         let call = Call {
             tool: raw.tool,
             band,
@@ -48,9 +48,10 @@ pub fn handle(facts: &mut Facts, event: &Event, call: &ToolCall) -> Reply {
         let decision = decide(&call, &stance, &ramp, 0, || false);
         let say = Messages::new(facts, &ramp, &none, &stance);
         let decision = shadowed(facts, &call, decision, &say, || None);
-        Seen { facts, event, raw, input: &input, call: &call }.account(&ramp, &stance, &decision);
+        TracedCall { facts, event, raw, input: &input, call: &call }
+            .account(&ramp, &stance, &decision);
         let reply = answer(facts, &call, &input, None, decision.made, &say);
-        return looked_at(facts, event, raw, &input, reply);
+        return with_notes_check(facts, event, raw, &input, reply);
     }
     let context = facts.context(Some(call.id), 0);
     let file = facts.file();
@@ -60,7 +61,7 @@ pub fn handle(facts: &mut Facts, event: &Event, call: &ToolCall) -> Reply {
     let stance = facts.stance(&ramp, &readings);
     keep(facts, event, context, &stance, file.map(|f| f.1));
     let squeezed = stance.effective(&ramp) >= ramp.first_blocking();
-    let target = target::of(facts, event, raw, &input, band, squeezed);
+    let target = target::find_target(facts, event, raw, &input, band, squeezed);
     let call = Call {
         tool: raw.tool,
         band,
@@ -81,7 +82,7 @@ pub fn handle(facts: &mut Facts, event: &Event, call: &ToolCall) -> Reply {
         let open = || Stance { cap: facts.cap_behind_shadow(&readings), ..stance.clone() };
         (stance.cap == Some(Cap::Shadow)).then(|| decided(&open()))
     });
-    let seen = Seen { facts, event, raw, input: &input, call: &call };
+    let seen = TracedCall { facts, event, raw, input: &input, call: &call };
     seen.account(&ramp, &stance, &decision);
     let blocked = matches!(decision.made, Decision::Deny(Denial::Tier | Denial::Sealed));
     let mut reply = answer(facts, &call, &input, Some((&ramp, &stance)), decision.made, &say);
@@ -91,11 +92,11 @@ pub fn handle(facts: &mut Facts, event: &Event, call: &ToolCall) -> Reply {
     {
         *reason = say.deny_near_miss(&miss);
     }
-    looked_at(facts, event, raw, &input, reply)
+    with_notes_check(facts, event, raw, &input, reply)
 }
 
-/// The answer, with a look at the notes ahead of a call that writes them.
-fn looked_at(
+/// Checks the origin of the notes before a call that writes them.
+fn with_notes_check(
     facts: &Facts,
     event: &Event,
     call: &ToolCall,
@@ -103,16 +104,16 @@ fn looked_at(
     mut reply: Reply,
 ) -> Reply {
     if checkout::writes_notes(facts, event, call, input) {
-        checkout::look(facts, &mut reply);
+        checkout::check_notes(facts, &mut reply);
     }
     reply
 }
 
-/// The plugin's own skill, by the name the client gives it.
+/// The plugin's own skill, as the client names it.
 const SKILL: &str = "brain-guard:brain-guard";
 
-/// The band of a call. Our own skill only says how the file is written: it starts no
-/// agent, and is asked for where the squeeze is on.
+/// The band of a call. Our own skill starts no agent and only explains the notes, which the agent
+/// needs when tools are blocked.
 fn band_of(facts: &Facts, tool: &str, input: &ToolInput) -> Band {
     if tool == "Skill" && input.skill.as_deref() == Some(SKILL) {
         return Band::Control;
@@ -120,7 +121,7 @@ fn band_of(facts: &Facts, tool: &str, input: &ToolInput) -> Band {
     band(tool, &facts.settings.bands)
 }
 
-/// Whether the hook would deny a main-loop call because the file is sealed.
+/// Whether the hook would deny a main-loop call because the notes are sealed.
 pub fn denied_after_seal(facts: &Facts, tool: &str, input: Option<&RawValue>) -> bool {
     let event = Event {
         session: facts.id,
@@ -131,29 +132,27 @@ pub fn denied_after_seal(facts: &Facts, tool: &str, input: Option<&RawValue>) ->
         kind: Kind::SessionEnd,
     };
     let call = ToolCall { tool, input, id: "", took: None, error: None };
-    let parsed = ToolInput::of(input);
+    let parsed = ToolInput::parse(input);
     let band = band_of(facts, tool, &parsed);
     band != Band::Control
         && sealed(facts, &Readings::default())
-        && target::of(facts, &event, &call, &parsed, band, true) == Target::Other
+        && target::find_target(facts, &event, &call, &parsed, band, true) == Target::Other
 }
 
-/// Begins a session at first sight, and takes from its first reading what that
-/// settles: the base, or a period of grace.
+/// Starts an unknown session. Sets the base or a grace period from the first reading.
 pub fn settle(facts: &mut Facts, context: Option<Context>, counted: Option<Counted>) {
     if facts.unseen {
         facts.session = super::session::begin(facts, First::Grace);
         facts.unseen = false;
     }
-    // A window that was assumed for want of a model settles nothing: the next
-    // response names the model.
+    // A window assumed without a model proves nothing. The next response names the model.
     let known = |c: &Context| c.window.source != WindowSource::Assumed || c.model_named;
     let Some(context) = context.filter(|c| facts.session.first != First::Done && known(c)) else {
         return;
     };
     let reading = context.reading;
     let own = (facts.session.first_bytes as f64 / sessions::fill::BYTES_PER_TOKEN) as u64;
-    // Rows are written late: the first reading may be the second response's already.
+    // Rows are written late, so the first reading may already include the second response.
     let began = context.before.filter(|_| facts.session.first == First::Base);
     let used = began.map_or(reading.used, |before| before.min(reading.used));
     let base = used.saturating_sub(own);
@@ -176,7 +175,7 @@ pub fn settle(facts: &mut Facts, context: Option<Context>, counted: Option<Count
     });
 }
 
-/// Writes down what changed, and nothing if nothing did.
+/// Saves what changed, if anything did.
 fn keep(
     facts: &Facts,
     event: &Event,
@@ -187,7 +186,7 @@ fn keep(
     let ranks = Ranks { context: stance.context_rank, file: stance.file_rank };
     let s = &facts.session;
     if stance.rank > 0 || s.override_.is_some() {
-        // A lost count delays a note.
+        // A lost count only delays a note.
         let _ = state::count_call(&facts.places, facts.id);
     }
     let mode = event.mode.map(str::to_owned);
@@ -198,7 +197,7 @@ fn keep(
         || (event.cwd.is_some() && s.cwd.as_deref() != event.cwd)
         || (reported.is_some() && s.reported_window != reported)
         || (limit.is_some() && s.reported_limit != limit)
-        // What was used once holds for good: a compaction doesn't make the window smaller.
+        // A window seen in use stays valid: a compaction does not shrink it.
         || context.is_some_and(|c| {
             c.window.source == WindowSource::Observed && s.window != Some(c.window)
         });
@@ -217,7 +216,7 @@ fn keep(
             s.reading = Some(context.reading);
             s.window = Some(context.window);
         }
-        // A tier that was left is told of anew when it is entered again.
+        // The agent is told again when it re-enters a tier.
         if stance.rank < s.told.rank {
             s.told = Told { rank: stance.rank, ..s.told };
         }
@@ -267,17 +266,17 @@ fn answer(
     }
 }
 
-/// Why the files of a job that the call touches are not used, if so. Then the client asks
-/// its user, as for any other call.
+/// Why files of the job cannot be used, if so. Then the client asks its user, as for any other
+/// call.
 fn refused_files(facts: &Facts, target: &Target) -> Option<io::Error> {
     let own = facts.session.job.as_str();
     let named = match target {
         Target::Own(own) => own.words.as_slice(),
         _ => &[],
     };
-    let names = named.iter().map(String::as_str).filter(|name| safe_name(name)).chain([own]);
+    let names = named.iter().map(String::as_str).filter(|name| is_safe_name(name)).chain([own]);
     names
-        .map(|job| jobs::name_now(&facts.places, job))
+        .map(|job| jobs::current_name(&facts.places, job))
         .find_map(|job| jobs::check(&facts.places, &job).err())
 }
 
@@ -300,8 +299,8 @@ fn deny(
         Denial::Tier => {
             let Some((ramp, stance)) = at else { return Reply::default() };
             facts.make_file();
-            let told = say.told(stance);
-            // One of twenty parallel denials tells of a tier that was jumped over.
+            let told = say.note_state(stance);
+            // Of many parallel denials, only one mentions skipped tiers.
             let first = state::update(&facts.places, facts.id, |s| {
                 let first = s.told.rank < stance.rank;
                 if first {
@@ -313,7 +312,7 @@ fn deny(
             let (first, again, tell_user) = match first {
                 Ok(told) => told,
                 Err(e) => {
-                    // The way out leads through the state: where that can't be kept, none may be closed.
+                    // The way out needs saved state. Without it nothing may be blocked.
                     facts.fault("state not kept, so not denied", &e);
                     return Reply::default();
                 }
@@ -329,7 +328,7 @@ fn deny(
     if let Err(e) = state::update(&facts.places, facts.id, |s| s.denied = Some(denied)) {
         facts.fault("denial not kept", &e);
         if matches!(denial, Denial::Tier | Denial::Sealed | Denial::Unanswerable) {
-            // On a full disk no note and no seal can be kept either: there is no way out.
+            // On a full disk neither notes nor seals can be saved, so there is no way out.
             return Reply::default();
         }
     }

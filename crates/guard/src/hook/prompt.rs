@@ -1,7 +1,7 @@
-//! `UserPromptSubmit` and `UserPromptExpansion`: prompts, by whomever.
+//! Handles prompts from anyone: `UserPromptSubmit` and `UserPromptExpansion`.
 
 use super::deliver;
-use super::event::{Event, by_a_person};
+use super::event::{Event, is_from_person};
 use super::facts::Facts;
 use super::limits;
 use super::pre_tool::settle;
@@ -24,7 +24,7 @@ pub fn submit(facts: &mut Facts, _event: &Event, text: &str) -> Reply {
         if let Err(e) = moved {
             facts.fault("token not moved", &e);
         }
-        account::did(facts, What::Delivered(text.len() as u64));
+        account::record_action(facts, What::Delivered(text.len() as u64));
         turn_begins(facts);
         return Reply::default();
     }
@@ -38,26 +38,27 @@ pub fn submit(facts: &mut Facts, _event: &Event, text: &str) -> Reply {
     turn_begins(facts);
     limits::refresh(facts);
     if facts.session.first != First::Done {
-        // A turn without tools leaves its first reading to us: its row may not be there at its Stop.
+        // A turn without tools needs its first reading here, because its row may be missing at its
+        // `Stop`.
         let (context, counted) = (facts.context(None, 0), facts.file().map(|f| f.1));
         settle(facts, context, counted);
     }
     let continued = token.as_ref().is_some_and(|t| t.step == Step::Delivered && t.unanswered > 0)
         && text.starts_with("brain-guard:");
-    if by_a_person(text) && !continued && own_command(text) != Some("resume") {
-        person(facts, text, token.as_ref());
-        // The session works on another job already, and this turn begins without its file.
-        let turned = |t: &&Token| t.holds(facts.id) && t.delivery != Delivery::Sealed;
+    if is_from_person(text) && !continued && own_command(text) != Some("resume") {
+        record_person_prompt(facts, text, token.as_ref());
+        // The session already works on another job, and this turn starts without its file.
+        let turned = |t: &&Token| t.awaits_carrier(facts.id) && t.delivery != Delivery::Sealed;
         if let Some(token) = token.as_ref().filter(turned) {
-            let note = super::jobs::stays(facts, token, "its user spoke first");
+            let note = super::jobs::not_cleared_text(facts, token, "its user spoke first");
             return Reply::note("UserPromptSubmit", note);
         }
     }
     attach(facts, token.as_ref(), 1)
 }
 
-/// Whether a prompt is one of our commands that [`expand`] answers: no turn begins.
-/// The client may raise both events for it, in any order (2.1.329).
+/// Whether a prompt is one of our commands that [`expand`] answers without a turn. The client may
+/// send both events, in any order (2.1.329).
 fn answered(facts: &Facts, text: &str, token: Option<&Token>) -> bool {
     match own_command(text) {
         Some("override" | "now" | "later" | "status" | "explain" | "report" | "doctor") => true,
@@ -67,36 +68,36 @@ fn answered(facts: &Facts, text: &str, token: Option<&Token>) -> bool {
     }
 }
 
-/// Which of our slash commands a prompt is.
+/// The name of our slash command in a prompt.
 fn own_command(text: &str) -> Option<&str> {
     text.strip_prefix("/brain-guard:")?.split_whitespace().next()
 }
 
-/// Whether these arguments of the job command are answered here: those that only look, and
-/// what only a person may say. The others are the agent's to run.
+/// Whether the hook answers a job command with these arguments: views, and what only a person may
+/// say. The agent runs the others.
 fn views(args: &str) -> bool {
     matches!(args.split_whitespace().next(), None | Some("list" | "show" | "accept"))
 }
 
-/// Whether this session is one that was cleared and has not answered yet.
+/// Whether this session follows a clear and has not answered yet.
 fn awaited(facts: &Facts, token: Option<&Token>) -> bool {
     token.is_some_and(|t| {
         t.child.as_deref() == Some(facts.id) && matches!(t.step, Step::Cleared | Step::Delivered)
     })
 }
 
-/// The carriers that type wait for the end of what begins here.
+/// Marks the start of a turn, whose end the typing carriers wait for.
 fn turn_begins(facts: &mut Facts) {
     let now = facts.now;
     facts.update(|s| {
-        // What comes into a person's turn leaves it theirs.
+        // A prompt during a person's turn does not change whose turn it is.
         s.asked &= s.turn.is_some();
         (s.turn, s.broke) = (Some(now), None);
         s.prompts += 1;
     });
 }
 
-fn person(facts: &mut Facts, text: &str, token: Option<&Token>) {
+fn record_person_prompt(facts: &mut Facts, text: &str, token: Option<&Token>) {
     let now = facts.now;
     facts.update(|s| {
         (s.last_human, s.asked) = (Some(now), true);
@@ -105,7 +106,7 @@ fn person(facts: &mut Facts, text: &str, token: Option<&Token>) {
             s.first_bytes += text.len() as u64;
         }
     });
-    // A command of ours says what to do with the work, not what the work is.
+    // Our commands say how to handle the work, not what it is.
     if facts.settings.prompts == Switch::On && own_command(text).is_none() {
         let prompt = Prompt { at: now, session: facts.id.to_owned(), text: text.to_owned() };
         if let Err(e) = prompts::keep(&facts.places, &facts.session.job, &prompt) {
@@ -115,7 +116,7 @@ fn person(facts: &mut Facts, text: &str, token: Option<&Token>) {
     if let Some(token) = token.filter(|t| t.waits_for_person(facts.id)) {
         unsealed::prompted(facts, token);
     }
-    if let Some(token) = token.filter(|t| t.holds_or_cancelled(facts.id)) {
+    if let Some(token) = token.filter(|t| t.awaits_carrier_or_cancelled(facts.id)) {
         let cancelled = boundary::update(&facts.places, &token.id, Token::cancel);
         if let Err(e) = cancelled {
             facts.fault("notice not cancelled", &e);
@@ -123,7 +124,7 @@ fn person(facts: &mut Facts, text: &str, token: Option<&Token>) {
     }
 }
 
-/// A prompt that comes first in a cleared session gets the file, once.
+/// Adds the notes to the first prompt of a cleared session, once.
 pub fn attach(facts: &Facts, token: Option<&Token>, piece: usize) -> Reply {
     let ours = token.filter(|t| {
         t.child.as_deref() == Some(facts.id)
@@ -134,7 +135,7 @@ pub fn attach(facts: &Facts, token: Option<&Token>, piece: usize) -> Reply {
         .map_or_else(Reply::default, |text| Reply::note("UserPromptSubmit", text))
 }
 
-/// `UserPromptExpansion` of one of our commands: answered without a turn.
+/// `UserPromptExpansion` of one of our commands: answers it without a turn.
 pub fn expand(facts: &Facts, command: &str, args: &str) -> Reply {
     if command == "resume" && !awaited(facts, facts.token().as_ref()) {
         return Reply::block("brain-guard: no notes wait for this session".to_owned());

@@ -1,4 +1,4 @@
-//! A question that the client shows: it waits for its person, and for nobody else.
+//! Closes a question to the user once nobody is there to answer.
 
 use std::time::Duration;
 
@@ -9,22 +9,22 @@ use super::reply::{Agent, Reply};
 use crate::files::state;
 use base::clock;
 
-/// How often an open question is looked at again.
+/// How often an open question is checked.
 const GLANCE: Duration = Duration::from_secs(1);
 
-/// What a question that is open waits for.
+/// What to do with an open question.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Question {
-    /// Its person, who may still answer.
+    /// A person may still answer.
     Open,
-    /// Nobody: it is to be closed with this text.
+    /// Nobody can answer. Close it with this text.
     Unanswerable(String),
-    /// The guard waits for nothing here.
+    /// The guard does not restrict the session now.
     Unrestricted,
 }
 
-/// Looks at a question that the client shows now.
-pub fn look(facts: &Facts) -> Question {
+/// Decides what to do with the question that the client shows.
+pub fn check_question(facts: &Facts) -> Question {
     let view = facts.view();
     if !view.is_at_top() && !sealed(facts, &view.readings) {
         return Question::Unrestricted;
@@ -36,9 +36,9 @@ pub fn look(facts: &Facts) -> Question {
     Question::Unanswerable(say.deny_question())
 }
 
-/// `PermissionRequest` of a question: closes its dialog once nobody is there to answer. Whoever
-/// answers first is heard: the client then ignores what this hook says (2.1.329). The module
-/// does the same where it is loaded.
+/// `PermissionRequest` of a question: closes its dialog once nobody is there to answer. If a person
+/// answers first, the client ignores this hook (2.1.329). The plugin module does this where it is
+/// loaded.
 pub fn wait(facts: &Facts) -> Reply {
     if facts.seen.mod_alive {
         return Reply::default();
@@ -53,7 +53,7 @@ pub fn wait(facts: &Facts) -> Reply {
         if !there || now.session.prompts != prompts || now.session.turn.is_none() {
             return Reply::default();
         }
-        match look(&now) {
+        match check_question(&now) {
             Question::Open => std::thread::sleep(GLANCE),
             Question::Unanswerable(text) => {
                 return Reply { agent: Some(Agent::Close(text)), ..Reply::default() };

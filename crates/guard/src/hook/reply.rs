@@ -1,41 +1,41 @@
-//! What the hook answers, in the client's terms.
+//! The hook's answer in the client's format.
 
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use base::plain;
 
-/// Characters of one text to the agent: above 10,000 the client shows 2,000 of them.
+/// Characters of one text to the agent. Above 10,000 the client shows only 2,000.
 const CONTEXT_CHARS: usize = 9_990;
 
 /// Characters of a message to the user.
 const MESSAGE_CHARS: usize = 2_000;
 
-/// An answer; the default says nothing and prints nothing.
+/// An answer. The default prints nothing.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Reply {
-    /// To the agent, in the event's own way.
+    /// For the agent, in the format of the event.
     pub agent: Option<Agent>,
     /// One line for the user.
     pub user: Option<String>,
-    /// Ends a waiting hook with the code that starts a turn (`asyncRewake`): the turn's text.
+    /// Text of a new turn. Ends a waiting hook with the exit code that starts it (`asyncRewake`).
     pub wake: Option<String>,
 }
 
-/// What reaches the agent.
+/// An answer for the agent.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Agent {
-    /// `PreToolUse`: refused, with the reason.
+    /// `PreToolUse`: denied, with the reason.
     Deny(String),
-    /// `PreToolUse`: allowed unasked; a new input; a note.
+    /// `PreToolUse`: allowed without asking, with an optional new input and note.
     Allow(Option<Value>, Option<String>),
-    /// `PermissionRequest`: its dialog is closed without an answer, with the reason.
+    /// `PermissionRequest`: closes the dialog without an answer, with the reason.
     Close(String),
     /// A note in the event's `additionalContext`.
     Note(&'static str, String),
-    /// `PostToolUse`: another output in the place of the tool's own.
+    /// `PostToolUse`: replaces the tool's output.
     Output(Value),
-    /// The event is stopped (`Stop`, `UserPromptExpansion`): the reason.
+    /// Stops the event (`Stop`, `UserPromptExpansion`), with the reason.
     Block(String),
 }
 
@@ -67,7 +67,7 @@ impl Reply {
         matches!(self.agent, Some(Agent::Block(_)))
     }
 
-    /// The JSON to print; `None` where there is nothing to say.
+    /// The JSON to print. `None` if there is nothing to say.
     pub fn json(&self) -> Option<String> {
         if self.agent.is_none() && self.user.is_none() {
             return None;

@@ -1,6 +1,5 @@
-//! `hook --rewake`: starts a turn where nobody else does. After a clear, the
-//! new session's first one; after a turn's end, the next one of a session that
-//! was to be cleared and could not be.
+//! `hook --rewake`: starts a turn where nothing else does. After a clear, it starts the new
+//! session's first turn. After a turn, it resumes a session that could not be cleared.
 
 use std::ops::ControlFlow;
 use std::time::Duration;
@@ -25,22 +24,22 @@ use base::atomic;
 use base::clock;
 use base::log;
 
-/// How long a turn's end is followed; below the time that `hooks.json` gives.
+/// How long this hook follows a turn's end. It stays below the timeout in `hooks.json`.
 const FOLLOWED: Duration = Duration::from_secs(3_500);
 
-/// How often the token is looked at meanwhile.
+/// How often it checks the token.
 const GLANCE: Duration = Duration::from_millis(200);
 
-/// At every how-manieth look the token's waiter is made sure of.
+/// It makes sure that the waiter lives once in this many checks.
 const WATCHED: u128 = 25;
 
-/// How long the main hook of a turn's end may take; `hooks.json` gives it 5 s.
+/// How long the main hook of a turn's end may take. `hooks.json` allows 5 s.
 const MAIN_HOOK: Duration = Duration::from_secs(6);
 
-/// A boundary that failed no longer before this hook began failed at this turn's end.
+/// A boundary that failed at most this long before the hook started failed at this turn's end.
 const JUST: chrono::TimeDelta = chrono::TimeDelta::seconds(2);
 
-/// Ends of a boundary after which somebody else goes on, or nobody is to.
+/// Reasons of a failure after which somebody else continues, or nobody should.
 const ANSWERED_OTHERWISE: [&str; 6] = [EDITED, LEFT, CLIENT_ENDED, SEALED_ANEW, MOVED_ON, PROMPTED];
 
 /// Handles the event.
@@ -52,11 +51,11 @@ pub fn handle(facts: &mut Facts, event: &Event) -> Reply {
     }
 }
 
-/// Starts the first turn of a cleared session: at once where the hooks deliver,
-/// and where the carrier should have, once it has not.
+/// Starts the first turn of a cleared session: at once if the hooks deliver, or after the carrier
+/// failed to.
 fn after_clear(facts: &mut Facts, event: &Event) -> Reply {
     if !main_hook_is_done(facts, event, MAIN_HOOK)
-        && let Some(reply) = in_its_place(facts, event)
+        && let Some(reply) = start_late_session(facts, event)
     {
         return reply;
     }
@@ -64,12 +63,12 @@ fn after_clear(facts: &mut Facts, event: &Event) -> Reply {
     if token.carrier_starts() && !take_over(facts, &token) {
         return Reply::default();
     }
-    Reply { wake: Some(deliver::about(facts, &token, Text::Wake, &[])), ..Reply::default() }
+    Reply { wake: Some(deliver::boundary_text(facts, &token, Text::Wake, &[])), ..Reply::default() }
 }
 
-/// Begins a session whose main hook was killed, by its deadline say, and lets what
-/// that would have told start the turn. `None` where there is nothing to start it for.
-fn in_its_place(facts: &mut Facts, event: &Event) -> Option<Reply> {
+/// Starts a session whose main hook was killed, for example at its timeout. The text of that hook
+/// starts the turn. `None` if no turn is needed.
+fn start_late_session(facts: &mut Facts, event: &Event) -> Option<Reply> {
     if !facts.unseen {
         return None;
     }
@@ -84,22 +83,22 @@ fn in_its_place(facts: &mut Facts, event: &Event) -> Option<Reply> {
     Some(Reply { wake: Some(text), ..Reply::default() })
 }
 
-/// Waits for the carrier to start the turn; `true` once it is left to the hook,
-/// by the carrier itself or because it had its time.
+/// Waits for the carrier to start the turn. `true` if the carrier leaves it to the hook or runs out
+/// of time.
 fn take_over(facts: &Facts, token: &Token) -> bool {
     let patience = Duration::from_secs(facts.settings.boundary.step_seconds.clamp(1, 300));
     let began = |token: &Token| match token.carrier {
         Carrier::Mod => token.step != Step::Cleared,
-        _ => now(facts).is_none_or(|s| s.prompts > 0),
+        _ => load_session(facts).is_none_or(|s| s.prompts > 0),
     };
-    // A token that is gone has nobody left to start a turn for.
+    // Without a token there is no turn to start.
     let over = |token: &Token| began(token) || !token.carrier_starts() || !token.live();
     wait_for(patience, || load(facts, token).is_none_or(|token| over(&token)));
     let taken = boundary::update(&facts.places, &token.id, |token| {
         if began(token) || !token.live() {
             return false;
         }
-        // From here on the carrier keeps its hands off.
+        // The carrier does nothing after this.
         (token.kicks_off, token.inject) = (false, Inject::Hook);
         true
     });
@@ -112,25 +111,26 @@ fn take_over(facts: &Facts, token: &Token) -> bool {
     taken
 }
 
-/// The agent ended its turn for a clear that does not come: with nobody there
-/// the run would stand still. Whoever is there now may be gone when it fails.
+/// Watches after the agent ended its turn for a clear that may not come. Without a person the run
+/// would stop. A person who is there now may leave before it fails.
 fn after_stop(facts: &mut Facts) -> Reply {
     let Some(session) = turn_ended(facts) else { return Reply::default() };
     let prompts = session.prompts;
     facts.session = session;
     let token = facts.token();
-    // It may have failed before this first look; an older failure is not this turn's.
-    let just = |t: &Token| t.holds_or_failed(facts.id) && t.since + JUST >= facts.now;
-    let waits = |t: &Token| t.holds(facts.id) || t.waits_for_person(facts.id) || just(t);
+    // It may have failed before the first check. An older failure belongs to another turn.
+    let just = |t: &Token| t.awaits_carrier_or_failed(facts.id) && t.since + JUST >= facts.now;
+    let waits = |t: &Token| t.awaits_carrier(facts.id) || t.waits_for_person(facts.id) || just(t);
     let Some(mut token) = token.filter(waits) else { return Reply::default() };
     for glance in 0..FOLLOWED.as_millis() / GLANCE.as_millis() {
-        let Some(session) = now(facts) else { return Reply::default() };
-        // What a person says meanwhile (`now`, a prompt) counts at once.
+        let Some(session) = load_session(facts) else { return Reply::default() };
+        // A prompt or `now` from a person counts at once.
         facts.session = session;
         let session = &facts.session;
         let same = session.prompts == prompts && session.ended.is_none();
         let there = session.client.is_none_or(|c| state::client(c.pid) == Some(c));
-        let goes_on = |t: &Token| t.holds_or_failed(facts.id) || t.waits_for_person(facts.id);
+        let goes_on =
+            |t: &Token| t.awaits_carrier_or_failed(facts.id) || t.waits_for_person(facts.id);
         let Some(found) = load(facts, &token).filter(goes_on) else { return Reply::default() };
         token = found;
         if !same || !there {
@@ -152,9 +152,9 @@ fn after_stop(facts: &mut Facts) -> Reply {
                 return go_on(facts, &token);
             }
         } else if token.carrier == Carrier::Manual && !attended {
-            // Who was asked to type it has gone.
+            // The person who was asked to type it left.
             let late = boundary::update(&facts.places, &token.id, |t| {
-                t.holds(facts.id) && t.fail(LATE, clock::now())
+                t.awaits_carrier(facts.id) && t.fail(LATE, clock::now())
             });
             if let Err(e) = late {
                 facts.fault("token not moved", &e);
@@ -162,7 +162,7 @@ fn after_stop(facts: &mut Facts) -> Reply {
         } else if glance % WATCHED == 0
             && let Err(e) = watch::start(facts.env, &facts.places, &token.id)
         {
-            // It has one as a rule; one that was killed leaves nobody who acts.
+            // It usually has one. If that was killed, nothing would act.
             facts.fault("waiter not started", &e);
         }
         std::thread::sleep(GLANCE);
@@ -170,12 +170,12 @@ fn after_stop(facts: &mut Facts) -> Reply {
     Reply::default()
 }
 
-/// The session once the main hook has taken the turn's end down; `None` where the
-/// turn goes on. That hook may take all its time beside a tmux that hangs.
+/// The session after the main hook saved the turn's end, or `None` if the turn continues. That hook
+/// may use all its time if tmux hangs.
 fn turn_ended(facts: &Facts) -> Option<Session> {
     let mut ended = None;
     for _ in 0..MAIN_HOOK.as_millis() / GLANCE.as_millis() {
-        ended = now(facts).filter(|s| s.turn.is_none());
+        ended = load_session(facts).filter(|s| s.turn.is_none());
         if ended.is_some() {
             break;
         }
@@ -184,7 +184,7 @@ fn turn_ended(facts: &Facts) -> Option<Session> {
     ended
 }
 
-/// The person who was waited for is gone: by what holds now, not when the turn ended.
+/// Handles that the awaited person left, with facts read now and not at the turn's end.
 fn person_left(facts: &Facts, token: &Token) -> ControlFlow<Reply, Token> {
     let now = clock::now();
     let outside = facts.outside;
@@ -206,13 +206,13 @@ fn go_on(facts: &Facts, token: &Token) -> Reply {
         "goes-on",
         &json!({"token": token.id, "why": why}),
     );
-    Reply { wake: Some(super::jobs::stays(facts, token, why)), ..Reply::default() }
+    Reply { wake: Some(super::jobs::not_cleared_text(facts, token, why)), ..Reply::default() }
 }
 
 fn load(facts: &Facts, token: &Token) -> Option<Token> {
     boundary::load(&facts.places, &token.id).ok().flatten()
 }
 
-fn now(facts: &Facts) -> Option<Session> {
+fn load_session(facts: &Facts) -> Option<Session> {
     state::load(&facts.places, facts.id).ok().flatten()
 }

@@ -1,4 +1,4 @@
-//! Which carrier would be used, and why not the others.
+//! Selects the carrier for a boundary and explains why not the others.
 
 use std::fmt::Write as _;
 
@@ -7,32 +7,32 @@ use crate::boundary::CarrierChoice;
 use crate::session::reach::{Reach, Way};
 use base::env::{self, Env};
 
-/// What was seen of the surroundings.
+/// What the choice of a carrier depends on.
 #[derive(Debug, Clone, Copy)]
-pub struct Seen<'a> {
-    /// The plugin's module lives in this client and has our version.
+pub struct CarrierConditions<'a> {
+    /// The plugin module runs in this client and has our version.
     pub mod_alive: bool,
     /// The client has a terminal.
     pub interactive: bool,
-    /// Someone is at it.
+    /// A person is at it.
     pub attended: bool,
-    /// The terminals around the client; not looked at yet without.
+    /// The terminals around the client. `None` before the first check.
     pub reach: Option<&'a Reach>,
-    /// The user's own program is named in the settings.
+    /// Whether the settings name the user's own program.
     pub command: bool,
 }
 
-/// The choice, with a word on each carrier.
+/// The choice, with a reason for each carrier.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Selection {
-    /// The one that would be used.
+    /// The carrier to use.
     pub chosen: Option<Carrier>,
-    /// Each carrier that was looked at: usable or not, and why.
+    /// Each checked carrier: whether it is usable, and why.
     pub looked: Vec<(Carrier, bool, String)>,
 }
 
 impl Selection {
-    /// One line a carrier.
+    /// One line per carrier.
     pub fn explain(&self) -> String {
         let mut text = String::new();
         for (carrier, usable, why) in &self.looked {
@@ -43,8 +43,8 @@ impl Selection {
     }
 }
 
-/// Chooses, best first, among those that were not tried in vain.
-pub fn select(choice: CarrierChoice, seen: &Seen, tried: &[Carrier]) -> Selection {
+/// Chooses the best carrier that was not tried yet.
+pub fn select(choice: CarrierChoice, seen: &CarrierConditions, tried: &[Carrier]) -> Selection {
     let order: &[Carrier] = match choice {
         CarrierChoice::Auto => &[Carrier::Mod, Carrier::Tmux, Carrier::X11, Carrier::Manual],
         CarrierChoice::Mod => &[Carrier::Mod],
@@ -56,7 +56,7 @@ pub fn select(choice: CarrierChoice, seen: &Seen, tried: &[Carrier]) -> Selectio
     let look = |carrier: &Carrier| {
         let (usable, why) = judge(*carrier, seen);
         let again = tried.contains(carrier);
-        let why = if again { "it was tried and could not".to_owned() } else { why };
+        let why = if again { "it was tried and failed".to_owned() } else { why };
         (*carrier, usable && !again, why)
     };
     let looked: Vec<_> = order.iter().map(look).collect();
@@ -64,16 +64,16 @@ pub fn select(choice: CarrierChoice, seen: &Seen, tried: &[Carrier]) -> Selectio
     Selection { chosen, looked }
 }
 
-/// Whether a carrier could be used, and why.
-fn judge(carrier: Carrier, seen: &Seen) -> (bool, String) {
+/// Whether a carrier is usable, and why.
+fn judge(carrier: Carrier, seen: &CarrierConditions) -> (bool, String) {
     const NO_TERMINAL: &str = "this client has no terminal";
-    let unseen = || (false, "the client's terminal was not looked at yet".to_owned());
+    let unseen = || (false, "the client's terminal was not checked yet".to_owned());
     let words = |usable, why: &str| (usable, why.to_owned());
     match carrier {
         Carrier::Mod if seen.mod_alive => words(true, "the plugin's module answers in this client"),
         Carrier::Mod => words(
             false,
-            "the plugin's module is not at work in this client, or has another version",
+            "the plugin's module is not running in this client, or has another version",
         ),
         _ if !seen.interactive => words(false, NO_TERMINAL),
         Carrier::Tmux => seen.reach.map_or_else(unseen, |reach| match &reach.tmux {
@@ -95,8 +95,8 @@ fn judge(carrier: Carrier, seen: &Seen) -> (bool, String) {
     }
 }
 
-/// Whether the mod lives in the very client that started us, in our version: it
-/// says so in the environment, which nested clients inherit too, hence the pid.
+/// Whether the plugin module runs in the client that started us, in our version. Its environment
+/// variable holds the process id, because nested clients inherit it.
 pub fn mod_alive(env: &Env) -> bool {
     let Some((version, pid)) = env.get(env::MOD).and_then(|v| {
         let (version, pid) = v.split_once(':')?;
@@ -114,7 +114,7 @@ mod tests {
 
     #[test]
     fn best_first_and_a_way_out_or_none() {
-        let seen = |mod_alive, attended| Seen {
+        let seen = |mod_alive, attended| CarrierConditions {
             mod_alive,
             interactive: true,
             attended,
@@ -126,7 +126,7 @@ mod tests {
         assert_eq!(chosen(CarrierChoice::Auto, seen(false, true)), Some(Carrier::Manual));
         assert_eq!(chosen(CarrierChoice::Auto, seen(false, false)), None);
         assert_eq!(chosen(CarrierChoice::Manual, seen(true, false)), None);
-        let headless = Seen { interactive: false, ..seen(false, true) };
+        let headless = CarrierConditions { interactive: false, ..seen(false, true) };
         assert_eq!(chosen(CarrierChoice::Auto, headless), None);
         assert!(select(CarrierChoice::Auto, &headless, &[]).explain().contains("manual  no"));
     }
@@ -135,7 +135,7 @@ mod tests {
     fn the_next_one_takes_over_what_was_tried() {
         let place = TmuxPane { socket: "/s".into(), pane: "%3".into() };
         let reach = Reach { tmux: Way::Open(place), x11: Way::Shut("no X11 display".into()) };
-        let seen = Seen {
+        let seen = CarrierConditions {
             mod_alive: true,
             interactive: true,
             attended: true,
@@ -157,7 +157,7 @@ mod tests {
     fn the_mod_of_another_client_is_not_ours() {
         let version = env!("CARGO_PKG_VERSION");
         let alive = |value: &str, pid: &str| {
-            mod_alive(&Env::of([("BRAIN_GUARD_MOD", value), ("CLAUDE_PID", pid)]))
+            mod_alive(&Env::from_pairs([("BRAIN_GUARD_MOD", value), ("CLAUDE_PID", pid)]))
         };
         assert!(alive(&format!("{version}:12"), "12"));
         assert!(!alive(&format!("{version}:12"), "13"));

@@ -1,5 +1,4 @@
-//! `SessionStart`, `PreCompact`, `PostModelSwitch`: where a session comes from
-//! and what it begins with.
+//! `SessionStart`, `PreCompact`, `PostModelSwitch`: how a session starts and what changes under it.
 
 use serde_json::json;
 
@@ -18,7 +17,7 @@ use base::log;
 use base::plain;
 use sessions::gauge::WindowSource;
 
-/// A session as it begins, written down; its job is the day's next default one.
+/// Creates and saves a session with the day's next default job.
 pub fn begin(facts: &Facts, first: First) -> Session {
     let client = facts.env.client_pid().and_then(state::client);
     let job = jobs::claim_default(&facts.places, &base::clock::local_date()).unwrap_or_else(|e| {
@@ -37,7 +36,7 @@ pub fn begin(facts: &Facts, first: First) -> Session {
     write(facts, facts.id, session)
 }
 
-/// Writes a session's first state, unless a parallel hook did already.
+/// Saves a session's first state, unless a parallel hook did.
 fn write(facts: &Facts, id: &str, session: Session) -> Session {
     let kept = state::update(&facts.places, id, |s| {
         if s.started.is_none() {
@@ -61,7 +60,7 @@ pub fn start(facts: &mut Facts, event: &Event, source: Source, model: Option<&st
     match source {
         Source::Startup => {
             facts.session = begin(facts, First::Base);
-            named(facts, model);
+            apply_model(facts, model);
             look_around(facts);
             let (agent, offer) = job_assignment::offer(facts).unzip();
             let user: Vec<String> = settings_problems(facts).into_iter().chain(offer).collect();
@@ -76,11 +75,11 @@ pub fn start(facts: &mut Facts, event: &Event, source: Source, model: Option<&st
             if facts.unseen {
                 facts.session = begin(facts, First::Grace);
             } else {
-                afresh(facts, First::Grace);
-                // A turn that its client's end cut has no other end.
+                reset_readings(facts, First::Grace);
+                // The client's exit cut this turn, so no other event ends it.
                 facts.update(|s| (s.turn, s.asked) = (None, false));
             }
-            named(facts, model);
+            apply_model(facts, model);
             look_around(facts);
             let line = match left.filter(|_| source == Source::Fork && facts.unseen) {
                 Some(parent) => job_assignment::forked(facts, &parent),
@@ -89,15 +88,15 @@ pub fn start(facts: &mut Facts, event: &Event, source: Source, model: Option<&st
             line.map_or_else(Reply::default, |line| Reply::note("SessionStart", line))
         }
         Source::Compact => {
-            afresh(facts, First::Grace);
-            named(facts, model);
+            reset_readings(facts, First::Grace);
+            apply_model(facts, model);
             bearings::compacted(facts)
         }
         Source::Clear => cleared(facts, event),
     }
 }
 
-/// Looks for the terminals around the client, which only its own processes see.
+/// Finds the terminals around the client, which only its own processes see.
 pub fn look_around(facts: &mut Facts) {
     let client = facts.session.client.or(facts.env.client_pid().and_then(state::client));
     let Some(client) = client.filter(|_| facts.seen.interactive) else { return };
@@ -108,10 +107,10 @@ pub fn look_around(facts: &mut Facts) {
     }
 }
 
-/// What is wrong in the settings, said to the user once a session.
+/// Problems in the settings, told to the user once a session.
 fn settings_problems(facts: &Facts) -> Option<String> {
     let all = &facts.diagnostics;
-    // The last one says how many more there are.
+    // The last diagnostic counts the remaining ones.
     let last = all.last().filter(|_| all.len() > PROBLEMS);
     let shown = all.iter().take(PROBLEMS).chain(last);
     let shown: Vec<String> = shown.map(|d| plain::line(&d.message, PROBLEM_CHARS)).collect();
@@ -119,18 +118,18 @@ fn settings_problems(facts: &Facts) -> Option<String> {
     (!shown.is_empty()).then(|| format!("brain-guard settings: {}{all}", shown.join("; ")))
 }
 
-/// Faults of the settings that a session's start names, and characters of each.
+/// Settings problems that a session's start names, and characters of each.
 const PROBLEMS: usize = 2;
 const PROBLEM_CHARS: usize = 300;
 
-fn named(facts: &mut Facts, model: Option<&str>) {
+fn apply_model(facts: &mut Facts, model: Option<&str>) {
     match model {
         Some(model) => switch_model(facts, model),
         None => limits::refresh(facts),
     }
 }
 
-/// The model is another one now. What was known of the other one's window goes.
+/// Switches the model and forgets the window reported for the former one.
 pub fn switch_model(facts: &mut Facts, model: &str) {
     let change = |s: &mut Session| {
         if s.model.as_deref() != Some(model) {
@@ -142,13 +141,13 @@ pub fn switch_model(facts: &mut Facts, model: &str) {
     limits::refresh(facts);
 }
 
-/// The readings of a session that goes on begin anew.
-fn afresh(facts: &mut Facts, first: First) {
+/// Resets the readings of a session that continues.
+fn reset_readings(facts: &mut Facts, first: First) {
     let client = facts.env.client_pid().and_then(state::client);
     facts.update(|s| {
         (s.first, s.grace, s.ranks) = (first, None, Ranks::default());
         (s.told, s.told_user, s.denied_at) = (Told::default(), None, None);
-        // The module's last figure is of what is no longer there.
+        // The module's last reading covers content that is gone.
         s.reading = None;
         s.ended = None;
         s.client = client.or(s.client);
@@ -157,11 +156,10 @@ fn afresh(facts: &mut Facts, first: First) {
     if let Err(e) = state::take_seat(&facts.places, client, facts.id) {
         facts.fault("seat not taken", &e);
     }
-    super::ended::of_another_client(facts, client);
+    super::ended::end_stale_boundary(facts, client);
 }
 
-/// `PreCompact`: the live file is put beside the sealed ones before the client
-/// rewrites the conversation.
+/// `PreCompact`: archives the live file before the client rewrites the conversation.
 pub fn before_compaction(facts: &Facts) -> Reply {
     let archive = || -> std::io::Result<()> {
         let Some(text) = jobs::read(&facts.places, &facts.session.job)? else { return Ok(()) };
@@ -174,19 +172,19 @@ pub fn before_compaction(facts: &Facts) -> Reply {
     if let Err(e) = archive() {
         facts.fault("compaction file not archived", &e);
     }
-    super::account::did(facts, crate::files::journal::What::Compacted);
+    super::account::record_action(facts, crate::files::journal::What::Compacted);
     log::write(&facts.places.log(), facts.now, "client-compaction", &json!({"session": facts.id}));
     Reply::default()
 }
 
 fn cleared(facts: &mut Facts, event: &Event) -> Reply {
     let client = facts.env.client_pid().and_then(state::client);
-    // The seat is taken with the session's state, not ahead of it: a hook that is cut short
-    // (the client ends it at its timeout) is gone on with where it is called again.
+    // The seat is taken together with the session's state. If the client kills this hook at its
+    // timeout, the next call can then continue.
     let parent_id = client
         .and_then(|c| state::seat_before(&facts.places, c, facts.id))
         .or_else(|| facts.session.parent.clone())
-        .filter(|id| base::paths::safe_name(id));
+        .filter(|id| base::paths::is_safe_name(id));
     let parent = parent_id.as_deref().and_then(|id| state::load(&facts.places, id).ok().flatten());
     let (Some(parent_id), Some(mut parent)) = (parent_id, parent) else {
         facts.session = begin(facts, First::Base);
@@ -195,8 +193,8 @@ fn cleared(facts: &mut Facts, event: &Event) -> Reply {
         return Reply::default();
     };
     let token = parent.token.as_deref().or(facts.session.token.as_deref());
-    let crossing = token.and_then(|id| cross(facts, id));
-    // A call that was interrupted had no hook that could take up what its verbs asked for.
+    let crossing = token.and_then(|id| advance_token(facts, id));
+    // After an interrupted call no hook handled the requests of its verbs.
     let (job, asked) = job_assignment::asked(facts, &parent_id, &parent.job);
     if crossing.is_none() {
         parent.job = job;
@@ -219,12 +217,11 @@ fn cleared(facts: &mut Facts, event: &Event) -> Reply {
     Reply::note("SessionStart", whole.unwrap_or_else(|| bearings.trim_end().to_owned()))
 }
 
-/// Moves a token whose session was cleared; `None` if it is past that or what it
-/// sealed was edited since. Also tells whether the hooks deliver: they do unless
-/// the mod cleared, which submits the text itself.
-fn cross(facts: &Facts, id: &str) -> Option<(Token, bool)> {
+/// Advances the token of a cleared session, and returns whether the hooks deliver. They do unless
+/// the plugin module cleared. `None` if the token is past that or its sealed file was edited.
+fn advance_token(facts: &Facts, id: &str) -> Option<(Token, bool)> {
     if let Ok(Some(token)) = boundary::load(&facts.places, id)
-        && (token.step < Step::Cleared || token.given_up_on_clear())
+        && (token.step < Step::Cleared || token.clear_timed_out())
     {
         super::jobs::freeze(facts, &token);
     }
@@ -233,7 +230,7 @@ fn cross(facts: &Facts, id: &str) -> Option<(Token, bool)> {
             return Some((token.clone(), token.hooks_deliver(), false));
         }
         if token.step == Step::Unsealed {
-            // The user cleared by themselves, before anything was sealed.
+            // The user cleared before anything was sealed.
             token.fail(PROMPTED, facts.now);
             return None;
         }
@@ -242,7 +239,7 @@ fn cross(facts: &Facts, id: &str) -> Option<(Token, bool)> {
         if token.step >= Step::Cleared && !revived {
             return None;
         }
-        // Once the carrier clears, the sealed version crosses, whatever came after it.
+        // Once the carrier clears, the sealed version is delivered despite later edits.
         if token.step == Step::Pending && !token.stands(fresh) {
             token.fail(EDITED, facts.now);
             return None;
@@ -299,7 +296,7 @@ fn child_of(
         transcript: event.transcript.map(str::to_owned),
         first: First::Base,
         first_bytes: crossing.map_or(0, |(token, _)| {
-            deliver::delivered(facts, token).map_or(0, |text| text.len() as u64) + 2_000
+            deliver::load_notes(facts, token).map_or(0, |text| text.len() as u64) + 2_000
         }),
         last_human: parent.last_human,
         inherited: jobs::authored_ids(&document),

@@ -1,4 +1,4 @@
-//! Shadow mode: everything is decided and logged, nothing is denied.
+//! Shadow mode: decides and logs everything, denies nothing.
 
 use serde_json::json;
 
@@ -7,17 +7,17 @@ use super::messages::Messages;
 use crate::policy::decide::{Call, Decision, Denial};
 use base::log;
 
-/// A decision, and what it would be but for shadow mode.
+/// A decision, and the denial that shadow mode prevents.
 #[derive(Debug)]
 pub struct Decided {
-    /// What happens.
+    /// The actual decision.
     pub made: Decision,
-    /// The denial that doesn't.
+    /// The prevented denial.
     pub would: Option<Denial>,
 }
 
-/// In shadow mode nothing is denied: what would be is logged. `else_made` decides as
-/// it would be without the cap that the mode is.
+/// Replaces a denial in shadow mode and logs it. `else_made` decides as if shadow mode did not cap
+/// the tier.
 pub fn shadowed(
     facts: &Facts,
     call: &Call,

@@ -1,4 +1,4 @@
-//! `Stop`: a turn's end, the only place a boundary may begin.
+//! `Stop`: a turn's end, the only place where a boundary may start.
 
 use serde_json::json;
 
@@ -15,7 +15,7 @@ use crate::files::{boundary, sealing, state};
 use crate::policy::stance::Cap;
 use base::log;
 
-/// Turn ends we refuse before we act without the agent.
+/// How many turn ends are refused before the guard acts without the agent.
 const REFUSALS: u32 = 2;
 
 /// Handles the event.
@@ -35,22 +35,24 @@ pub fn handle(facts: &mut Facts, event: &Event, agents: u32, shells: &[&str]) ->
     reply
 }
 
-/// `StopFailure`: the API broke the turn. What was sealed crosses all the same, and what was to
-/// be sealed is, once nobody is there; no turn end is refused, since nobody would hear of it.
+/// `StopFailure`: an API error ended the turn. Performs a waiting boundary, or seals once nobody is
+/// there. Refuses no turn end, because the agent would not hear of it.
 pub fn failed(facts: &mut Facts, event: &Event) -> Reply {
     if event.subagent || facts.unseen {
         return Reply::default();
     }
-    // Nothing is tidied up here: what was delivered is not answered by an error.
+    // `tidy` is not called: an error is not an answer to what was delivered.
     boundary_flow::take_requests(facts);
-    let reply =
-        if facts.token().is_some_and(|t| t.holds_or_cancelled(facts.id) && !broken(facts, &t)) {
-            hand_over(facts)
-        } else if !facts.settings.shadow && facts.view().is_at_top() {
-            without_the_agent(facts)
-        } else {
-            Reply::default()
-        };
+    let reply = if facts
+        .token()
+        .is_some_and(|t| t.awaits_carrier_or_cancelled(facts.id) && !broken(facts, &t))
+    {
+        hand_over(facts)
+    } else if !facts.settings.shadow && facts.view().is_at_top() {
+        without_the_agent(facts)
+    } else {
+        Reply::default()
+    };
     let now = facts.now;
     facts.update(|s| (s.turn, s.broke) = (None, Some(now)));
     Reply { user: reply.user, ..Reply::default() }
@@ -62,7 +64,7 @@ fn turn_end(facts: &mut Facts, agents: u32, shells: &[&str]) -> Reply {
         facts.update(|s| (s.agents, s.shells) = (agents, shells.clone()));
     }
     match facts.token() {
-        Some(token) if token.holds_or_cancelled(facts.id) => {
+        Some(token) if token.awaits_carrier_or_cancelled(facts.id) => {
             if broken(facts, &token) {
                 unsealed(facts, true)
             } else {
@@ -73,8 +75,8 @@ fn turn_end(facts: &mut Facts, agents: u32, shells: &[&str]) -> Reply {
     }
 }
 
-/// Whether the file was edited after the seal that the token is about; such a
-/// token ends here, and the file counts as not sealed.
+/// Whether the file was edited after the token's seal. Such a token fails here, and the file counts
+/// as not sealed.
 fn broken(facts: &Facts, token: &Token) -> bool {
     if token.stands(sealing::fresh_version(&facts.places, &token.job, &facts.settings)) {
         return false;
@@ -92,8 +94,8 @@ fn broken(facts: &Facts, token: &Token) -> bool {
     true
 }
 
-/// At the top of the ramp a turn ends sealed, or with a person who knows; and
-/// wherever an edit broke a seal, since the agent was told to end its turn.
+/// Handles a turn end without a valid seal. Refuses it at the highest tier, and wherever an edit
+/// broke a seal, since the agent was told to end its turn.
 fn unsealed(facts: &mut Facts, broke: bool) -> Reply {
     let context = facts.context(None, 0);
     let file = facts.file();
@@ -106,7 +108,7 @@ fn unsealed(facts: &mut Facts, broke: bool) -> Reply {
         let shadow =
             stance.cap == Some(Cap::Shadow) && facts.cap_behind_shadow(&readings).is_none();
         if broke || (shadow && top(stance.rank)) {
-            account::did(facts, What::Stop(Verdict::WouldDeny));
+            account::record_action(facts, What::Stop(Verdict::WouldDeny));
         }
         return Reply::default();
     }
@@ -114,11 +116,11 @@ fn unsealed(facts: &mut Facts, broke: bool) -> Reply {
         return Reply { user: usage::unknown(facts, context.as_ref()), ..Reply::default() };
     }
     if facts.not_writable().is_some() {
-        // Neither the agent nor the guard can seal now: the turn may end.
+        // Neither the agent nor the guard can seal, so the turn may end.
         return Reply::default();
     }
     if facts.session.stop_blocks < REFUSALS {
-        // A refusal that isn't counted would be repeated without end.
+        // An uncounted refusal would repeat forever.
         if let Err(e) = state::update(&facts.places, facts.id, |s| s.stop_blocks += 1) {
             facts.fault("state not kept, so the turn may end", &e);
             return Reply::default();

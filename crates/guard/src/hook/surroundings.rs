@@ -1,18 +1,18 @@
-//! What only a process of the client's own can see of it. The hooks write it
-//! down, so that `status` in a terminal says what holds in the session.
+//! What only the client's own processes can see. The hooks save it, so that `status` in a terminal
+//! reports the session's values.
 
 use super::select;
 use crate::policy::limit::{self, AutoCompact};
 use crate::session::{Session, Surroundings};
 use base::env::Env;
 
-/// By the environment where that is the client's, else as the session's hooks saw them last.
-pub fn of(env: &Env, session: &Session) -> Surroundings {
+/// Uses the environment in the client's own processes, otherwise what the hooks saved last.
+pub fn current(env: &Env, session: &Session) -> Surroundings {
     let kept = session.seen.filter(|_| env.client_pid().is_none());
-    kept.unwrap_or_else(|| by(env))
+    kept.unwrap_or_else(|| from_env(env))
 }
 
-fn by(env: &Env) -> Surroundings {
+fn from_env(env: &Env) -> Surroundings {
     Surroundings {
         mod_alive: select::mod_alive(env),
         interactive: env.interactive(),
@@ -21,8 +21,8 @@ fn by(env: &Env) -> Surroundings {
     }
 }
 
-/// Whether a switch of the client's is on, by its own rule: `false` and `no` are off
-/// (read in client 2.1.329).
+/// Whether a client switch is on by the client's own rule: `false` and `no` are off (read in client
+/// 2.1.329).
 fn switched_on(env: &Env, name: &str) -> bool {
     let value = env.get(name).unwrap_or_default();
     ["1", "true", "yes", "on"].contains(&value.trim().to_ascii_lowercase().as_str())
@@ -46,29 +46,29 @@ mod tests {
     #[test]
     fn switches_are_on_by_the_clients_rule() {
         for (value, on) in [("1", true), (" True ", true), ("0", false), ("false", false)] {
-            let env = Env::of([("CLAUDE_CODE_DISABLE_1M_CONTEXT", value)]);
-            assert_eq!(by(&env).long_disabled, on, "{value}");
+            let env = Env::from_pairs([("CLAUDE_CODE_DISABLE_1M_CONTEXT", value)]);
+            assert_eq!(from_env(&env).long_disabled, on, "{value}");
         }
-        let env = Env::of([("CLAUDE_CODE_AUTO_COMPACT_WINDOW", "0")]);
+        let env = Env::from_pairs([("CLAUDE_CODE_AUTO_COMPACT_WINDOW", "0")]);
         assert_eq!(auto_compact(&env).window, None);
     }
 
     #[test]
     fn a_terminal_believes_the_hooks_and_the_hooks_their_environment() {
         let alive = format!("{}:12", env!("CARGO_PKG_VERSION"));
-        let hook = Env::of([
+        let hook = Env::from_pairs([
             ("CLAUDE_PID", "12"),
             ("BRAIN_GUARD_MOD", alive.as_str()),
             ("CLAUDE_CODE_AUTO_COMPACT_WINDOW", "500k"),
         ]);
-        let terminal = Env::of([("CLAUDE_CODE_DISABLE_1M_CONTEXT", "1")]);
+        let terminal = Env::from_pairs([("CLAUDE_CODE_DISABLE_1M_CONTEXT", "1")]);
         let mut session = Session::default();
-        let seen = of(&hook, &session);
+        let seen = current(&hook, &session);
         assert!(seen.mod_alive && seen.auto_compact.window == Some(500_000));
-        assert!(!of(&terminal, &session).mod_alive);
+        assert!(!current(&terminal, &session).mod_alive);
         session.seen = Some(seen);
-        assert_eq!(of(&terminal, &session), seen);
-        let later = Env::of([("CLAUDE_PID", "12")]);
-        assert!(!of(&later, &session).mod_alive);
+        assert_eq!(current(&terminal, &session), seen);
+        let later = Env::from_pairs([("CLAUDE_PID", "12")]);
+        assert!(!current(&later, &session).mod_alive);
     }
 }

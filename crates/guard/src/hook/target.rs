@@ -1,5 +1,4 @@
-//! What a tool call would touch of ours: the compaction file, our verbs, or what is the
-//! operator's.
+//! Finds what a tool call touches: the compaction file, our verbs, or what belongs to the operator.
 
 mod other;
 
@@ -20,7 +19,7 @@ use base::atomic;
 use base::env;
 use base::paths::{resolve, same_file};
 
-/// A path as the tool means it: relative ones from where the agent's shell stands.
+/// Resolves a path as the tool does: relative to the agent's working directory.
 pub fn absolute(event: &Event, path: &str) -> PathBuf {
     let path = Path::new(path);
     if path.is_absolute() {
@@ -30,9 +29,9 @@ pub fn absolute(event: &Event, path: &str) -> PathBuf {
     }
 }
 
-/// What the call would touch. `squeezed`: the stance blocks something, so that the
-/// compaction file is looked for under any name.
-pub fn of(
+/// Finds what the call touches. If the tier blocks something (`squeezed`), the compaction file is
+/// found under any name.
+pub fn find_target(
     facts: &Facts,
     event: &Event,
     call: &ToolCall,
@@ -50,7 +49,7 @@ pub fn of(
     {
         let live = facts.places.compaction(&facts.session.job);
         let path = absolute(event, path);
-        // A link in its place would open any file at any stance.
+        // A link in its place would open any file at any tier.
         if same_file(&path, &live) && is_compaction_file(&live) {
             return Target::CompactionFile;
         }
@@ -61,7 +60,6 @@ pub fn of(
     if operators { Target::Operator } else { Target::Other }
 }
 
-/// The surroundings of one look.
 struct Look<'a> {
     facts: &'a Facts<'a>,
     event: &'a Event<'a>,
@@ -80,7 +78,7 @@ impl Look<'_> {
             let here = |path: &str| same_file(&absolute(event, path), &facts.places.project);
             carve_outs::own_command(command, &caller, here)
         };
-        // A server's tool may do something else with what it calls a command.
+        // An MCP tool may use an input named `command` for something else.
         let shell = band == Band::Shell || matches!(call.tool, "Bash" | "PowerShell" | "Monitor");
         if shell
             && command.contains(operator::PROGRAM)
@@ -88,7 +86,7 @@ impl Look<'_> {
         {
             return Target::Own(own);
         }
-        // A server's tool may take a verb of its own as `command`, and a path beside it.
+        // An MCP tool may take its own verb as `command`, and a path next to it.
         let operators = self.shell_touches(command) || (!shell && self.other(call));
         if operators { Target::Operator } else { Target::Other }
     }
@@ -96,12 +94,12 @@ impl Look<'_> {
     fn shell_touches(&self, command: &str) -> bool {
         let cwd = self.event.cwd.unwrap_or_default();
         let plugin = self.facts.env.get(env::PLUGIN_ROOT);
-        operator::worth_a_look(command, cwd, plugin.as_deref())
+        operator::may_touch_guarded(command, cwd, plugin.as_deref())
             && operator::shell_touches_guarded(command, cwd, &self.guarded())
     }
 
-    /// The operator's paths. A plugin or program that lies in the project is what is
-    /// being worked on.
+    /// The operator's paths. Excludes a plugin or program inside the project, because it is being
+    /// developed.
     fn guarded(&self) -> Guarded {
         let places = &self.facts.places;
         let env = self.facts.env;
@@ -125,7 +123,7 @@ impl Look<'_> {
         }
     }
 
-    /// Whether writing this file would touch what is the operator's.
+    /// Whether writing this file touches what belongs to the operator.
     fn file(&self, call: &ToolCall, path: &str) -> bool {
         let home = self.facts.env.home().map(|home| home.to_string_lossy().into_owned());
         let path = absolute(self.event, &operator::plain(path.trim(), home.as_deref()));
@@ -138,7 +136,7 @@ impl Look<'_> {
             || self.client_settings(call, &found)
     }
 
-    /// Whether a path is the operator's, as it was given or as it resolves.
+    /// Whether a path belongs to the operator, as given or as resolved.
     fn holds(&self, given: &str, found: &str) -> bool {
         let plugin = self.facts.env.get(env::PLUGIN_ROOT);
         let near = |path: &str| {
@@ -152,7 +150,7 @@ impl Look<'_> {
         if operator::writes_guarded(given, &guarded) {
             return true;
         }
-        // What is ours may lie behind a link itself.
+        // Our own paths may be links too.
         let plain = |path: &str| resolve(Path::new(path)).to_string_lossy().into_owned();
         guarded.states = plain(&guarded.states);
         for list in [&mut guarded.kept, &mut guarded.program] {
@@ -163,7 +161,7 @@ impl Look<'_> {
         operator::writes_guarded(found, &guarded)
     }
 
-    /// Another name of a file of ours: a hard link.
+    /// Whether the path is a hard link to one of our files.
     fn is_linked(&self, path: &Path) -> bool {
         let places = &self.facts.places;
         let ours = [
@@ -174,7 +172,7 @@ impl Look<'_> {
         shared(path).is_some_and(|file| ours.iter().any(|o| shared(o) == Some(file)))
     }
 
-    /// Whether the client's own settings would say something else of us.
+    /// Whether the call changes what the client's settings say about this plugin.
     fn client_settings(&self, call: &ToolCall, path: &str) -> bool {
         let Some(config) = self.facts.places.client_config() else { return false };
         if !operator::is_client_settings(path, &resolve(config).to_string_lossy()) {
@@ -189,10 +187,10 @@ impl Look<'_> {
                 before.replace(&*old, &new).into()
             }
             (_, Some(old), Some(new)) => before.replacen(&*old, &new, 1).into(),
-            // A server's tool may take the change in another shape.
+            // An MCP tool may send the change in another format.
             _ => return call.input.is_some_and(|input| operator::names_switch(input.get())),
         };
-        operator::switched(&before, &after)
+        operator::changes_our_entries(&before, &after)
     }
 }
 

@@ -1,4 +1,4 @@
-//! A turn that ends at the top of the ramp without a seal: who waits for whom, and until when.
+//! Handles a turn that ends at the highest tier without a seal.
 
 use std::ops::ControlFlow;
 
@@ -8,10 +8,10 @@ use super::reply::Reply;
 use super::{boundary_flow, deliver, watch};
 use crate::boundary::{Carrier, NOT_CARRIED, PROMPTED, Step, Token};
 use crate::files::boundary;
-use crate::texts::{Text, say};
+use crate::texts::{Text, render};
 
-/// The agent has refused to seal. With a person there the guard waits for them; else it seals
-/// the notes as they are and opens a boundary, or lifts the blocks and lets the agent go on.
+/// Handles an agent that did not seal. If a person is there, waits for them. Otherwise seals the
+/// notes as they are and opens a boundary, or lifts the blocks.
 pub fn without_the_agent(facts: &mut Facts) -> Reply {
     if facts.attended() {
         return wait_for_person(facts);
@@ -23,16 +23,16 @@ pub fn without_the_agent(facts: &mut Facts) -> Reply {
     }
 }
 
-/// Lifts the blocks, because the notes could not be sealed. Returns what the agent is told.
+/// Lifts the blocks, because the notes could not be sealed. Returns the text for the agent.
 fn go_on(facts: &mut Facts) -> String {
     boundary_flow::give_up(facts, NOT_CARRIED);
     facts.update(|s| s.stop_blocks = 0);
     let path = facts.places.compaction(&facts.session.job).display().to_string();
-    say(&facts.places, Text::GoOn, &[("why", NOT_CARRIED), ("path", &path)])
+    render(&facts.places, Text::GoOn, &[("why", NOT_CARRIED), ("path", &path)])
 }
 
-/// Tells the person what the session waits for. The process that follows this turn's end
-/// (`--rewake`) acts once they count as gone.
+/// Tells the person what the session waits for. The `--rewake` process of this turn's end acts once
+/// they count as gone.
 fn wait_for_person(facts: &mut Facts) -> Reply {
     let Some(gone_at) = facts.gone_at() else { return Reply::default() };
     if facts.token().is_some_and(|t| t.waits_for_person(facts.id)) {
@@ -47,12 +47,13 @@ fn wait_for_person(facts: &mut Facts) -> Reply {
     }
     facts.update(|s| s.token = Some(token.id.clone()));
     let minutes = ((gone_at - facts.now).num_seconds() + 59) / 60;
-    let text = say(&facts.places, Text::UserUnsealed, &[("minutes", &minutes.max(1).to_string())]);
+    let text =
+        render(&facts.places, Text::UserUnsealed, &[("minutes", &minutes.max(1).to_string())]);
     Reply { user: Some(text), ..Reply::default() }
 }
 
-/// Seals without the person, who counts as gone. Continues with the boundary that replaces the
-/// waiting one. Breaks with the reply that ends this hook where there is none.
+/// Seals after the person left. Continues with the boundary that replaces the waiting one, or
+/// breaks with the reply that ends this hook.
 pub fn person_left(facts: &mut Facts, token: &Token) -> ControlFlow<Reply, Token> {
     let still = |t: &mut Token| t.waits_for_person(facts.id);
     if !matches!(boundary::update(&facts.places, &token.id, still), Ok(Some(true))) {
@@ -64,7 +65,7 @@ pub fn person_left(facts: &mut Facts, token: &Token) -> ControlFlow<Reply, Token
     } else {
         Some(go_on(facts))
     };
-    // Where it was sealed, the new boundary has ended this one already.
+    // After a seal, the new boundary has already ended this one.
     let ended = boundary::update(&facts.places, &token.id, |t| t.fail(NOT_CARRIED, facts.now));
     if let Err(e) = ended {
         facts.fault("token not ended", &e);
@@ -75,7 +76,7 @@ pub fn person_left(facts: &mut Facts, token: &Token) -> ControlFlow<Reply, Token
     }
 }
 
-/// A prompt of the person's ends the wait.
+/// Ends the wait, because the person submitted a prompt.
 pub fn prompted(facts: &mut Facts, token: &Token) {
     let ended = boundary::update(&facts.places, &token.id, |t| {
         t.waits_for_person(facts.id) && t.fail(PROMPTED, facts.now)
@@ -87,10 +88,10 @@ pub fn prompted(facts: &mut Facts, token: &Token) {
     }
 }
 
-/// A boundary waits: the carrier acts from here on, and one process watches it.
+/// Hands a waiting boundary to its carrier and starts the process that watches it.
 pub(super) fn hand_over(facts: &mut Facts) -> Reply {
     let Some(token) = facts.token() else { return Reply::default() };
-    // The pane may have moved, the window may be another one.
+    // The pane or window may have changed since.
     super::session::look_around(facts);
     let chosen = facts.carrier_after(&token.tried).chosen.unwrap_or(token.carrier);
     let moved = boundary::update(&facts.places, &token.id, |t| {
@@ -108,7 +109,7 @@ pub(super) fn hand_over(facts: &mut Facts) -> Reply {
     Reply { user: notice(facts, chosen, &token), ..Reply::default() }
 }
 
-/// What a person at the terminal is told; the module shows it in its own band.
+/// The notice for a person at the terminal. The plugin module shows its own in the status strip.
 fn notice(facts: &Facts, carrier: Carrier, token: &Token) -> Option<String> {
     let seconds = facts.settings.boundary.attended_notice_seconds;
     let text = match carrier {
@@ -118,5 +119,5 @@ fn notice(facts: &Facts, carrier: Carrier, token: &Token) -> Option<String> {
         _ => return None,
     };
     let (what, seconds) = (token.what(), seconds.to_string());
-    Some(deliver::about(facts, token, text, &[("what", &what), ("seconds", &seconds)]))
+    Some(deliver::boundary_text(facts, token, text, &[("what", &what), ("seconds", &seconds)]))
 }

@@ -1,13 +1,13 @@
-//! A session whose responses carry no token counts.
+//! Warns the user about a session whose responses carry no token counts.
 
 use super::facts::{Context, Facts};
-use crate::texts::{Text, say};
+use crate::texts::{Text, render};
 
-/// After so many responses without a count the user is told.
+/// The user is told after this many responses without a count.
 const RESPONSES: u32 = 5;
 
-/// Counts a response without token counts. The line for the user, once a session, when the
-/// first five had none.
+/// Counts a response without token counts. Returns the line for the user once, if the first five
+/// had none.
 pub fn unknown(facts: &mut Facts, context: Option<&Context>) -> Option<String> {
     let session = &facts.session;
     if context.is_some() || session.reading.is_some() || session.uncounted >= RESPONSES {
@@ -16,6 +16,6 @@ pub fn unknown(facts: &mut Facts, context: Option<&Context>) -> Option<String> {
     let uncounted = session.uncounted + 1;
     facts.update(|s| s.uncounted = uncounted);
     let responses = RESPONSES.to_string();
-    let text = || say(&facts.places, Text::UserUnknown, &[("responses", &responses)]);
+    let text = || render(&facts.places, Text::UserUnknown, &[("responses", &responses)]);
     (uncounted == RESPONSES).then(text)
 }

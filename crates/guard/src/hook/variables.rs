@@ -1,4 +1,4 @@
-//! Which variables a project's files of the client's settings set.
+//! Finds environment variables that the project's client settings files set.
 
 use std::path::{Path, PathBuf};
 
@@ -8,14 +8,15 @@ use base::atomic;
 use base::env::{self, Env};
 use base::paths::{Places, config_folder};
 
-/// The most bytes of a file that are looked at. What is longer counts as setting anything.
+/// Reads at most this many bytes of a file. A longer file counts as setting any variable.
 const MOST: u64 = 256 * 1024;
 
-/// Variables that say where our files lie. Newer clients take them from no project
+/// Variables that decide where the guard's files are. Newer clients take them from no project
 /// (2.1.329 does not, 2.1.250 did).
 const PLACES: [&str; 3] = ["XDG_STATE_HOME", "XDG_DATA_HOME", "CLAUDE_CONFIG_DIR"];
 
-/// The variables that set something. The project's files are read only where there are any.
+/// The settings variables, with their origin. Reads the project's files only if there are any
+/// variables.
 pub fn variables(places: &Places, env: &Env) -> Variables {
     let all = Variables::from(env);
     if all.is_empty() {
@@ -25,24 +26,26 @@ pub fn variables(places: &Places, env: &Env) -> Variables {
     all.traced(&files(&places.project), || user(config, launch(env)))
 }
 
-/// The environment without folders that the project puts in the place of the user's.
-pub fn at_home(mut env: Env) -> Env {
+/// Restores the user's own folders where the project's settings replaced them.
+pub fn restore_user_folders(mut env: Env) -> Env {
     let set = |name: &&str| env.os(name).is_some();
     let moved: Vec<&str> = PLACES.into_iter().filter(set).collect();
     let project = env.path(env::PROJECT_DIR).filter(|_| !moved.is_empty());
     let files = project.map(|project| files(&project)).unwrap_or_default();
-    let by_project = |name: &&str| files.iter().any(|file| file.names(name));
+    let by_project = |name: &&str| files.iter().any(|file| file.may_set(name));
     let moved: Vec<&str> = moved.into_iter().filter(by_project).collect();
     let Some(launch) = (!moved.is_empty()).then(|| launch(&env)).filter(|all| !all.is_empty())
     else {
         return env;
     };
-    let launched = launch.iter().fold(Env::of([]), |env, (name, value)| env.with(name, value));
+    let launched = launch
+        .iter()
+        .fold(Env::from_pairs([]), |env, (name, value)| env.with_variable(name, value));
     let user = user(config_folder(&launched), launch);
     for name in moved {
         let values = user.values(name);
         if !env.get(name).is_some_and(|value| values.contains(&value)) {
-            env = env.with(name, values.first().map_or("", String::as_str));
+            env = env.with_variable(name, values.first().map_or("", String::as_str));
         }
     }
     env
@@ -52,12 +55,12 @@ fn file(path: &Path) -> Option<ClientFile> {
     let shown = path.display().to_string();
     match atomic::read_start(path, MOST) {
         Ok(None) => None,
-        Ok(Some(text)) => Some(ClientFile::of(shown, Some(&text))),
-        Err(_) => Some(ClientFile::of(shown, None)),
+        Ok(Some(text)) => Some(ClientFile::from_text(shown, Some(&text))),
+        Err(_) => Some(ClientFile::from_text(shown, None)),
     }
 }
 
-/// The project's files of the client's settings.
+/// The project's client settings files.
 fn files(project: &Path) -> Vec<ClientFile> {
     let folder = project.join(".claude");
     let names = ["settings.local.json", "settings.json"];
@@ -66,11 +69,11 @@ fn files(project: &Path) -> Vec<ClientFile> {
 
 fn user(config: Option<PathBuf>, launch: Vec<(String, String)>) -> User {
     let path = config.unwrap_or_default().join("settings.json");
-    let none = || ClientFile::of(path.display().to_string(), None);
+    let none = || ClientFile::from_text(path.display().to_string(), None);
     User { settings: file(&path).unwrap_or_else(none), launch }
 }
 
-/// The environment that the client was started in; empty where it can't be read.
+/// The environment the client was started in. Empty if it cannot be read.
 fn launch(env: &Env) -> Vec<(String, String)> {
     env.client_pid().map(client::environment).unwrap_or_default()
 }

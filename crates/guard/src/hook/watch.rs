@@ -1,4 +1,5 @@
-//! Starts the process that watches a boundary, and carries it where keys do.
+//! Starts the waiter: the process that watches a boundary and performs it if the carrier types
+//! keys.
 #![allow(clippy::disallowed_methods, reason = "this module starts a process")]
 
 use std::io;
@@ -10,15 +11,17 @@ use base::env::Env;
 use base::lock;
 use base::paths::Places;
 
-/// Starts the waiter of a token, unless it has one.
+/// Starts the waiter of a token, unless one runs.
 ///
 /// # Errors
 /// What the system says of starting it.
 pub fn start(env: &Env, places: &Places, token: &str) -> io::Result<()> {
-    if lock::acquire(&held(places, token), Duration::ZERO).is_err() {
+    if lock::acquire(&waiter_lock(places, token), Duration::ZERO).is_err() {
         return Ok(());
     }
-    let program = env.program().ok_or_else(|| io::Error::other("own path unknown"))?;
+    let program = env
+        .program()
+        .ok_or_else(|| io::Error::other("brain-guard cannot find its own program file"))?;
     Command::new(program)
         .args(["waiter", token, "--project"])
         .arg(&places.project)
@@ -29,7 +32,7 @@ pub fn start(env: &Env, places: &Places, token: &str) -> io::Result<()> {
         .map(drop)
 }
 
-/// Held by the one waiter of a token while it lives.
-pub fn held(places: &Places, token: &str) -> PathBuf {
+/// The lock file that a token's waiter holds while it runs.
+pub fn waiter_lock(places: &Places, token: &str) -> PathBuf {
     places.token(token).with_extension("waiter")
 }

@@ -1,5 +1,5 @@
-//! The payload exactly as the client sends it (recordings in `fixtures/payloads`).
-//! Every field may be missing, null or unknown; what we don't model is no opinion.
+//! The payload exactly as the client sends it (recordings in `fixtures/payloads`). Every field may
+//! be missing, null or unknown.
 
 use std::borrow::Cow;
 
@@ -11,7 +11,7 @@ use serde_json::value::RawValue;
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct Payload<'a> {
-    /// Session the event belongs to; in a subagent the main session's.
+    /// The session. Inside a subagent this is the main session.
     #[serde(borrow)]
     pub session_id: Option<Cow<'a, str>>,
     /// The main session's transcript, even in a subagent.
@@ -32,7 +32,7 @@ pub struct Payload<'a> {
     /// The tool's name.
     #[serde(borrow)]
     pub tool_name: Option<Cow<'a, str>>,
-    /// The tool's input, parsed only where it matters.
+    /// The tool's input, parsed only where needed.
     #[serde(borrow)]
     pub tool_input: Option<&'a RawValue>,
     /// The tool's result.
@@ -44,7 +44,7 @@ pub struct Payload<'a> {
     /// Id of the call.
     #[serde(borrow)]
     pub tool_use_id: Option<Cow<'a, str>>,
-    /// How long the tool ran, without what was asked and hooked around it (2.1.250 and later).
+    /// How long the tool ran, without permission prompts and hooks (2.1.250 and later).
     #[serde(borrow)]
     pub duration_ms: Option<&'a RawValue>,
     /// The calls of a finished batch.
@@ -56,7 +56,7 @@ pub struct Payload<'a> {
     /// `SessionStart` (startup, compact) and model switches.
     #[serde(borrow, deserialize_with = "text_or_nothing")]
     pub model: Option<Cow<'a, str>>,
-    /// `PostModelSwitch`, by the names seen and plausible.
+    /// `PostModelSwitch`, under the observed name and a plausible one.
     #[serde(borrow, alias = "to_model", deserialize_with = "text_or_nothing")]
     pub new_model: Option<Cow<'a, str>>,
     /// `UserPromptSubmit` and `UserPromptExpansion`: the text.
@@ -68,7 +68,7 @@ pub struct Payload<'a> {
     /// `UserPromptExpansion`: its arguments.
     #[serde(borrow)]
     pub command_args: Option<Cow<'a, str>>,
-    /// `Stop`: what runs on.
+    /// `Stop`: tasks that are still running.
     pub background_tasks: Option<Vec<Task>>,
 }
 
@@ -110,9 +110,9 @@ pub struct ToolInput<'a> {
 }
 
 impl<'a> ToolInput<'a> {
-    /// The fields of an input. One of another type, which no tool of the client's has, takes
-    /// none of the others along: by a stray `limit` a command would pass unseen.
-    pub fn of(input: Option<&'a RawValue>) -> Self {
+    /// Parses the fields one by one if one has an unexpected type. Otherwise a stray `limit` would
+    /// hide the command.
+    pub fn parse(input: Option<&'a RawValue>) -> Self {
         let Some(raw) = input.map(RawValue::get) else { return Self::default() };
         serde_json::from_str(raw).unwrap_or_else(|_| {
             let value: Value = serde_json::from_str(raw).unwrap_or_default();
@@ -129,7 +129,7 @@ impl<'a> ToolInput<'a> {
     }
 }
 
-/// Some events carry an object where others carry the id.
+/// Accepts a string, or an object with an `id`. Events differ in this.
 fn text_or_nothing<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Cow<'de, str>>, D::Error> {
     #[derive(Deserialize)]
     struct Named<'a> {
@@ -154,7 +154,7 @@ mod tests {
     fn a_field_of_another_type_hides_no_other() {
         let raw: &RawValue =
             serde_json::from_str(r#"{"command":"x","limit":"all","file_path":7}"#).unwrap();
-        let input = ToolInput::of(Some(raw));
+        let input = ToolInput::parse(Some(raw));
         assert_eq!((input.command.as_deref(), input.limit), (Some("x"), None));
         assert_eq!(input.file_path, None);
     }

@@ -1,27 +1,27 @@
-//! Kinds of notes that stay in front of the entry (`steering: [design] …`), because other
-//! parts must know these entries again: steering notes are collected over all jobs, and
-//! directives are never folded. Every other kind only chooses the section.
+//! Kinds that stay in an entry's text (`steering: [design] …`), because other code must recognize
+//! them. Steering notes are collected over all jobs, and directives are never folded. Other kinds
+//! only choose the section.
 
 use crate::compaction::flags::{flags, lead};
 use crate::compaction::says_nothing;
 
-/// What a coaching voice or an injection did to the work.
+/// A note about how coaching or an injection affected the work.
 pub const STEERING: &str = "steering";
-/// What the user said that binds.
+/// A binding instruction from the user.
 pub const DIRECTIVE: &str = "directive";
 
-/// A steering note, as it stands in an entry.
+/// A parsed steering note.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Steering<'a> {
-    /// The template or phase it speaks of, if it says so: `[name]` in front.
+    /// The template or phase it is about: `[name]` in front.
     pub about: Option<&'a str>,
     /// What it says.
     pub says: &'a str,
-    /// `none: why`: there was nothing to tell.
+    /// `none: why`: there was nothing to report.
     pub none: bool,
 }
 
-/// The steering note in an entry's text, if it is one that says something.
+/// Parses an entry's text. `None` if it is no steering note or says nothing.
 pub fn steering(text: &str) -> Option<Steering<'_>> {
     let (_, rest) = lead(flags(text).bare).filter(|(word, _)| word == STEERING)?;
     let (about, says) = match named(rest) {
@@ -32,20 +32,20 @@ pub fn steering(text: &str) -> Option<Steering<'_>> {
     (!says_nothing(says)).then_some(Steering { about, says, none })
 }
 
-/// `[name] rest`; a link is none.
+/// Splits `[name] rest`. A Markdown link does not count.
 fn named(text: &str) -> Option<(&str, &str)> {
     let (name, rest) = text.strip_prefix('[')?.split_once(']')?;
     let usable = !name.trim().is_empty() && !name.contains(['\n', '[']);
     (usable && !rest.starts_with(['(', '[', ':'])).then(|| (name.trim(), rest.trim_start()))
 }
 
-/// The entry's text with its kind in front, if it is a kind that stays: behind pin and
-/// checkbox, once. A steering note gets what it is about, unless it says so itself.
-pub fn marked(kind: &str, about: Option<&str>, text: &str) -> String {
+/// Adds the kind once to the text of steering notes and directives, after pin and checkbox. A
+/// steering note also gets what it is `about`, unless it says so itself.
+pub fn with_kind(kind: &str, about: Option<&str>, text: &str) -> String {
     let kind = kind.trim().to_lowercase();
     let flags = flags(text);
     let kept = [STEERING, DIRECTIVE].contains(&kind.as_str());
-    // No directive is nothing that binds; no steering is an answer to what was asked.
+    // "No directive" binds nothing. "No steering" answers a question.
     if !kept || kind == DIRECTIVE && flags.none || says_nothing(flags.bare) {
         return text.to_owned();
     }
@@ -57,7 +57,7 @@ pub fn marked(kind: &str, about: Option<&str>, text: &str) -> String {
     if word == kind && about.is_none() {
         return text.to_owned();
     }
-    // Markup that must stand at the start of a line keeps it.
+    // Some markup must stay at the start of a line.
     let gap = if ["```", "~~~", "|", ">"].iter().any(|m| says.starts_with(m)) { '\n' } else { ' ' };
     let about = about.map_or_else(String::new, |name| format!(" [{name}]"));
     let at = text.rfind(flags.bare).unwrap_or(0);
@@ -73,7 +73,7 @@ pub fn marked(kind: &str, about: Option<&str>, text: &str) -> String {
     .concat()
 }
 
-/// A name as it stands between brackets.
+/// Prepares a name for use inside brackets.
 pub fn label(name: &str) -> String {
     let words: Vec<_> = name.split_whitespace().collect();
     words.join(" ").replace('[', "(").replace(']', ")")
@@ -110,8 +110,8 @@ mod tests {
             ("directive", None, "scope: x", "directive: scope: x"),
             ("risk", None, "x", "x"),
         ] {
-            assert_eq!(marked(kind, about, text), expected, "{kind} {text}");
-            let again = marked(kind, about, expected);
+            assert_eq!(with_kind(kind, about, text), expected, "{kind} {text}");
+            let again = with_kind(kind, about, expected);
             assert_eq!(again, expected, "marked twice");
         }
     }

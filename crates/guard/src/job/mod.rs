@@ -1,5 +1,5 @@
-//! A job: the unit of work a compaction file belongs to, and what is kept about
-//! it beside that file. Pure; where jobs lie is `store::jobs`.
+//! A job: the unit of work a compaction file belongs to, with its record. Free of I/O.
+//! `files::jobs` stores jobs.
 
 pub mod kinds;
 pub mod phase;
@@ -28,7 +28,7 @@ pub fn default_name(project: &str, date: &str, number: u32) -> String {
     format!("{name}-{date}-{number}")
 }
 
-/// Whether a name is a default job's of the project, of any day.
+/// Whether a name is a default job name of this project, for any day.
 pub fn is_default(project: &str, name: &str) -> bool {
     let parts = name.rsplit_once('-').and_then(|(rest, number)| {
         let (_, date) = rest.rsplit_once('-')?;
@@ -48,7 +48,7 @@ mod tests {
     fn names_are_safe_in_paths() {
         assert_eq!(default_name("my app", "20260101", 2), "my-app-20260101-2");
         assert_eq!(default_name("..", "20260101", 1), "project-20260101-1");
-        assert!(base::paths::safe_name(&default_name("ünï", "20260101", 1)));
+        assert!(base::paths::is_safe_name(&default_name("ünï", "20260101", 1)));
     }
 
     #[test]

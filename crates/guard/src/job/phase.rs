@@ -1,6 +1,5 @@
-//! Phases: their names, and what a phase must have written down before it may be left.
-//! The shape compels: every section an agent writes needs an entry of this phase, or a
-//! `none: why`.
+//! Phases: their coaching, and what a phase must have written before its exit. Every section that
+//! the agent writes needs an entry from the phase, or a `none: why`.
 
 use std::collections::BTreeSet;
 use std::fmt::{self, Write as _};
@@ -10,13 +9,13 @@ use super::slice::Note;
 use super::{Phase, Record, Wrote};
 use crate::compaction::{Document, Entry, EntryId, Role, Shape, flags, prompt, says_nothing};
 
-/// The coaching that a job keeps for a phase: by its name in any case, else for any phase (`*`).
+/// The job's coaching for a phase: by name in any case, otherwise for any phase (`*`).
 pub fn coaching<'a>(record: &'a Record, name: &str) -> Option<&'a str> {
     let named = record.coaching.iter().find(|(key, _)| key.to_lowercase() == name.to_lowercase());
     named.map(|(_, text)| text.as_str()).or_else(|| record.coaching.get("*").map(String::as_str))
 }
 
-/// What an exit lacks.
+/// What is missing for an exit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Missing {
     /// A section without an entry.
@@ -27,20 +26,19 @@ pub enum Missing {
         section: usize,
         /// How many there are.
         has: u64,
-        /// How many it takes.
+        /// How many it needs.
         needs: u64,
     },
-    /// A note on what the coaching did to the work.
+    /// A note about the effect of the coaching.
     Steering,
 }
 
-/// What is missing for an exit from the phase: of the entries written since it was entered
-/// and of those that the exit brings, every section an agent writes needs one, `none: why`
-/// included; those for insight need `reflection_steps`; and where the phase was coached,
-/// one is a steering note.
+/// Lists what is missing for an exit, given the entries of the phase and those the exit adds. Every
+/// section that the agent writes needs one, `none: why` included. Insight needs `reflection_steps`.
+/// A coached phase needs a steering note.
 ///
-/// `none: why` is no reflection: a dial that an evasion turns off would be none. Who wants
-/// it to be enough sets the dial to 0.
+/// `none: why` is not a reflection, because it would make the setting pointless. Who accepts it
+/// sets the setting to 0.
 pub fn missing(
     shape: &Shape,
     phase: &Phase,
@@ -51,12 +49,12 @@ pub fn missing(
     let had: BTreeSet<EntryId> = phase.had.iter().copied().collect();
     let written = written(phase, document).map(|e| (e.section, e.id, e.text.as_str()));
     let sealed = phase.wrote.iter().map(|wrote| {
-        let id = EntryId::of(flags::flags(&wrote.text).bare);
+        let id = EntryId::from_text(flags::flags(&wrote.text).bare);
         (shape.find(&wrote.section), id, wrote.text.as_str())
     });
     let written = written.chain(sealed);
     let given = slice.iter().map(|note| (Some(note.section), note.id(), note.text.as_str()));
-    // Who says again what stood there has confirmed it, but has not reflected anew.
+    // A repeated entry counts as confirmed, but not as a new reflection.
     let all: Vec<_> = written.chain(given).filter(|(_, _, text)| !says_nothing(text)).collect();
     let reflects = |text: &str| !flags::flags(text).none && !steering(text).is_some_and(|s| s.none);
     let reflections: BTreeSet<EntryId> = all
@@ -86,13 +84,13 @@ pub fn missing(
     missing
 }
 
-/// The entries that a phase has written.
+/// The entries that the phase wrote.
 fn written<'a>(phase: &Phase, document: &'a Document) -> impl Iterator<Item = &'a Entry> {
     let had: BTreeSet<EntryId> = phase.had.iter().copied().collect();
     document.entries().filter(move |entry| !had.contains(&entry.id))
 }
 
-/// Ahead of a seal: what the phase has written stays written, wherever the seal folds it.
+/// Records before a seal what the phase wrote, because the seal may fold it away.
 pub fn sealed(phase: &mut Phase, document: &Document) {
     let shape = document.shape();
     for entry in written(phase, document).cloned().collect::<Vec<_>>() {
@@ -105,7 +103,7 @@ pub fn sealed(phase: &mut Phase, document: &Document) {
 }
 
 impl Missing {
-    /// The section it asks for.
+    /// The section that needs the entry.
     fn section(self, shape: &Shape) -> usize {
         match self {
             Self::Section(section) | Self::Reflection { section, .. } => section,
@@ -113,8 +111,8 @@ impl Missing {
         }
     }
 
-    /// What it is, in words.
-    pub fn named(self, shape: &Shape) -> impl fmt::Display {
+    /// Describes it in words.
+    pub fn describe(self, shape: &Shape) -> impl fmt::Display {
         match self {
             Self::Section(section) => format!("{}: no entry", shape.name(Some(section))),
             Self::Reflection { section, has, needs } => {
@@ -126,7 +124,7 @@ impl Missing {
     }
 }
 
-/// The form to fill: the missing headings, ready to run.
+/// A command to fill in, with the missing headings.
 pub fn form(shape: &Shape, missing: &[Missing]) -> String {
     let mut out = "brain-guard phase exit <<'EOF'\n".to_owned();
     for (index, section) in shape.sections.iter().enumerate() {
@@ -195,7 +193,7 @@ mod tests {
             check(&phase, 2, "", ""),
             [Missing::Reflection { section: 3, has: 1, needs: 2 }]
         );
-        // What stood there before the phase is none of it, sealed or not.
+        // Earlier entries do not belong to the phase, sealed or not.
         let mut phase = Phase { had: ids(FULL), ..Phase::default() };
         sealed(&mut phase, &parse(FULL, &shape));
         assert_eq!(phase.wrote, []);
@@ -230,7 +228,7 @@ mod tests {
             check(&phase, 1, &format!("{FULL}- d\n"), "## Threads\n- e\n"),
             [all[0], all[2]]
         );
-        // Said again is confirmed, but nothing was thought.
+        // A repeated entry is confirmed, but is no reflection.
         assert_eq!(check(&phase, 1, FULL, FULL), [reflection(0, 1)]);
     }
 

@@ -1,16 +1,16 @@
-//! What the user asked for in a job.
+//! The user's prompts in a job.
 
 use serde::{Deserialize, Serialize};
 
 use base::clock::Time;
 
-/// One prompt by a person.
+/// One prompt from a person.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Prompt {
     /// When.
     pub at: Time,
-    /// In which session.
+    /// The session.
     pub session: String,
-    /// The words.
+    /// Its text.
     pub text: String,
 }

@@ -1,4 +1,4 @@
-//! What `jobs/<job>/job.json` holds.
+//! The content of `jobs/<job>/job.json`.
 
 use std::collections::BTreeMap;
 
@@ -10,53 +10,54 @@ use crate::seal::Ages;
 use base::clock::Time;
 use base::plain;
 
-/// A job beside its compaction file. One without a `job.json` is as the default says.
+/// A job's record. Without a `job.json` the defaults hold.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Record {
-    /// Where it stands.
+    /// Its state.
     pub state: State,
-    /// Named by the guard, not by anybody: the first `focus` of a new name takes it over.
+    /// Whether the guard chose the name. The first `focus` on a new name renames such a job.
     pub auto: bool,
     /// When it was created.
     pub created: Option<Time>,
-    /// Who works on it. Whether that one still lives is `store::jobs`' to say.
+    /// Who works on it. `files::jobs` checks whether that session still lives.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub holder: Option<Holder>,
-    /// The session that put it aside; while that one goes on, the thread is still there.
+    /// The session that paused it. While that session continues, the work is still in its
+    /// conversation.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub paused_by: Option<String>,
-    /// The phase it is in.
+    /// The open phase.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub phase: Option<Phase>,
-    /// The phases it left, oldest first.
+    /// The finished phases, oldest first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub phases: Vec<PastPhase>,
-    /// Coaching of this job's own, by phase name; `*` for any phase.
+    /// The job's own coaching by phase name. `*` means any phase.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub coaching: BTreeMap<String, String>,
-    /// The last summary that was sealed into it.
+    /// The last summary that a seal added.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub summary: Option<Summed>,
-    /// The session that sealed it last.
+    /// The session that last sealed it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sealer: Option<Sealer>,
-    /// How old each entry of the last sealed file was, and how often referred to.
+    /// Age and reference count of each entry in the last sealed file.
     #[serde(skip_serializing_if = "Ages::is_empty")]
     pub entries: Ages,
-    /// Its way from session to session, oldest first.
+    /// Its sessions in order, oldest first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub lineage: Vec<Link>,
 }
 
-/// Where a job stands.
+/// The state of a job.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum State {
-    /// Worked on, or free to be.
+    /// Open for work.
     #[default]
     Active,
-    /// Put aside by a `pause`; its file stays as it is.
+    /// Set aside by `pause`. Its file does not change.
     Paused,
     /// Closed, with a sealed file.
     Completed,
@@ -65,15 +66,15 @@ pub enum State {
 /// The session that works on a job.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Holder {
-    /// Its id when it took the job; `/clear` changes the id and keeps the process.
+    /// Its id when it took the job. `/clear` changes the id but keeps the process.
     pub session: String,
-    /// Its client; `None` where the hooks never saw one, and then it holds nothing.
+    /// Its client. `None` if the hooks never saw one, and then it holds nothing.
     pub client: Option<Client>,
 }
 
 impl Holder {
-    /// Whether both are one: the same session, or another one of the same client.
-    pub fn is(&self, other: &Self) -> bool {
+    /// Whether both are the same session or belong to the same client.
+    pub fn is_same_worker(&self, other: &Self) -> bool {
         self.session == other.session || (self.client.is_some() && self.client == other.client)
     }
 }
@@ -84,31 +85,31 @@ impl Holder {
 pub struct Phase {
     /// Its name, free.
     pub name: String,
-    /// What the agent was told as it entered; told again to every session that wakes up in it.
+    /// The coaching told on entry, and again to every session that starts in it.
     pub coach: String,
     /// When it was entered.
     pub entered: Option<Time>,
-    /// By which session.
+    /// The session that entered it.
     pub session: String,
-    /// The entries that stood in the file then: what is not among them was written in the phase.
+    /// Entries that were in the file before. All others belong to the phase.
     pub had: Vec<EntryId>,
-    /// What it had written when the file was sealed: the seal may fold it away.
+    /// Entries it had written at a seal, because the seal may fold them away.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub wrote: Vec<Wrote>,
-    /// The guard's own coaching spoke up while it lasted.
+    /// Whether the guard coached the agent during the phase.
     pub coached: bool,
 }
 
 /// An entry of a phase.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Wrote {
-    /// The section it stood in, by name.
+    /// The name of its section.
     pub section: String,
     /// Its text, with flags.
     pub text: String,
 }
 
-/// A phase that was left.
+/// A finished phase.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct PastPhase {
@@ -120,26 +121,26 @@ pub struct PastPhase {
     pub left: Option<Time>,
 }
 
-/// A summary that a seal took in.
+/// A summary that a seal added.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Summed {
-    /// By which session.
+    /// The session that added it.
     pub session: String,
-    /// The version it was first sealed in.
+    /// The first version that contains it.
     pub version: u64,
 }
 
-/// A session that seals.
+/// The session that last sealed a job.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sealer {
     /// Its id.
     pub session: String,
-    /// Which one of the job's it is, counted from 1.
+    /// Its number among the job's sealing sessions, counted from 1.
     pub ordinal: u32,
 }
 
 impl Record {
-    /// The record with its texts as a verb would have written them: a checkout may bring any.
+    /// Cleans the texts as verbs would, because a checkout may contain anything.
     pub fn into_plain(mut self) -> Self {
         let name = |name: &str| phase_name(name).unwrap_or_else(|_| "unnamed".to_owned());
         let coach = |text: &str| plain::block(text, COACH_LETTERS);
@@ -157,7 +158,7 @@ impl Record {
         self
     }
 
-    /// Which one of the job's sessions seals, if this one does.
+    /// The number that this session has, or would get by sealing.
     pub fn ordinal(&self, session: &str) -> u32 {
         match &self.sealer {
             None => 1,
@@ -174,19 +175,19 @@ pub struct Link {
     pub from: String,
     /// The session that began.
     pub to: String,
-    /// The sealed version that crossed; `None` where the live file did, or nothing.
+    /// The delivered sealed version. `None` if the live file or nothing was delivered.
     pub version: Option<u64>,
     /// When.
     pub at: Time,
 }
 
-/// Letters a phase's coaching may have: every session that wakes up in the phase hears it again.
+/// Most letters of a phase's coaching. Every session that starts in the phase gets it again.
 pub const COACH_LETTERS: usize = 2000;
 
 /// Why a text cannot be a phase's name. The message says what to do.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidPhaseName {
-    /// It has this many letters, or a control character.
+    /// It is empty, has too many letters (this count), or a control character.
     #[error("a phase's name is one line of 1 to {NAME_LETTERS} letters; this has {0}")]
     Letters(usize),
     /// It has several lines.
@@ -194,7 +195,7 @@ pub enum InvalidPhaseName {
     Lines,
 }
 
-/// A phase's name as it is kept: white space evened out.
+/// Normalizes the white space of a phase's name, and checks it.
 pub fn phase_name(text: &str) -> Result<String, InvalidPhaseName> {
     let words: Vec<_> = text.split_whitespace().collect();
     let name = words.join(" ");
@@ -208,5 +209,5 @@ pub fn phase_name(text: &str) -> Result<String, InvalidPhaseName> {
     Ok(name)
 }
 
-/// Letters a phase's name may have.
+/// Most letters of a phase's name.
 pub const NAME_LETTERS: usize = 60;

@@ -1,4 +1,4 @@
-//! Why a job verb was refused: each reason names the way out.
+//! Reasons why a job verb is refused. Each one names the way out.
 
 use std::fmt;
 
@@ -9,72 +9,72 @@ use super::Holder;
 pub enum Refusal {
     /// The session is being cleared.
     Clearing,
-    /// Another session that lives works on the job.
+    /// Another live session works on the job.
     Held {
         /// The job.
         job: String,
         /// That session.
         by: Holder,
-        /// The job the session keeps, where it has another one.
+        /// The job that the session keeps, if it has another one.
         own: Option<String>,
     },
-    /// The name can't be given to a new job.
+    /// A new job cannot have this name.
     NameTaken {
         /// The name.
         job: String,
         /// Why.
         taken: Taken,
     },
-    /// There is no such job, and the verb makes none.
+    /// The job does not exist, and the verb creates none.
     NoSuchJob {
         /// The name.
         job: String,
-        /// Those there are.
+        /// The existing jobs.
         known: Vec<String>,
     },
-    /// No job is paused that nobody works on.
+    /// No paused job is free.
     NothingPaused,
-    /// Several are.
+    /// Several paused jobs are free.
     SeveralPaused(Vec<String>),
     /// The session has no job yet.
     NoJob,
-    /// The session ends in a boundary that has nothing to do with this.
+    /// The session ends in another boundary.
     OtherBoundary {
-        /// The job that crosses.
+        /// The job of that boundary.
         job: String,
     },
-    /// The job can't be completed yet.
+    /// The job cannot be completed yet.
     Unfinished {
         /// The job.
         job: String,
         /// What is missing.
         missing: Vec<Missing>,
     },
-    /// The job came with the checkout, and the user has not accepted it.
+    /// The job came with the checkout and the user has not accepted it.
     Found {
         /// The job.
         job: String,
     },
-    /// The job is closed, and nothing is written into it any more.
+    /// The job is closed and accepts no more notes.
     Completed {
         /// The job.
         job: String,
     },
 }
 
-/// What a job lacks to be completed.
+/// What prevents the completion of a job.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Missing {
     /// A phase is open.
     PhaseExit(String),
-    /// Its Prior Summary was not written by the session that completes it.
+    /// The session that completes it did not write its Prior Summary.
     Summary,
-    /// Its file is not sealed as it stands.
+    /// Its file is not sealed, or changed since.
     Seal,
 }
 
-/// A session as people find it again.
-pub fn named(holder: &Holder) -> String {
+/// Describes a session so that people can find it.
+pub fn describe_holder(holder: &Holder) -> String {
     match holder.client {
         Some(client) => format!("session {} (process {})", holder.session, client.pid),
         None => format!("session {}", holder.session),
@@ -88,15 +88,22 @@ impl fmt::Display for Refusal {
                 write!(f, "this session is being cleared; end your turn, and ask again after it")
             }
             Self::Held { job, by, own } => {
-                write!(f, "{} works on the job {job}, and one session at a time does", named(by))?;
+                write!(
+                    f,
+                    "{} already works on the job {job}; only one session can",
+                    describe_holder(by)
+                )?;
                 if let Some(own) = own {
-                    write!(f, "; this one stays on {own}")?;
+                    write!(f, "; this session keeps the job {own}")?;
                 }
-                write!(f, ". `brain-guard job pause` there, or its end, sets the job free")
+                write!(
+                    f,
+                    ". To free the job, run `brain-guard job pause` there or end that session"
+                )
             }
             Self::NameTaken { job, taken: Taken::Twin(twin) } => write!(
                 f,
-                "there is a job {twin}, and names that differ only in case are one on some disks; say `brain-guard job focus {twin}`, or choose another name than {job}"
+                "the job {twin} exists, and some disks ignore case; run `brain-guard job focus {twin}`, or choose a name other than {job}"
             ),
             Self::NameTaken { job, taken: Taken::Default } => write!(
                 f,
@@ -107,18 +114,17 @@ impl fmt::Display for Refusal {
                 "the job {job} came with the repository, so only your user can accept it: `/brain-guard:job accept {job}` at the prompt, or `brain-guard job accept {job}` in a terminal"
             ),
             Self::NoSuchJob { job, known } => {
-                write!(f, "there is no job {job} to take up; ")?;
+                write!(f, "there is no job {job} to resume; ")?;
                 if known.is_empty() {
-                    write!(f, "there is none at all yet; ")?;
+                    write!(f, "this project has no jobs yet; ")?;
                 } else {
-                    write!(f, "there are: {}; ", known.join(", "))?;
+                    write!(f, "jobs: {}; ", known.join(", "))?;
                 }
-                write!(f, "`brain-guard job focus {job}` would begin it")
+                write!(f, "`brain-guard job focus {job}` starts it")
             }
-            Self::NothingPaused => write!(
-                f,
-                "no job is paused that nobody works on; `brain-guard job list` shows them all"
-            ),
+            Self::NothingPaused => {
+                write!(f, "no paused job is free; `brain-guard job list` shows all jobs")
+            }
             Self::SeveralPaused(names) => {
                 write!(f, "several jobs are paused; name one: {}", names.join(", "))
             }
@@ -150,9 +156,9 @@ fn unfinished(f: &mut fmt::Formatter<'_>, job: &str, missing: &[Missing]) -> fmt
             }
             Missing::Summary => write!(
                 f,
-                "\n  its Prior Summary is not this session's, and it is all that crosses: say what the next work must know"
+                "\n  this session did not write the job's Prior Summary, and only that summary is handed over: write what the next work must know"
             )?,
-            Missing::Seal => write!(f, "\n  its file is not sealed as it stands")?,
+            Missing::Seal => write!(f, "\n  its file is not sealed, or changed after the seal")?,
         }
     }
     let seals = missing.iter().any(|one| !matches!(one, Missing::PhaseExit(_)));
@@ -169,11 +175,11 @@ fn unfinished(f: &mut fmt::Formatter<'_>, job: &str, missing: &[Missing]) -> fmt
     Ok(())
 }
 
-/// Why a name can't become a new job's.
+/// Why a new job cannot have a name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Taken {
-    /// A job of this name is there, in other case.
+    /// A job has this name in other case.
     Twin(String),
-    /// The guard gave it to another session as its default job's.
+    /// It is the default job of another session.
     Default,
 }

@@ -1,4 +1,4 @@
-//! What a phase's exit hands in: Markdown under the sections' headings, or notes by kind.
+//! Parses the notes of a phase's exit: Markdown under section headings, or notes by kind.
 
 use super::kinds;
 use crate::compaction::{
@@ -6,52 +6,50 @@ use crate::compaction::{
     parse, says_nothing,
 };
 
-/// One entry, and the section it goes to.
+/// One entry and its section.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Note {
     /// Index in the shape.
     pub section: usize,
     /// How it is marked.
     pub marker: Marker,
-    /// What it says, flags and kind in front.
+    /// Its text, with flags and kind.
     pub text: String,
-    /// Goes to the top of its section: a next step.
+    /// Whether it goes to the top of its section, as a next step does.
     pub first: bool,
 }
 
 impl Note {
-    /// What it will be called in the file.
+    /// Its id in the file.
     pub fn id(&self) -> EntryId {
-        EntryId::of(flags::flags(&self.text).bare)
+        EntryId::from_text(flags::flags(&self.text).bare)
     }
 }
 
-/// Why a slice can't be taken as it is. Nothing of it is written then.
+/// Why the text is rejected. Nothing of it is written then.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SliceError {
     /// Text that belongs to no section.
-    #[error(
-        "line {line} stands under no section's heading ({head:?}); put it under one of: {known}"
-    )]
+    #[error("line {line} is not under a section heading ({head:?}); put it under one of: {known}")]
     Outside {
         /// Where, counted from 1.
         line: usize,
         /// Its first words.
         head: String,
-        /// The sections there are.
+        /// The existing sections.
         known: String,
     },
-    /// A heading that names no section, with text below it.
+    /// A heading with text below it that names no section.
     #[error("line {line}: no section is called {heading:?}; there are: {known}")]
     Heading {
         /// Where, counted from 1.
         line: usize,
-        /// What it says.
+        /// The heading.
         heading: String,
-        /// The sections there are.
+        /// The existing sections.
         known: String,
     },
-    /// The commits' section.
+    /// An entry in the section for commits.
     #[error("line {line}: {section} is written by brain-guard alone; leave it out")]
     Git {
         /// Where, counted from 1.
@@ -59,20 +57,20 @@ pub enum SliceError {
         /// Its name.
         section: String,
     },
-    /// No route for a kind.
+    /// An unknown kind.
     #[error("unknown kind {kind:?}; kinds: {known}")]
     Kind {
-        /// What was asked for.
+        /// The given kind.
         kind: String,
-        /// The kinds there are.
+        /// The known kinds.
         known: String,
     },
 }
 
-/// The notes a text of one kind makes.
+/// Parses a text of one kind.
 ///
 /// # Errors
-/// The kind leads nowhere, or to the commits.
+/// The kind is unknown or leads to the section for commits.
 pub fn of_kind(
     shape: &Shape,
     kind: &str,
@@ -86,13 +84,13 @@ pub fn of_kind(
     };
     let first = kind.trim().eq_ignore_ascii_case(NEXT);
     let entries = notes(text).into_iter().map(|(marker, text)| {
-        let (marker, text) = note(&marker, &kinds::marked(kind, about, &text));
+        let (marker, text) = note(&marker, &kinds::with_kind(kind, about, &text));
         Note { section, marker, text, first }
     });
     Ok(entries.collect())
 }
 
-/// The line of the first heading of a section in a text, counted from 1, and what it says.
+/// The first section heading in a text: its line, counted from 1, and its text.
 pub fn first_heading(text: &str, shape: &Shape) -> Option<(usize, String)> {
     let document = parse(text, shape);
     let block = document.blocks().iter().find(|block| block.kind == BlockKind::Section)?;
@@ -100,12 +98,12 @@ pub fn first_heading(text: &str, shape: &Shape) -> Option<(usize, String)> {
     Some((line_of(text, block.range.start), heading.trim().to_owned()))
 }
 
-/// Reads Markdown under section headings: names, aliases and roles, at any level. A heading
-/// of another name inside a section makes one entry with what stands below it, as the seal
-/// would. Comments, empty items and the text's title say nothing.
+/// Parses Markdown under section headings: names, aliases and roles, at any level. Another heading
+/// inside a section becomes one entry with the text below it, as in a seal. Comments, empty items
+/// and the title are ignored.
 ///
 /// # Errors
-/// What stands under no section, or under that of the commits, by its line.
+/// Text under no section or under the section for commits, with its line.
 pub fn read(text: &str, shape: &Shape) -> Result<Vec<Note>, SliceError> {
     let shape = &with_roles(shape);
     let document = parse(text, shape);
@@ -146,7 +144,7 @@ pub fn read(text: &str, shape: &Shape) -> Result<Vec<Note>, SliceError> {
 struct Reader<'a> {
     document: &'a Document<'a>,
     notes: Vec<Note>,
-    /// Section, heading and entries below it, and whether one of them went its own way.
+    /// Section, heading with its entries, and whether one of them became a separate note.
     group: Option<(usize, String, bool)>,
 }
 
@@ -186,7 +184,7 @@ impl Reader<'_> {
 
     fn close(&mut self) {
         let Some((section, text, parted)) = self.group.take() else { return };
-        // A heading whose entries all went their own way says nothing more.
+        // A heading is dropped if all its entries became separate notes.
         if !parted || text.contains('\n') {
             let (marker, text) = note(&Marker::Bullet, &text);
             self.notes.push(Note { section, marker, text, first: false });
@@ -194,14 +192,14 @@ impl Reader<'_> {
     }
 }
 
-/// A kind or `none:` with nothing behind it, as a form has it.
+/// A kind or `none:` without text, as in an empty form.
 fn unfilled(text: &str) -> bool {
     let bare = flags::flags(text).bare;
     let form = |word: &str| [kinds::STEERING, kinds::DIRECTIVE, "none"].contains(&word);
     flags::lead(bare).is_some_and(|(word, rest)| form(&word) && says_nothing(rest))
 }
 
-/// The shape with its roles as headings.
+/// Adds the roles as heading aliases.
 fn with_roles(shape: &Shape) -> Shape {
     let mut wider = shape.clone();
     for index in 0..shape.sections.len() {

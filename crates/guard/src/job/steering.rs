@@ -1,5 +1,5 @@
-//! What coaching voices and injections did to the work, over all jobs: the steering notes
-//! by the template or phase they speak of, so that a voice that misled can be re-tuned.
+//! Collects the steering notes of all jobs by the template or phase they are about. They show which
+//! coaching misled the work.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,32 +13,32 @@ use crate::compaction::{EntryId, Shape, parse};
 pub struct Source {
     /// Its job.
     pub job: String,
-    /// Where it lies, for the reader.
+    /// Its path, for display.
     pub place: String,
     /// Its text.
     pub text: String,
 }
 
-/// What a note can speak of.
+/// What a note can be about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Voice {
-    /// A text of the guard's under `templates/`.
+    /// A text template of the guard.
     Template,
-    /// A phase of some job, or of the settings.
+    /// A phase of a job or of the settings.
     Phase,
-    /// Something else that a note names.
+    /// Something else.
     Other,
 }
 
-/// The notes on one voice.
+/// The notes about one voice.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Group {
-    /// Its name; `None` for notes that name nothing that is known.
+    /// Its name. `None` if the notes name nothing known.
     pub about: Option<String>,
     /// What it is.
     pub voice: Option<Voice>,
-    /// The notes, in the order of their sources.
+    /// The notes in source order.
     pub notes: Vec<Note>,
 }
 
@@ -47,17 +47,17 @@ pub struct Group {
 pub struct Note {
     /// What it says.
     pub text: String,
-    /// It says that there was nothing to tell (`none: why`).
+    /// It says that there was nothing to report (`none: why`).
     pub none: bool,
     /// Its job.
     pub job: String,
-    /// File and line it was found at first.
+    /// File and line of its first occurrence.
     pub place: String,
 }
 
-/// The notes of all sources, each once a job however often it was kept, by what they speak
-/// of: `[name]` in front, else the longest known name that stands in the text. `templates`
-/// and `phases` are the known names.
+/// Groups the notes of all sources. Each note counts once per job. Its group is the `[name]` in
+/// front, otherwise the longest known name in its text. The known names are `templates` and
+/// `phases`.
 pub fn collect(
     sources: &[Source],
     shape: &Shape,
@@ -69,12 +69,12 @@ pub fn collect(
     known.extend(phases.iter().map(|name| (Voice::Phase, name.as_str())));
     known.sort_by_key(|(_, name)| std::cmp::Reverse(name.chars().count()));
     let mut seen = BTreeSet::new();
-    // By the name in lower case; notes about nothing come last.
+    // Keyed by lower-case name. Notes about nothing come last.
     let mut groups: BTreeMap<(bool, String), Group> = BTreeMap::new();
     for source in sources {
         for entry in parse(&source.text, shape).entries() {
             let Some(note) = steering(&entry.text) else { continue };
-            if !seen.insert((source.job.as_str(), EntryId::of(note.says))) {
+            if !seen.insert((source.job.as_str(), EntryId::from_text(note.says))) {
                 continue;
             }
             let named = note.about.map(|about| {
@@ -106,10 +106,10 @@ fn key(name: &str) -> String {
     name.to_lowercase()
 }
 
-/// Whether a text names something, as a word of its own.
+/// Whether a text contains a name as a separate word.
 fn mentions(text: &str, name: &str) -> bool {
     let (text, name) = (key(text), key(name));
-    // A name like `a` stands in any text.
+    // A name like `a` is in any text.
     if name.chars().count() < 3 {
         return false;
     }

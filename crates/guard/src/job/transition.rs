@@ -1,5 +1,5 @@
-//! From a job verb and what is true around it to effects, or to a refusal with its
-//! way out. The one place that knows what may follow what.
+//! Decides what a job verb does, or refuses it with a way out. This is the only place that knows
+//! which step may follow which.
 
 mod terms;
 
@@ -9,10 +9,10 @@ use crate::boundary::Delivery;
 
 pub use terms::{Ask, Done, Effect, Held, Seen, Situation, Transition, UnderWay, Verb};
 
-/// What a verb does.
+/// Decides what a verb does.
 ///
 /// # Errors
-/// Why it may not, with the way out.
+/// Why it is refused, with the way out.
 pub fn transition(verb: Verb, at: &Situation) -> Result<Transition, Refusal> {
     if at.under_way.as_ref().is_some_and(|boundary| boundary.clearing) {
         return Err(Refusal::Clearing);
@@ -52,7 +52,7 @@ fn focus(at: &Situation, no_clear: bool, resume: bool) -> Result<Transition, Ref
     Ok(Transition { effects, crosses, done })
 }
 
-/// The named job is none yet.
+/// Handles a named job that does not exist yet.
 fn begin(
     at: &Situation,
     named: &Seen,
@@ -64,14 +64,14 @@ fn begin(
         return Err(Refusal::NoSuchJob { job, known: at.known.clone() });
     }
     if at.own.as_ref().is_some_and(|own| own.name == job) {
-        // The claimed name of its own default job: made with the first note.
+        // Its own default job, whose file the first note creates.
         return Ok(Transition { effects: Vec::new(), crosses: None, done: Done::Stays(job) });
     }
     if let Some(taken) = &at.taken {
         return Err(Refusal::NameTaken { job, taken: taken.clone() });
     }
-    // A person's prompt that begins a job is in this conversation, and so is what was
-    // found out since: it stays.
+    // The prompt that started the job, and everything found since, are in this conversation. So it
+    // is not cleared.
     let bootstraps = at.asked && at.own.as_ref().is_some_and(|own| own.auto);
     let adopts = |own: &&Seen| {
         let active = own.record.as_ref().is_some_and(|record| record.state == State::Active);
@@ -92,7 +92,7 @@ fn begin(
     Ok(Transition { effects, crosses, done: Done::Created(job) })
 }
 
-/// What becomes of the session's job when it turns to another one.
+/// What happens to the session's job when it switches to another one.
 fn leave(at: &Situation, next: &str) -> Option<Effect> {
     let own = at.own.as_ref().filter(|own| own.name != next)?;
     let active = own.record.as_ref()?.state == State::Active;
@@ -101,8 +101,8 @@ fn leave(at: &Situation, next: &str) -> Option<Effect> {
     mine.then(|| Effect::Leave { job: own.name.clone(), aside })
 }
 
-/// The session's job, if there is one that it may change.
-fn own(at: &Situation) -> Result<(&Seen, &Record), Refusal> {
+/// The session's job, if it may change it.
+fn own_job(at: &Situation) -> Result<(&Seen, &Record), Refusal> {
     let own = at.own.as_ref().ok_or(Refusal::NoJob)?;
     let record = own.record.as_ref().ok_or(Refusal::NoJob)?;
     match &own.held {
@@ -112,7 +112,7 @@ fn own(at: &Situation) -> Result<(&Seen, &Record), Refusal> {
 }
 
 fn pause(at: &Situation) -> Result<Transition, Refusal> {
-    let (own, record) = own(at)?;
+    let (own, record) = own_job(at)?;
     if record.state == State::Completed {
         return Err(Refusal::NoJob);
     }
@@ -125,7 +125,7 @@ fn pause(at: &Situation) -> Result<Transition, Refusal> {
 }
 
 fn complete(at: &Situation) -> Result<Transition, Refusal> {
-    let (own, record) = own(at)?;
+    let (own, record) = own_job(at)?;
     let job = own.name.clone();
     if let Some(boundary) = &at.under_way
         && (boundary.delivery != Delivery::Sealed || boundary.job != job)
@@ -145,11 +145,11 @@ fn complete(at: &Situation) -> Result<Transition, Refusal> {
     Ok(Transition { effects, crosses, done: Done::Completed { job, version } })
 }
 
-/// The paused job that a `resume` without a name means: the one this session put
-/// aside, else the only one that nobody works on.
+/// The job that a `resume` without a name means: the one this session paused, otherwise the only
+/// free one.
 ///
 /// # Errors
-/// None or several; the message lists them.
+/// There is none, or there are several. The message lists them.
 pub fn meant<'a>(jobs: &'a [Seen], session: &str) -> Result<&'a Seen, Refusal> {
     let paused = |seen: &&Seen| {
         let paused = seen.record.as_ref().is_some_and(|record| record.state == State::Paused);

@@ -1,5 +1,5 @@
-//! Which class a tool belongs to. The names are those of the client's own tools
-//! (seen with client 2.1.329); a table in the settings overrides them.
+//! Sorts tools into classes. The names are those of the client's own tools (client 2.1.329); a
+//! table in the settings overrides them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,14 +16,14 @@ pub enum Band {
     Write,
     /// Runs commands.
     Shell,
-    /// Starts other agents or later turns, whose reports re-inflate the context.
+    /// Starts other agents or later turns, whose reports fill the context again.
     Dispatch,
     /// Steers the session; never blocked.
     Control,
 }
 
 impl Band {
-    /// The band's name as settings and messages spell it.
+    /// The band's name in settings and messages.
     pub fn name(self) -> &'static str {
         match self {
             Self::Read => "read",
@@ -36,7 +36,7 @@ impl Band {
 }
 
 impl Band {
-    /// What an agent does with its tools, in words.
+    /// What an agent does with tools of this band.
     pub fn activity(self) -> &'static str {
         match self {
             Self::Read => "reading new files",
@@ -48,12 +48,12 @@ impl Band {
     }
 }
 
-/// Several bands as words.
-pub fn listed(bands: impl IntoIterator<Item = Band>) -> String {
+/// Names of several bands, joined by commas.
+pub fn join_names(bands: impl IntoIterator<Item = Band>) -> String {
     bands.into_iter().map(Band::name).collect::<Vec<_>>().join(", ")
 }
 
-/// What a tier that blocks these bands does to the agent, in words: a clause.
+/// A clause that says what a tier with these blocked bands does to the agent.
 pub fn effect(bands: &BTreeSet<Band>) -> String {
     let all = [Band::Read, Band::Write, Band::Shell, Band::Dispatch];
     if all.iter().all(|band| bands.contains(band)) {
@@ -68,8 +68,8 @@ pub fn effect(bands: &BTreeSet<Band>) -> String {
     }
 }
 
-/// The band of a tool: the settings' table first (whole names, or a prefix that
-/// ends in `*`), then the built-in one; tools nobody knows bring text in: read.
+/// The band of a tool: by the settings' table first (whole names, or a prefix that ends in `*`),
+/// then by the built-in one. Unknown tools count as `Read`.
 pub fn band(tool: &str, overrides: &BTreeMap<String, Band>) -> Band {
     if let Some(band) = overrides.get(tool) {
         return *band;
@@ -108,7 +108,7 @@ fn built_in(tool: &str) -> Band {
         | "mcp__plugin_brain-guard_brain-guard__purge_control"
         | "mcp__brain-guard__purge_control" => Band::Control,
         _ if tool.starts_with("Cron") => Band::Dispatch,
-        // EnterPlanMode among them: plan mode is only coached, and the agent would read on in it.
+        // Includes EnterPlanMode: nothing is blocked in plan mode, so the agent would keep reading.
         _ => Band::Read,
     }
 }

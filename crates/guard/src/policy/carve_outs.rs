@@ -1,21 +1,21 @@
-//! What stays possible at any stance: the agent's own verbs, and the compaction
-//! file. Recognised by an allow-list, never by parsing shell.
+//! What stays allowed at every tier: the guard's own verbs and the compaction file. An allow-list
+//! recognizes them, never a guess about shell.
 
 use super::verbs;
 use std::fmt::Write as _;
 
 use super::operator::is_operators;
 use super::shell::{Word, accepted_commands};
-use base::shown::quoted;
+use base::shown::shell_quote;
 
-/// What the hook puts in, and the way to a file that is no job's.
+/// Flags that only the hook may give; `--file` could name a file that belongs to no job.
 const HOOKS_OWN: [&str; 4] = ["--session", "--call", "--project", "--file"];
 
-/// Who we are in this call, for the rewrite of the agent's command.
+/// The call that runs a command, for the command's rewrite.
 #[derive(Debug, Clone)]
 pub struct Caller<'a> {
-    /// Absolute path of the running binary: a plugin's `bin/` is only appended
-    /// to `PATH`, and a repository's own `brain-guard` must not run unasked.
+    /// Absolute path of the running binary. A plugin's `bin/` is last in `PATH`, and a
+    /// repository's own `brain-guard` must not run without permission.
     pub program: &'a str,
     /// Session the call belongs to.
     pub session: &'a str,
@@ -25,35 +25,34 @@ pub struct Caller<'a> {
     pub project: &'a str,
 }
 
-/// A shell command that runs nothing but our verbs.
+/// A shell command that runs only our verbs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OwnCommand {
     /// The command with our absolute path and the caller's ids put in.
     pub rewritten: String,
     /// The verbs it runs, in order.
     pub verbs: Vec<String>,
-    /// The words that stand behind them: a job's name may be among these.
+    /// The words after the verbs, which may include a job's name.
     pub words: Vec<String>,
 }
 
-/// Recognises `[cd <project> &&] brain-guard VERB … [&& | ; | newline …] [2>&1]`
-/// with quoted heredocs, and rewrites it. `None` for everything else.
-/// `is_project` tells whether the `cd`'s argument is the project's root.
+/// Recognizes `[cd <project> &&] brain-guard VERB … [&& | ; | newline …] [2>&1]` with quoted
+/// heredocs, and rewrites it. `None` for everything else. `is_project` checks the argument of `cd`.
 pub fn own_command(
     command: &str,
     caller: &Caller,
     is_project: impl Fn(&str) -> bool,
 ) -> Option<OwnCommand> {
-    recognise(command, caller, is_project).ok()
+    parse_own_command(command, caller, is_project).ok()
 }
 
-/// Why the hook does not accept a command as one of our own, in words for the agent.
+/// Why the hook does not accept a command as our own, in words for the agent.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct NotOwnCommand(String);
 
-/// As [`own_command`], with what stands against it.
-pub fn recognise(
+/// Like [`own_command`], but with the reason if it is not accepted.
+pub fn parse_own_command(
     command: &str,
     caller: &Caller,
     is_project: impl Fn(&str) -> bool,
@@ -69,7 +68,7 @@ pub fn recognise(
         let Some((program, rest)) = simple.split_first() else { continue };
         if index == 0 && program.text == "cd" {
             if rest.len() != 1 || !is_project(&rest[0].text) {
-                return refuse(format!("`cd` goes elsewhere than to {}", caller.project));
+                return refuse(format!("`cd` must go to {}", caller.project));
             }
             continue;
         }
@@ -79,23 +78,23 @@ pub fn recognise(
         let Some(verb) = rest.first() else { return refuse("brain-guard has no verb".into()) };
         if !verbs::AGENT_VERBS.contains(&verb.text.as_str()) {
             let verbs = verbs::AGENT_VERBS.join(", ");
-            return refuse(format!("`{}` is none of the verbs {verbs}", shown(&verb.text)));
+            return refuse(format!("`{}` is not one of the verbs {verbs}", shown(&verb.text)));
         }
         let texts: Vec<&str> = rest.iter().map(|w| w.text.as_str()).collect();
         if is_operators(&texts, false) {
-            return refuse(format!("`{}` is the user's to run", shown(&texts.join(" "))));
+            return refuse(format!("only the user may run `{}`", shown(&texts.join(" "))));
         }
         let foreign = |w: &&Word| HOOKS_OWN.iter().any(|flag| w.text.starts_with(flag));
         if let Some(word) = rest.iter().find(foreign) {
-            return refuse(format!("`{}` is not the agent's to give", shown(&word.text)));
+            return refuse(format!("an agent may not pass `{}`", shown(&word.text)));
         }
         rewritten.push_str(&command[copied..program.range.start]);
-        rewritten.push_str(&quoted(caller.program));
+        rewritten.push_str(&shell_quote(caller.program));
         rewritten.push_str(&command[program.range.end..verb.range.end]);
         for (flag, value) in
             [("session", caller.session), ("call", caller.call), ("project", caller.project)]
         {
-            let _ = write!(rewritten, " --{flag} {}", quoted(value));
+            let _ = write!(rewritten, " --{flag} {}", shell_quote(value));
         }
         copied = verb.range.end;
         verbs.push(verb.text.clone());
@@ -109,7 +108,7 @@ pub fn recognise(
     }
 }
 
-/// Whether a command runs our program and nothing else, whatever verbs and flags.
+/// Whether a command runs only our program, with any verbs and flags.
 pub fn runs_only_ours(command: &str, program: &str) -> bool {
     let ours = |words: &Vec<Word>| {
         words
@@ -119,7 +118,7 @@ pub fn runs_only_ours(command: &str, program: &str) -> bool {
     accepted_commands(command).is_ok_and(|commands| commands.iter().all(ours))
 }
 
-/// The beginning of a word that an agent wrote.
+/// The beginning of a word from the agent, escaped.
 fn shown(word: &str) -> String {
     word.chars().take(40).flat_map(char::escape_debug).collect()
 }
@@ -159,18 +158,20 @@ mod tests {
     #[test]
     fn what_stands_against_a_command_is_told() {
         for (command, why) in [
-            ("cd /else && brain-guard seal", "`cd` goes elsewhere than to /my p"),
+            ("cd /else && brain-guard seal", "`cd` must go to /my p"),
             ("brain-guard seal && ls -l", "`ls` is not brain-guard"),
             ("brain-guard", "brain-guard has no verb"),
-            ("brain-guard append x --session y", "`--session` is not the agent's to give"),
+            ("brain-guard append x --session y", "an agent may not pass `--session`"),
             ("", "it runs no verb"),
             ("brain-guard append x | sh", "`|` outside single quotes at column 22"),
         ] {
-            let told = recognise(command, &CALLER, |p| p == "/my p").unwrap_err().to_string();
+            let told =
+                parse_own_command(command, &CALLER, |p| p == "/my p").unwrap_err().to_string();
             assert_eq!(told, why, "{command}");
         }
-        let verb = recognise("brain-guard override", &CALLER, |_| true).unwrap_err().to_string();
-        assert!(verb.starts_with("`override` is none of the verbs append, "), "{verb}");
+        let verb =
+            parse_own_command("brain-guard override", &CALLER, |_| true).unwrap_err().to_string();
+        assert!(verb.starts_with("`override` is not one of the verbs append, "), "{verb}");
     }
 
     #[test]

@@ -1,27 +1,26 @@
-//! When the agent is told, and the figures it is told: facts, never a countdown
-//! (orders from nowhere are taken for prompt injection).
+//! When the agent gets a note, and the figures in it. They are facts, never a countdown: agents
+//! take orders without a source for prompt injection.
 
-use base::shown::grouped;
+use base::shown::group_thousands;
 use serde::{Deserialize, Serialize};
 
 use base::clock::Time;
 use sessions::gauge::Reading;
 
-/// What was said last, for the claim that it is said once.
+/// State at the last note, so that each note is given once.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Told {
-    /// The rank the last note was about.
+    /// The tier's rank.
     pub rank: usize,
-    /// The deciding gauge's percent then.
+    /// Percent of the deciding gauge.
     pub percent: f64,
-    /// Calls of the session then.
+    /// Calls of the session so far.
     pub calls: u64,
 }
 
-/// Whether a note is due: a higher rank was entered, or below the top of the
-/// ramp `every_percent` or `every_calls` have passed. At the top every denial
-/// says it already.
+/// Whether a note is due: the rank rose, or `every_percent` or `every_calls` have passed below
+/// the top rank. At the top every denial says it already.
 pub fn note_due(told: &Told, now: &Told, top: usize, every_percent: f64, every_calls: u64) -> bool {
     if now.rank == 0 {
         return false;
@@ -41,8 +40,8 @@ pub fn figure(reading: &Reading, unit: &str, now: Time) -> String {
     format!(
         "{:.1} % ({} of {} {unit}, {}, {age})",
         reading.percent(),
-        grouped(reading.used),
-        grouped(reading.limit),
+        group_thousands(reading.used),
+        group_thousands(reading.limit),
         reading.source.name(),
     )
 }
@@ -72,7 +71,7 @@ mod tests {
         let reading = Reading { used: 226_000, limit: 967_000, source: Source::Transcript, at };
         let text = figure(&reading, "tokens", at + chrono::Duration::seconds(3));
         assert_eq!(text, "23.4 % (226,000 of 967,000 tokens, transcript, 3 s old)");
-        assert_eq!(grouped(7), "7");
-        assert_eq!(grouped(1_234_567), "1,234,567");
+        assert_eq!(group_thousands(7), "7");
+        assert_eq!(group_thousands(1_234_567), "1,234,567");
     }
 }

@@ -1,4 +1,4 @@
-//! What happens to one tool call.
+//! Decides on one tool call.
 
 use super::bands::Band;
 use super::carve_outs::OwnCommand;
@@ -6,14 +6,14 @@ use super::ramp::Ramp;
 use super::stance::Stance;
 use super::verbs;
 
-/// What the call would touch of ours.
+/// What a call touches that belongs to the guard.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Target {
-    /// Nothing of ours.
+    /// Nothing of the guard.
     Other,
     /// The compaction file itself, through Read, Edit or Write.
     CompactionFile,
-    /// Our own verbs and nothing else.
+    /// Only our own verbs.
     Own(OwnCommand),
     /// The override, our settings or our state.
     Operator,
@@ -26,13 +26,13 @@ pub struct Call<'a> {
     pub tool: &'a str,
     /// Its band.
     pub band: Band,
-    /// Fired inside a subagent.
+    /// A subagent made it.
     pub subagent: bool,
-    /// What it touches of ours.
+    /// What it touches that belongs to the guard.
     pub target: Target,
-    /// A valid seal waits for its boundary.
+    /// The notes are sealed, and the boundary is pending.
     pub sealed: bool,
-    /// It asks a person, and nobody is there.
+    /// It asks a person, and nobody is there to answer.
     pub unanswerable: bool,
 }
 
@@ -41,18 +41,18 @@ pub struct Call<'a> {
 pub enum Denial {
     /// The tier blocks the tool's band.
     Tier,
-    /// The file is sealed, the turn should end.
+    /// The notes are sealed, so the turn should end.
     Sealed,
-    /// It is the operator's.
+    /// Only the operator may do it.
     Operator,
-    /// Close, seal, phase and job are the main loop's.
+    /// Subagents may not run `close`, `seal`, `phase` and `job`.
     MainLoopOnly,
-    /// A question where the session is to end, and nobody is there to answer it.
+    /// A question at the end of the session that nobody can answer.
     Unanswerable,
 }
 
 impl Denial {
-    /// The word the log and the journal use.
+    /// The name in the log and the journal.
     pub fn name(self) -> &'static str {
         match self {
             Self::Tier => "tier",
@@ -64,21 +64,21 @@ impl Denial {
     }
 }
 
-/// The verdict on one call.
+/// The decision on one call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Decision {
-    /// No opinion: the client's own rules stand.
+    /// No opinion: the client's own rules apply.
     Pass,
-    /// Let it run unasked, with this command if one is given.
+    /// Runs without a permission prompt, with this command if there is one.
     Allow(Option<String>),
-    /// A file read before may be read again, this many lines of it.
+    /// This many lines of an already read file may be read again.
     PartialRead(u64),
     /// Refused.
     Deny(Denial),
 }
 
-/// Decides. `known_file` tells whether the session has read or
-/// edited the call's file before; asked only where it matters.
+/// Decides. `known_file` returns whether the session has read or edited the call's file before; it
+/// is called only if needed.
 pub fn decide(
     call: &Call,
     stance: &Stance,
@@ -89,7 +89,7 @@ pub fn decide(
     match &call.target {
         Target::Operator => return Decision::Deny(Denial::Operator),
         Target::Own(own) => {
-            let main_only = |verb: &String| !verbs::subagents(verb);
+            let main_only = |verb: &String| !verbs::is_subagent_verb(verb);
             return if call.subagent && own.verbs.iter().any(main_only) {
                 Decision::Deny(Denial::MainLoopOnly)
             } else {
@@ -122,7 +122,7 @@ pub fn decide(
     Decision::Deny(Denial::Tier)
 }
 
-/// Whether only the notes may be changed.
+/// Whether only the compaction file may be changed.
 pub fn is_at_top(stance: &Stance, ramp: &Ramp) -> bool {
     ramp.first_blocking() <= ramp.top() && stance.effective(ramp) >= ramp.top()
 }

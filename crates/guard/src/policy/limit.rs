@@ -1,6 +1,6 @@
-//! The limit: tokens at which the client compacts the conversation by itself. The guard counts
-//! a context of that size as full. The formula, its sources and their precedence were measured
-//! on client 2.1.330.
+//! The limit: tokens at which the client compacts the conversation by itself. At that size the
+//! guard counts the context as full. The formula, its sources and their precedence were measured on
+//! client 2.1.330.
 
 mod launch;
 
@@ -22,7 +22,7 @@ const ANSWER: u64 = 20_000;
 /// The client raises smaller windows to this one.
 pub const LEAST_WINDOW: u64 = 100_000;
 
-/// A settings file of the client's, lowest precedence first.
+/// One of the client's settings files, lowest precedence first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Layer {
@@ -36,7 +36,7 @@ pub enum Layer {
     Local,
     /// The file or JSON that `--settings` names.
     CommandLine,
-    /// An administrator's.
+    /// The administrator's settings.
     Managed,
 }
 
@@ -69,9 +69,9 @@ pub enum LimitSource {
     Settings(Layer),
     /// A variable that turns auto-compact off.
     OffByVariable,
-    /// `autoCompactEnabled` in a settings file.
+    /// `autoCompactEnabled` is false in a settings file.
     Off(Layer),
-    /// The client reports a figure that none of these explains.
+    /// The client reports a limit that none of these explains.
     Client,
 }
 
@@ -99,29 +99,29 @@ pub struct Limit {
     pub source: LimitSource,
 }
 
-/// What the client's environment says. Hooks get the variables of settings' `env` blocks, too.
+/// The client's environment variables. Hooks also get those of the settings' `env` blocks.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct AutoCompact {
     /// `DISABLE_AUTO_COMPACT` or `DISABLE_COMPACT` is on.
     pub disabled: bool,
     /// `CLAUDE_CODE_AUTO_COMPACT_WINDOW`, in tokens.
     pub window: Option<u64>,
-    /// `CLAUDE_AUTOCOMPACT_PCT_OVERRIDE`; it only lowers.
+    /// `CLAUDE_AUTOCOMPACT_PCT_OVERRIDE`, which can only lower the limit.
     pub percent: Option<f64>,
 }
 
-/// What `--autocompact` says.
+/// The value of `--autocompact`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Flag {
     /// The model's window, whatever the settings say.
     Auto,
-    /// A window of so many tokens.
+    /// A window of this many tokens.
     Window(u64),
 }
 
 impl Flag {
-    /// Parses the flag's value; bare numbers up to 1,000 are thousands.
+    /// Parses the flag's value. Plain numbers from 100 to 1,000 mean thousands.
     pub fn parse(text: &str) -> Option<Self> {
         if text == "auto" {
             return Some(Self::Auto);
@@ -145,16 +145,16 @@ pub fn parse_tokens(text: &str) -> Option<u64> {
     digits.parse::<u64>().ok()?.checked_mul(unit).filter(|tokens| *tokens > 0)
 }
 
-/// What one settings file of the client's says of auto-compact.
+/// The auto-compact keys of one client settings file.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LayerSettings {
     /// `autoCompactEnabled`.
     pub enabled: Option<bool>,
-    /// `autoCompactWindow`, that of the session's model first.
+    /// `autoCompactWindow`, preferably that of the session's model.
     pub window: Option<u64>,
 }
 
-/// The keys of a settings file that count here. The others, which may be megabytes, are skipped.
+/// The relevant keys of a settings file. The parser skips the others, which may be megabytes.
 #[derive(Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 struct Keys {
@@ -164,7 +164,7 @@ struct Keys {
 }
 
 impl LayerSettings {
-    /// Reads them from a settings file; `None` for what is no JSON object. The client ignores
+    /// Reads them from a settings file; `None` if it is no JSON object. Like the client, it ignores
     /// strings and windows below 100,000.
     pub fn parse(text: &str, model: Option<&str>) -> Option<Self> {
         let keys: Keys = serde_json::from_str(text).ok()?;
@@ -176,13 +176,13 @@ impl LayerSettings {
     }
 }
 
-/// What the command line and the settings files come to.
+/// The merged command line and settings files.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Configured {
-    /// Auto-compact is off.
+    /// The file that turns auto-compact off.
     pub off: Option<Layer>,
-    /// The configured window, and who set it.
+    /// The configured window, and what set it.
     pub window: Option<(u64, LimitSource)>,
 }
 
@@ -205,27 +205,27 @@ impl Configured {
 /// The limit as the client reports it to the plugin's module.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ClientLimit {
-    /// Tokens at which it compacts, before any percentage; `None` where it does not.
+    /// Tokens at which it compacts, without a percentage; `None` if it never does.
     pub threshold: Option<u64>,
-    /// The window that it compacts for.
+    /// The window that the threshold belongs to.
     pub window: u64,
 }
 
-/// Everything that moves the limit.
+/// All inputs to the limit.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Limits {
     /// The client's variables.
     pub environment: AutoCompact,
     /// Its command line and settings files.
     pub configured: Configured,
-    /// Its own report.
+    /// The client's own report.
     pub client: Option<ClientLimit>,
 }
 
 impl Limits {
-    /// The limit for a window. The client's own report counts where the window is the
-    /// client's as well; where the user set it or it is a guess, the smaller figure counts.
-    pub fn of(&self, window: &Window) -> Limit {
+    /// The limit for a window. The client's report decides if the window comes from the client,
+    /// too. If the user set the window, or it is a guess, the smaller figure decides.
+    pub fn for_window(&self, window: &Window) -> Limit {
         let own = self.derived(window.tokens);
         let Some(client) = self.client else { return own };
         let Some(threshold) = client.threshold else {
@@ -273,7 +273,7 @@ impl Limits {
         }
     }
 
-    /// What the percentage makes of a window.
+    /// The limit by the percentage, if one is set.
     fn lowered(&self, window: u64) -> Option<u64> {
         let percent = self.environment.percent.filter(|p| (1.0..=100.0).contains(p))?;
         Some(((window.saturating_sub(ANSWER) as f64 * percent / 100.0) as u64).max(1))
@@ -291,7 +291,7 @@ mod tests {
     }
 
     fn limit(limits: &Limits) -> u64 {
-        limits.of(&window(LARGE, WindowSource::Agreed)).tokens
+        limits.for_window(&window(LARGE, WindowSource::Agreed)).tokens
     }
 
     #[test]
@@ -311,7 +311,7 @@ mod tests {
             (10, auto(None, None), 1),
         ] {
             let limits = Limits { environment, ..Limits::default() };
-            let found = limits.of(&window(tokens, WindowSource::Agreed));
+            let found = limits.for_window(&window(tokens, WindowSource::Agreed));
             assert_eq!(found.tokens, expected, "{tokens} {environment:?}");
         }
     }
@@ -379,7 +379,7 @@ mod tests {
         let environment = AutoCompact { window: Some(200_000), ..AutoCompact::default() };
         let configured = Configured::merge(Some(Flag::Window(150_000)), &[]);
         let limits = Limits { environment, configured, client: None };
-        let found = limits.of(&window(LARGE, WindowSource::Agreed));
+        let found = limits.for_window(&window(LARGE, WindowSource::Agreed));
         assert_eq!(found, Limit { tokens: 167_000, source: LimitSource::WindowVariable });
     }
 
@@ -387,13 +387,15 @@ mod tests {
     fn the_clients_report_counts_with_the_percentage_that_it_leaves_out() {
         let client = Some(ClientLimit { threshold: Some(117_000), window: 150_000 });
         let reported = Limits { client, ..Limits::default() };
-        let found = reported.of(&window(LARGE, WindowSource::Agreed));
+        let found = reported.for_window(&window(LARGE, WindowSource::Agreed));
         assert_eq!(found, Limit { tokens: 117_000, source: LimitSource::Client });
         let environment = AutoCompact { percent: Some(50.0), ..AutoCompact::default() };
-        let found = Limits { environment, ..reported }.of(&window(LARGE, WindowSource::Agreed));
+        let found =
+            Limits { environment, ..reported }.for_window(&window(LARGE, WindowSource::Agreed));
         assert_eq!(found, Limit { tokens: 65_000, source: LimitSource::PercentVariable });
         let configured = Configured::merge(Some(Flag::Window(150_000)), &[]);
-        let found = Limits { configured, ..reported }.of(&window(LARGE, WindowSource::Agreed));
+        let found =
+            Limits { configured, ..reported }.for_window(&window(LARGE, WindowSource::Agreed));
         assert_eq!(found.source, LimitSource::Flag, "what explains the figure is named");
         let off = Some(ClientLimit { threshold: None, window: LARGE });
         assert_eq!(limit(&Limits { client: off, ..Limits::default() }), LARGE);
@@ -403,7 +405,7 @@ mod tests {
     fn a_window_of_the_users_is_not_raised_by_the_clients_report() {
         let client = Some(ClientLimit { threshold: Some(967_000), window: LARGE });
         let limits = Limits { client, ..Limits::default() };
-        assert_eq!(limits.of(&window(500_000, WindowSource::Settings)).tokens, 467_000);
-        assert_eq!(limits.of(&window(200_000, WindowSource::Assumed)).tokens, 167_000);
+        assert_eq!(limits.for_window(&window(500_000, WindowSource::Settings)).tokens, 467_000);
+        assert_eq!(limits.for_window(&window(200_000, WindowSource::Assumed)).tokens, 167_000);
     }
 }

@@ -1,5 +1,5 @@
-//! The guard's judgement: how full, which tier, what may still be done. Pure:
-//! files, clock and environment come in as arguments.
+//! Decides on tool calls: how full the context is, which tier applies, what is still allowed.
+//! Pure: files, clock and environment come in as arguments.
 
 pub mod bands;
 pub mod carve_outs;

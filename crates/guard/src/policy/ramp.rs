@@ -1,35 +1,34 @@
-//! An ordered list of thresholds with what each does: one type for both gauges.
+//! An ordered list of tiers, with thresholds for both the context and the compaction file.
 
 use std::collections::BTreeSet;
 
 use super::bands::Band;
 
-/// One step of the ramp.
+/// One tier of the ramp.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Tier {
-    /// The stance's name: `coach`, `block-reads`, `narrow`, or one from the settings.
+    /// Its name: `coach`, `block-reads`, `narrow`, or one from the settings.
     pub name: String,
     /// Percent of the context's limit at which it begins.
     pub context: f64,
     /// Percent of the compaction file's limit at which it begins.
     pub file: f64,
-    /// What the main agent may no longer use.
+    /// The bands that the main agent may not use.
     pub blocks: BTreeSet<Band>,
 }
 
-/// Tiers in order of severity. Rank 0 is free; rank `n` is the n-th tier.
+/// Tiers in order of severity. Rank 0 restricts nothing; rank `n` is the n-th tier.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Ramp {
     tiers: Vec<Tier>,
 }
 
-/// How far below its threshold a tier is left: without it a figure that wavers
-/// at an edge tells the agent something new at every call.
+/// Percentage points below its threshold at which a tier ends. Without this margin, a figure that
+/// wavers around a threshold would cause a new note at every call.
 pub const HYSTERESIS: f64 = 1.0;
 
 impl Ramp {
-    /// A ramp of these tiers, ordered by their place on the context's gauge. What a
-    /// tier blocks stays blocked further up.
+    /// Sorts tiers by their context threshold. What a tier blocks, all stricter ones block, too.
     pub fn new(mut tiers: Vec<Tier>) -> Self {
         tiers.sort_by(|a, b| a.context.total_cmp(&b.context));
         let mut taken = BTreeSet::new();
@@ -45,37 +44,37 @@ impl Ramp {
         &self.tiers
     }
 
-    /// The highest rank, at which only the three moves are left.
+    /// The highest rank, where only the compaction file may be changed.
     pub fn top(&self) -> usize {
         self.tiers.len()
     }
 
-    /// The tier of a rank; none for free and for ranks past the end.
+    /// The tier of a rank; `None` for 0 and for ranks past the end.
     pub fn tier(&self, rank: usize) -> Option<&Tier> {
         rank.checked_sub(1).and_then(|i| self.tiers.get(i))
     }
 
-    /// The stance's name at a rank.
+    /// The tier's name at a rank, `free` for 0.
     pub fn name(&self, rank: usize) -> &str {
         self.tier(rank).map_or("free", |t| t.name.as_str())
     }
 
-    /// The mildest rank that blocks anything; past the end if none does.
+    /// The lowest rank that blocks anything; past the end if none does.
     pub fn first_blocking(&self) -> usize {
         self.tiers.iter().position(|t| !t.blocks.is_empty()).map_or(self.tiers.len() + 1, |i| i + 1)
     }
 
-    /// The worst rank that blocks nothing: where a capped stance ends.
+    /// The highest rank that blocks nothing, which is the most that a capped stance reaches.
     pub fn last_harmless(&self) -> usize {
         self.first_blocking() - 1
     }
 
-    /// Rank on the context's gauge at `percent`, coming from rank `from`.
+    /// Rank of the context usage at `percent`, coming from rank `from`.
     pub fn context_rank(&self, percent: f64, from: usize) -> usize {
         self.rank(percent, from, |t| t.context)
     }
 
-    /// Rank on the file's gauge at `percent`, coming from rank `from`.
+    /// Rank of the compaction file at `percent`, coming from rank `from`.
     pub fn file_rank(&self, percent: f64, from: usize) -> usize {
         self.rank(percent, from, |t| t.file)
     }
@@ -84,14 +83,13 @@ impl Ramp {
         let reached = |slack: f64| {
             self.tiers.iter().rposition(|t| percent >= at(t) - slack).map_or(0, |i| i + 1)
         };
-        // Up at the threshold itself; down only once it is clearly left.
+        // Goes up at the threshold itself, and down only below the margin.
         reached(0.0).max(reached(HYSTERESIS).min(from))
     }
 
-    /// The ramp for a session whose first reading was `base` percent: what is
-    /// full from the start is not the agent's doing. Every tier moves up by what
-    /// `base` exceeds the first tier less 5 %, the last stays at or below 95 % of
-    /// the limit, and the order is kept.
+    /// The ramp for a session whose first reading was `base` percent, which the agent did not
+    /// cause. All tiers move up until the first begins at least 5 points above `base`. The last
+    /// stays at or below 95 % of the limit, and the order is kept.
     pub fn shifted(&self, base: f64) -> Self {
         let Some(first) = self.tiers.first() else { return self.clone() };
         let shift = (base - (first.context - 5.0)).max(0.0);

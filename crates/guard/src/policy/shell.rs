@@ -1,6 +1,6 @@
-//! Reads shell scripts as simple commands. One reader serves two questions. What might this script
-//! do? `all_commands` answers for any script, as far as its spelling is plain. What does it do
-//! for certain? `accepted_commands` answers for a small part of the grammar and fails outside it.
+//! Reads shell scripts as simple commands. `all_commands` finds what any script might do, if its
+//! spelling is plain. `accepted_commands` knows for certain what a script does, for a small part of
+//! the grammar; it fails outside it.
 
 mod reader;
 
@@ -19,31 +19,31 @@ pub struct Word {
 
 /// One simple command.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
-pub struct Simple<W = String> {
+pub struct SimpleCommand<W = String> {
     /// Its words without their quotes.
     pub words: Vec<W>,
-    /// Files its output is sent to.
+    /// Files that its output goes to.
     pub writes: Vec<String>,
-    /// What a heredoc or a here-string gives it.
+    /// Its input from heredocs and here-strings.
     pub input: Vec<String>,
     /// Its input is another command's output.
     pub piped: bool,
 }
 
-/// Stands in a word for what a substitution would give.
+/// Stands in a word for the output of a substitution.
 pub const SUBSTITUTED: &str = "$()";
 
 /// The first place where a script leaves the accepted grammar.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NotAccepted {
-    /// What stands there.
+    /// The construct there.
     pub what: String,
-    /// Bytes of the script before it.
+    /// Byte offset in the script.
     pub at: usize,
 }
 
 impl NotAccepted {
-    /// In words, with the place as people count it.
+    /// The construct with its line and column, counted from 1.
     pub fn describe(&self, script: &str) -> String {
         let before = script.get(..self.at).unwrap_or(script);
         let line = before.matches('\n').count() + 1;
@@ -66,15 +66,16 @@ pub fn accepted_commands(script: &str) -> Result<Vec<Vec<Word>>, NotAccepted> {
     }
 }
 
-/// The simple commands of any script, with those in substitutions. What the reader does not
-/// understand still yields words, so a caller must allow nothing because of them.
-pub fn all_commands(script: &str) -> Vec<Simple> {
+/// The simple commands of any script, including those in substitutions. Constructs that the reader
+/// does not understand still yield words, so callers must never allow anything because of them.
+pub fn all_commands(script: &str) -> Vec<SimpleCommand> {
     let (commands, _) = Reader::new(script, Heredocs::Loose).read();
-    let without_ranges = |Simple { words, writes, input, piped }: Simple<Word>| {
+    let without_ranges = |SimpleCommand { words, writes, input, piped }: SimpleCommand<Word>| {
         let words = words.into_iter().map(|word| word.text).collect();
-        Simple { words, writes, input, piped }
+        SimpleCommand { words, writes, input, piped }
     };
-    let is_empty = |c: &Simple| c.words.is_empty() && c.writes.is_empty() && c.input.is_empty();
+    let is_empty =
+        |c: &SimpleCommand| c.words.is_empty() && c.writes.is_empty() && c.input.is_empty();
     commands.into_iter().map(without_ranges).filter(|c| !is_empty(c)).collect()
 }
 
@@ -156,7 +157,7 @@ mod tests {
             "a <<'X'<<'Y'\nX\nY",
             "a <<'X' <<'Y'\nX\n",
             "a <<-'X'\n X",
-            // The shell does not end these bodies where they seem to end.
+            // In the shell these bodies do not end where they seem to end.
             "a <<'X'\nX\r\nX",
             "a <<'X'\nX\r\na 'y\nX\nb\n#'",
             "a <<'X'\r\nX\nX\r\n",
@@ -251,7 +252,7 @@ mod tests {
 
         #[test]
         fn quoted_words_read_back(text in "[^\0]{0,30}") {
-            let script = format!("a {}", base::shown::quoted(&text));
+            let script = format!("a {}", base::shown::shell_quote(&text));
             let got = texts(&script);
             prop_assert_eq!(got, Some(vec![vec!["a".to_owned(), text]]));
         }

@@ -1,11 +1,12 @@
-//! The stance: the worse of the two ramps' tiers, and whether it may block.
+//! The stance: the stricter of the tiers by context and by compaction file, and whether it may
+//! block.
 
 use serde::{Deserialize, Serialize};
 
 use super::ramp::Ramp;
 use sessions::gauge::Reading;
 
-/// Which of the two gauges.
+/// One of the two gauges.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Gauge {
@@ -15,30 +16,30 @@ pub enum Gauge {
     File,
 }
 
-/// Why a stance that would block doesn't: the first that holds, in this order.
+/// Why a tier that would block does not: the first reason that applies, in this order.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Cap {
-    /// The operator took the override.
+    /// The operator's override is active.
     Override,
-    /// Settings: decide and log, block nothing.
+    /// Setting `shadow`: decide and log, block nothing.
     Shadow,
-    /// Settings: `-p` and SDK runs are only coached.
+    /// Setting `headless`: `-p` and SDK runs only get notes.
     Headless,
-    /// Plan mode: an allow still opens a dialog there, so nothing is denied.
+    /// Plan mode: even an allowed call opens a dialog there, so nothing is denied.
     Plan,
-    /// No carrier can carry out a boundary now.
+    /// No carrier can perform a boundary now.
     NoCarrier,
-    /// The compaction file cannot be written: what stands in the way.
+    /// The compaction file cannot be written, for this reason.
     NotWritable(String),
-    /// The budget is spent or a boundary failed: the reason.
+    /// The budget of boundaries is spent or one failed, for this reason.
     Lifted(String),
-    /// A session that was already full when first seen.
+    /// The session was already full at its first call.
     Grace,
 }
 
 impl Cap {
-    /// What `explain` and the user's notice say.
+    /// The reason in words, for `explain` and the user's notice.
     pub fn why(&self) -> String {
         match self {
             Self::Override => "the operator's override is active".into(),
@@ -53,53 +54,53 @@ impl Cap {
     }
 }
 
-/// What holds for one call.
+/// The tier that applies to one call.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Stance {
-    /// Rank on the ramp by the gauges alone.
+    /// The rank before any cap: the higher one of the two gauges.
     pub rank: usize,
-    /// Rank of the context's gauge.
+    /// Rank by the context usage.
     pub context_rank: usize,
-    /// Rank of the file's gauge.
+    /// Rank by the compaction file.
     pub file_rank: usize,
-    /// The gauge that decides.
+    /// The gauge with the higher rank.
     pub gauge: Gauge,
-    /// Why nothing is blocked although the rank would.
+    /// Why nothing is blocked although the rank blocks.
     pub cap: Option<Cap>,
 }
 
 impl Stance {
-    /// The rank that counts for blocking.
+    /// The rank after the cap, which decides about blocking.
     pub fn effective(&self, ramp: &Ramp) -> usize {
         if self.cap.is_some() { self.rank.min(ramp.last_harmless()) } else { self.rank }
     }
 }
 
-/// What the two gauges say, and what is known of the file's growth.
+/// The readings of both gauges, and the growth of the file.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Readings {
-    /// The context's, if any source had one.
+    /// The context usage, if known.
     pub context: Option<Reading>,
-    /// The compaction file's, if there is a file.
+    /// The compaction file's size, if there is a file.
     pub file: Option<Reading>,
-    /// Percent of the file's limit written since its last birth.
+    /// Percent of the file's limit that this session wrote.
     pub written: f64,
 }
 
-/// Ranks before this call, for the hysteresis.
+/// The ranks before this call, for the hysteresis.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ranks {
-    /// On the context's gauge.
+    /// By the context usage.
     pub context: usize,
-    /// On the file's gauge.
+    /// By the compaction file.
     pub file: usize,
 }
 
-/// The file's ramp blocks only after so much of its limit was written since its
-/// last birth, so that no chain of seals makes the sessions ever shorter.
+/// The file blocks tools only after a session wrote this percentage of its limit. Otherwise each
+/// seal would make the next session shorter.
 pub const MIN_WRITTEN: f64 = 15.0;
 
-/// The stance by the gauges. `cap` is asked only where it matters.
+/// The stance by the gauges. `cap` is called only if the rank blocks.
 pub fn stance(
     ramp: &Ramp,
     readings: &Readings,

@@ -1,13 +1,13 @@
-//! Our own verbs, by who may run them.
+//! Which verbs an agent may run.
 
-/// The verbs an agent may run at any stance.
+/// The verbs that an agent may run at every tier.
 pub const AGENT_VERBS: [&str; 8] =
     ["append", "close", "seal", "status", "explain", "phase", "job", "steering"];
 
-/// The verbs of these that a subagent may run: the others are the main loop's.
+/// Those that a subagent may run. The others are for the main agent only.
 pub const SUBAGENT_VERBS: [&str; 4] = ["append", "status", "explain", "steering"];
 
 /// Whether a subagent may run the verb.
-pub fn subagents(verb: &str) -> bool {
+pub fn is_subagent_verb(verb: &str) -> bool {
     SUBAGENT_VERBS.contains(&verb)
 }

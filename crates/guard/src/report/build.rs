@@ -1,11 +1,11 @@
-//! One session's part of a report, from what is known of it.
+//! Builds one session's part of a report.
 
 use super::{Event, Part, Seal, Source, Tier, Totals, What, Words, stances};
 use crate::policy::ramp;
 use base::clock::Time;
 use sessions::gauge::Reading;
 
-/// Puts in order what is known of a session, and counts.
+/// Sorts a session's data by time and sums up.
 pub(super) fn part(source: Source) -> Part {
     let Source { id, job, parent, started, ended, ramp, mut points, mut events, .. } = source;
     points.sort_by_key(|p| p.at);
@@ -19,7 +19,7 @@ pub(super) fn part(source: Source) -> Part {
     seals.sort_by_key(|s| (s.at, s.version));
     let words = words(&events, &seals);
     let stances = stances::bands(&ramp, &points, &events, last);
-    let totals = Totals::of(&events, &points, seals.len() as u64, source.bytes_per_token);
+    let totals = Totals::from_events(&events, &points, seals.len() as u64, source.bytes_per_token);
     events.retain(|e| !matches!(e.what, What::Passed(_)));
     let tier = |t: &ramp::Tier| Tier {
         name: t.name.clone(),
@@ -44,7 +44,7 @@ pub(super) fn part(source: Source) -> Part {
     }
 }
 
-/// The file's words where they changed: as the calls found them, and around each seal.
+/// The file's words where they changed: as calls measured them, and before and after each seal.
 fn words(events: &[Event], seals: &[Seal]) -> Vec<Words> {
     let point = |at, words: u64, limit: u64| Words {
         at,
@@ -60,7 +60,7 @@ fn words(events: &[Event], seals: &[Seal]) -> Vec<Words> {
             all.push(point(seal.at, seal.after, limit));
         }
     }
-    // Stable: a seal's two figures stay in their order.
+    // A stable sort keeps a seal's two figures in order.
     all.sort_by_key(|w| w.at);
     let mut kept: Vec<Words> = Vec::new();
     for (index, words) in all.iter().enumerate() {

@@ -1,34 +1,34 @@
-//! What the guard did at one time, whoever wrote it down: the journal or the log.
+//! What the guard did at one time, from the journal or the log.
 
 use serde::Serialize;
 
 use base::clock::Time;
 use sessions::gauge::Reading;
 
-/// One thing that happened.
+/// One action of the guard.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Event {
     /// When.
     pub at: Time,
-    /// What.
+    /// The kind of event.
     #[serde(flatten)]
     pub what: What,
-    /// The tier that the gauges were in; empty where none was looked at.
+    /// The tier at that time; empty if the gauges were not read.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub tier: String,
     /// Why the tier did not block.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cap: Option<String>,
-    /// The context's gauge then.
+    /// The context usage at that time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub context: Option<Reading>,
-    /// The file's gauge then.
+    /// The compaction file's size at that time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<Reading>,
-    /// What the agent was told, else the user, else what is known of it.
+    /// The text for the agent, else for the user, else a description.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub text: String,
-    /// Bytes of what the agent was told: so much of it lands in the context.
+    /// Bytes of the text for the agent, which the context gains.
     #[serde(skip_serializing_if = "is_zero")]
     pub bytes: u64,
 }
@@ -38,11 +38,11 @@ fn is_zero(number: &u64) -> bool {
     *number == 0
 }
 
-/// What an event is about.
+/// The kind of an event.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum What {
-    /// A call was let through with no opinion.
+    /// The guard had no opinion on a call.
     Passed(Call),
     /// A call was allowed by a carve-out.
     Allowed(Call),
@@ -50,15 +50,15 @@ pub enum What {
     Partial(Call),
     /// A call was denied.
     Denied(Call),
-    /// A call would have been denied, but for shadow mode.
+    /// A call would have been denied without shadow mode.
     WouldDeny(Call),
     /// A note to the agent.
     Note,
-    /// A word to the user alone.
+    /// A message to the user only.
     Told,
     /// A turn's end was refused.
     Stop,
-    /// A turn's end would have been refused, but for shadow mode.
+    /// A turn's end would have been refused without shadow mode.
     WouldStop,
     /// A shell's output was cut.
     Cut {
@@ -67,28 +67,28 @@ pub enum What {
     },
     /// The file was sealed.
     Sealed {
-        /// As this version.
+        /// The sealed version.
         version: u64,
     },
     /// The boundary took a step.
     Boundary {
-        /// Which one.
+        /// The step.
         step: String,
     },
-    /// The sealed file was delivered.
+    /// A new session got the sealed file.
     Delivered {
-        /// So much of it.
+        /// Size of the delivered text.
         bytes: u64,
     },
-    /// The operator took the guard off, or put it on again.
+    /// The operator turned the guard off or on.
     Override,
-    /// Blocks were lifted, since there was no way out.
+    /// Blocks were lifted, because no boundary was possible.
     Lifted,
-    /// There was no boundary.
+    /// A boundary did not happen.
     NoBoundary,
     /// The client compacted by itself.
     Compaction,
-    /// A fault of the guard's that it let go.
+    /// An internal error after which the guard continued.
     Fault,
 }
 
@@ -102,21 +102,21 @@ pub struct Call {
     pub tool: String,
     /// Its band.
     pub band: String,
-    /// Made by a subagent.
+    /// A subagent made it.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub subagent: bool,
-    /// Why it was denied, in the decision's own word.
+    /// The name of the denial.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
 }
 
 impl Event {
-    /// An event of which nothing but this is known.
+    /// An event without any further data.
     pub fn bare(at: Time, what: What, text: String) -> Self {
         Self { at, what, tier: String::new(), cap: None, context: None, file: None, text, bytes: 0 }
     }
 
-    /// What happened, in a few words.
+    /// A short label.
     pub(super) fn short(&self) -> String {
         let at = |call: &Call, word: &str| format!("{} {word}", call.tool);
         match &self.what {
@@ -141,7 +141,7 @@ impl Event {
         }
     }
 
-    /// What it was about, for a tooltip: the gauges and the first line of the text.
+    /// A tooltip: label, tier, gauges and the first line of the text.
     pub(super) fn long(&self) -> String {
         let mut parts = vec![self.short()];
         if !self.tier.is_empty() {

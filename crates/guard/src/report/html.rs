@@ -1,11 +1,11 @@
-//! What the page is written with.
+//! Helpers to write HTML.
 
 use chrono::FixedOffset;
 
 use super::text::clean;
 use base::clock::Time;
 
-/// Text for HTML, attributes in double quotes included.
+/// Escapes text for HTML, also for quoted attributes.
 pub(crate) fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in clean(text).chars() {
@@ -21,7 +21,7 @@ pub(crate) fn escape(text: &str) -> String {
     out
 }
 
-/// A time as the page tells it.
+/// A time as the page shows it.
 pub(crate) fn local(at: Time, zone: FixedOffset) -> String {
     at.with_timezone(&zone).format("%m-%d %H:%M:%S").to_string()
 }

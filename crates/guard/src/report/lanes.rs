@@ -1,4 +1,4 @@
-//! The rows below the page's plot: the stances as a strip, and marks for what happened.
+//! The rows below the page's plot: a strip of tiers, and marks for events.
 
 use std::fmt::Write as _;
 
@@ -8,12 +8,12 @@ use super::scale::Scale;
 use super::{Event, Part, Report, What};
 use base::clock::Time;
 
-/// The part of the width that a tier's name takes on a desk.
+/// Estimated width of a tier's name, in percent of a desktop page.
 fn tier_letters(name: &str) -> f64 {
     name.chars().count() as f64 * 0.8 + 1.0
 }
 
-/// The strip of stances.
+/// The strip of tiers.
 pub(super) fn strip(scale: &Scale, parts: &[Part], local: impl Fn(Time) -> String) -> String {
     let mut out =
         String::from("<svg class=\"lane strip\" id=\"stance\" width=\"100%\" height=\"22\">");
@@ -32,7 +32,7 @@ pub(super) fn strip(scale: &Scale, parts: &[Part], local: impl Fn(Time) -> Strin
                 escape(&tip),
                 severity(part, band.rank, band.cap.is_some())
             );
-            // What does not fit is cut off by the band; of a sliver nothing would be left.
+            // A name is drawn only if it fits, because the band would cut it off.
             if width > tier_letters(&band.tier) {
                 let _ = write!(out, "<text x=\"5\" y=\"12\">{name}</text>");
             }
@@ -46,12 +46,12 @@ pub(super) fn strip(scale: &Scale, parts: &[Part], local: impl Fn(Time) -> Strin
 pub(super) struct Lane {
     pub(super) id: &'static str,
     pub(super) label: &'static str,
-    /// A mark's shape around its middle.
+    /// SVG path of a mark around its center.
     shape: &'static str,
     like: fn(&What) -> bool,
 }
 
-/// The rows of marks, top down.
+/// The rows of marks, from top to bottom.
 pub(super) const LANES: [Lane; 6] = [
     Lane {
         id: "denials",
@@ -97,8 +97,7 @@ pub(super) const LANES: [Lane; 6] = [
 ];
 
 impl Lane {
-    /// The row; `None` where nothing of the kind happened. Marks that would cover each
-    /// other are one.
+    /// The row as SVG; `None` without events of the kind. Marks that would overlap become one.
     pub(super) fn draw(
         &self,
         scale: &Scale,

@@ -1,6 +1,6 @@
-//! What the guard did in a session, or in all sessions of a job, over time. Pure: what
-//! transcripts, journals, seals, tokens and the log told goes in as [`Source`]s, a
-//! [`Report`] comes out; `text` and `page` show it to people, its JSON to programs.
+//! Reports what the guard did over time, in one session or in all sessions of a job. Pure: data
+//! from transcripts, journals, seals, tokens and the log goes in as [`Source`]s, a [`Report`] comes
+//! out. `text` and `page` format it for people, its JSON is for programs.
 
 mod build;
 mod event;
@@ -25,54 +25,54 @@ pub use text::{clean, text};
 use crate::policy::ramp::Ramp;
 use base::clock::Time;
 
-/// What is known of one session.
+/// The data about one session.
 #[derive(Debug, Clone)]
 pub struct Source {
     /// Its id.
     pub id: String,
     /// The job it worked on last.
     pub job: String,
-    /// The session it was carried over from.
+    /// The session whose notes it continues.
     pub parent: Option<String>,
     /// When it was first seen.
     pub started: Option<Time>,
     /// When it ended.
     pub ended: Option<Time>,
-    /// The tiers, by the settings as they are now.
+    /// The tiers, by the current settings.
     pub ramp: Ramp,
-    /// What the context held, in the order of time.
+    /// The context usage, in order of time.
     pub points: Vec<Point>,
     /// What the guard did, in any order.
     pub events: Vec<Event>,
-    /// The versions that were sealed in it.
+    /// The versions sealed in it.
     pub seals: Vec<Seal>,
-    /// Bytes that a token took in it.
+    /// Bytes per token in this session.
     pub bytes_per_token: f64,
-    /// What could not be read of it, in words.
+    /// Data that could not be read, in words.
     pub missing: Vec<String>,
 }
 
-/// What the context held at one time.
+/// The context usage at one time.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Point {
     /// When.
     pub at: Time,
     /// Tokens.
     pub tokens: u64,
-    /// Tokens that count as full.
+    /// The limit in tokens.
     pub limit: u64,
     /// Tokens in percent of the limit.
     pub percent: f64,
-    /// The model that answered; a compaction names none.
+    /// The model that answered; `None` for a compaction.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// The client's own compaction left it.
+    /// Measured after the client compacted by itself.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub compacted: bool,
 }
 
 impl Point {
-    /// A point whose percent follows from the limit.
+    /// A point; computes the percentage.
     pub fn new(at: Time, tokens: u64, limit: u64, model: Option<String>, compacted: bool) -> Self {
         let percent = tokens as f64 * 100.0 / limit.max(1) as f64;
         Self { at, tokens, limit, percent, model, compacted }
@@ -88,39 +88,39 @@ pub struct Seal {
     pub job: String,
     /// Its number.
     pub version: u64,
-    /// Words of the file before; `None` where that file is gone.
+    /// Words of the file before the seal; `None` if that file is gone.
     pub before: Option<u64>,
     /// Words of the sealed file.
     pub after: u64,
 }
 
-/// A way from one session to the next.
+/// A boundary between two sessions.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Crossing {
     /// The token's id.
     pub token: String,
-    /// The job that crossed.
+    /// The job.
     pub job: String,
     /// The session that ended.
     pub from: String,
     /// The session that began, once it has.
     pub to: Option<String>,
-    /// What executed it.
+    /// The carrier that performed it.
     pub carrier: String,
     /// The step it reached.
     pub step: String,
     /// Why it failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
-    /// The sealed version that crossed; 0 where none did.
+    /// The sealed version that the new session continues; 0 if there is none.
     pub version: u64,
-    /// When it was opened.
+    /// When its token was created.
     pub opened: Time,
     /// When the turn before it ended.
     pub turn_ended: Option<Time>,
-    /// When the new session's first request went out.
+    /// When the new session sent its first request.
     pub first_request: Option<Time>,
-    /// Seconds between these two.
+    /// Seconds from `turn_ended` to `first_request`.
     pub seconds: Option<f64>,
 }
 
@@ -144,7 +144,7 @@ pub struct Words {
     pub at: Time,
     /// Words.
     pub words: u64,
-    /// Words that count as full.
+    /// The limit in words.
     pub limit: u64,
     /// Words in percent of the limit.
     pub percent: f64,
@@ -157,29 +157,29 @@ pub struct Part {
     pub session: String,
     /// The job it worked on last.
     pub job: String,
-    /// The session it was carried over from.
+    /// The session whose notes it continues.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub parent: Option<String>,
-    /// The first moment of which anything is known.
+    /// The first time with data.
     pub from: Option<Time>,
-    /// The last one.
+    /// The last time with data.
     pub to: Option<Time>,
     /// The tiers, mildest first.
     pub tiers: Vec<Tier>,
-    /// What the context held.
+    /// The context usage over time.
     pub fill: Vec<Point>,
-    /// What the compaction file held, where the guard measured it.
+    /// The size of the compaction file, where the guard measured it.
     pub words: Vec<Words>,
-    /// The stances, free left out.
+    /// The tiers over time, without the times below all tiers.
     pub stances: Vec<Band>,
-    /// What the guard did, in order of time; calls that just passed are left out.
+    /// What the guard did, in order of time, without calls that just passed.
     pub events: Vec<Event>,
-    /// The versions that were sealed.
+    /// The sealed versions.
     pub seals: Vec<Seal>,
-    /// What could not be read, in words.
+    /// Data that could not be read, in words.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub missing: Vec<String>,
-    /// What it comes to.
+    /// The sums.
     pub totals: Totals,
 }
 
@@ -203,7 +203,7 @@ impl Subject {
     }
 }
 
-/// A report. Its JSON is what `report --json` prints and what the page carries.
+/// A report. `report --json` prints it as JSON, and the page embeds that JSON.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Report {
     /// The guard's version.
@@ -212,18 +212,18 @@ pub struct Report {
     pub made: Time,
     /// The project's folder.
     pub project: String,
-    /// What it is about.
+    /// What the report is about.
     pub subject: Subject,
     /// The sessions, oldest first.
     pub sessions: Vec<Part>,
-    /// The boundaries between them, and those that led nowhere.
+    /// The boundaries between them, including failed ones.
     pub boundaries: Vec<Crossing>,
-    /// What all of it comes to.
+    /// The sums of all sessions.
     pub totals: Totals,
 }
 
 impl Report {
-    /// Puts the sessions in the order of time and counts.
+    /// Sorts the sessions by time and sums up.
     pub fn of(
         subject: Subject,
         project: String,
@@ -246,14 +246,14 @@ impl Report {
         }
     }
 
-    /// What the guard added, in percent of what the sessions' contexts hold when full.
+    /// Tokens that the guard added, in percent of the sessions' limits.
     fn share(&self) -> Option<f64> {
         let limits = self.sessions.iter().filter_map(|part| part.fill.last());
         let full: u64 = limits.map(|point| point.limit).sum();
         (full > 0).then(|| self.totals.added.tokens as f64 * 100.0 / full as f64)
     }
 
-    /// Every moment of which anything is known, in order.
+    /// All times with data, in order.
     fn times(&self) -> Vec<Time> {
         let mut times: Vec<Time> = self
             .sessions

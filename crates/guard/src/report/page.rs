@@ -1,5 +1,5 @@
-//! The report as one HTML file that needs nothing else: no network, no font, no library.
-//! Everything from outside is escaped; the whole report stands in it as JSON as well.
+//! The report as one self-contained HTML file: no network, font or library. All foreign text is
+//! escaped. The file also embeds the whole report as JSON.
 
 use std::fmt::Write as _;
 
@@ -12,13 +12,13 @@ use super::scale::Scale;
 use super::tables::tables;
 use super::text::steers;
 use super::{Part, Report};
-use base::shown::grouped;
-use base::shown::length;
+use base::shown::format_duration;
+use base::shown::group_thousands;
 
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
 
-/// JSON that can't end the element it stands in, nor turn the writing of the page's source.
+/// Escapes JSON so that it can neither end its HTML element nor change the direction of writing.
 fn inert(json: &str) -> String {
     let mut out = String::with_capacity(json.len());
     for c in json.chars() {
@@ -31,10 +31,10 @@ fn inert(json: &str) -> String {
     out
 }
 
-/// The page, with the times of `zone`.
+/// The page, with times in `zone`.
 ///
 /// # Errors
-/// None that is known: a report is always JSON.
+/// If the report cannot be serialized, for which no case is known.
 pub fn page(report: &Report, zone: FixedOffset) -> serde_json::Result<String> {
     let title = escape(&report.subject.title());
     let json = inert(&serde_json::to_string(report)?);
@@ -54,7 +54,12 @@ fn head(report: &Report, zone: FixedOffset) -> String {
     let times = report.times();
     let span = match (times.first(), times.last()) {
         (Some(from), Some(to)) => {
-            format!("{} to {} ({})", local(*from, zone), local(*to, zone), length(*to - *from))
+            format!(
+                "{} to {} ({})",
+                local(*from, zone),
+                local(*to, zone),
+                format_duration(*to - *from)
+            )
         }
         _ => "no time is known".into(),
     };
@@ -87,25 +92,25 @@ fn head(report: &Report, zone: FixedOffset) -> String {
         .map(|percent| format!("{percent:.2} % of full contexts"))
         .unwrap_or_default();
     let delivered = if t.added.delivered_bytes > 0 {
-        format!("; delivered {}", grouped(t.added.delivered_tokens))
+        format!("; delivered {}", group_thousands(t.added.delivered_tokens))
     } else {
         String::new()
     };
     out.push_str("<dl class=\"tiles\">");
     for (id, name, value, small) in [
-        ("responses", "responses", grouped(t.responses), String::new()),
-        ("highest", "highest fill", format!("{:.1} %", t.highest), String::new()),
-        ("denied", "denied", grouped(t.denied), turn_ends(t.stops)),
-        ("noted", "notes", grouped(t.notes), String::new()),
-        ("sealed", "seals", grouped(t.seals), String::new()),
+        ("responses", "responses", group_thousands(t.responses), String::new()),
+        ("highest", "highest context usage", format!("{:.1} %", t.highest), String::new()),
+        ("denied", "denied", group_thousands(t.denied), turn_ends(t.stops)),
+        ("noted", "notes", group_thousands(t.notes), String::new()),
+        ("sealed", "seals", group_thousands(t.seals), String::new()),
         ("crossed", "boundaries", crossed.to_string(), String::new()),
         (
             "added",
             "tokens added",
-            format!("≈ {}", grouped(t.added.tokens)),
+            format!("≈ {}", group_thousands(t.added.tokens)),
             format!("{share}{delivered}"),
         ),
-        ("faults", "faults", grouped(t.faults), String::new()),
+        ("faults", "faults", group_thousands(t.faults), String::new()),
     ] {
         let small =
             if small.is_empty() { String::new() } else { format!("<small>{small}</small>") };
@@ -115,7 +120,7 @@ fn head(report: &Report, zone: FixedOffset) -> String {
 }
 
 fn calls(number: u64) -> String {
-    if number == 1 { "one call".into() } else { format!("{} calls", grouped(number)) }
+    if number == 1 { "one call".into() } else { format!("{} calls", group_thousands(number)) }
 }
 
 fn turn_ends(number: u64) -> String {
@@ -138,13 +143,13 @@ fn plots(report: &Report, zone: FixedOffset) -> String {
     };
     let frame = Frame::new(
         "fill",
-        "context, in percent of what counts as full",
+        "context, in percent of the limit",
         260.0,
         report.totals.highest.max(top(|t| t.context)),
     );
     let fill: Vec<Vec<Value>> = parts.iter().map(|part| fills(part, zone)).collect();
     let mut out = format!(
-        "<figure><figcaption>Context, in percent of what counts as full; dashed: the tiers</figcaption><div class=\"frame\">{}{}",
+        "<figure><figcaption>Context, in percent of the limit; dashed: the tiers</figcaption><div class=\"frame\">{}{}",
         frame.gutter(),
         plot::plot(&frame, &scale, parts, &fill, |tier| tier.context)
     );
@@ -177,7 +182,8 @@ fn fills(part: &Part, zone: FixedOffset) -> Vec<Value> {
     let value = |p: &super::Point| {
         let what = if p.compacted { "after the client's compaction" } else { "" };
         let model = p.model.as_deref().unwrap_or(what);
-        let figure = format!("{} of {} tokens", grouped(p.tokens), grouped(p.limit));
+        let figure =
+            format!("{} of {} tokens", group_thousands(p.tokens), group_thousands(p.limit));
         Value {
             at: p.at,
             percent: p.percent,
@@ -196,8 +202,8 @@ fn file(part: &Part, zone: FixedOffset) -> Vec<Value> {
         tip: format!(
             "{:.0} %\n{} of {} words\n{}",
             w.percent,
-            grouped(w.words),
-            grouped(w.limit),
+            group_thousands(w.words),
+            group_thousands(w.limit),
             local(w.at, zone)
         ),
     };

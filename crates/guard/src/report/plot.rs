@@ -1,6 +1,6 @@
-//! The page's plots as SVG. Places along the time are percentages and heights pixels, so
-//! that a plot fills a phone and a desk alike with its text at its size. The line is drawn
-//! in a nested picture that is stretched; marks are not.
+//! The page's plots as SVG. Horizontal positions are percentages and heights are pixels, so that
+//! a plot fits any screen and its text keeps its size. The line is in a nested SVG that is
+//! stretched; marks are not.
 
 use std::fmt::Write as _;
 
@@ -8,16 +8,16 @@ use super::html::escape;
 use super::scale::Scale;
 use super::{Part, Tier};
 use base::clock::Time;
-use base::shown::length;
+use base::shown::format_duration;
 
-/// Dots beyond this number are left out, evenly; the line holds every point.
+/// Maximum number of dots. The others are left out evenly; the line has every point.
 const DOTS: usize = 600;
-/// Beyond this number dots would hide their line: they show under the pointer only.
+/// With more dots than this they would hide the line, so they show only under the pointer.
 const DENSE: usize = 60;
 
 /// A plot of percentages over time.
 pub(super) struct Frame {
-    /// The plot's name in the page.
+    /// The plot's element id.
     pub(super) id: &'static str,
     /// What is plotted.
     pub(super) title: &'static str,
@@ -28,7 +28,7 @@ pub(super) struct Frame {
 }
 
 impl Frame {
-    /// A frame that shows `highest`, in steps that people count in.
+    /// A frame that shows up to `highest`, rounded up to a round number.
     pub(super) fn new(id: &'static str, title: &'static str, height: f64, highest: f64) -> Self {
         let step = if highest > 60.0 { 20.0 } else { 10.0 };
         let max = ((highest * 1.05 / step).ceil() * step).max(step * 2.0);
@@ -52,7 +52,7 @@ impl Frame {
         })
     }
 
-    /// The percentages beside the plot.
+    /// The labels of the percentages next to the plot.
     pub(super) fn gutter(&self) -> String {
         let mut out = format!(
             "<svg class=\"y\" width=\"100%\" height=\"{}\" aria-hidden=\"true\">",
@@ -70,13 +70,13 @@ impl Frame {
 pub(super) struct Value {
     pub(super) at: Time,
     pub(super) percent: f64,
-    /// The figure that the percentage comes from, and what counts as full.
+    /// The figure behind the percentage, and its limit.
     pub(super) figure: (u64, u64),
-    /// What the tooltip says.
+    /// The tooltip's text.
     pub(super) tip: String,
 }
 
-/// A plot: tiers as lines, stances behind, one line of values a session.
+/// A plot: one line of values a session, over lines for the thresholds and areas for the tiers.
 pub(super) fn plot(
     frame: &Frame,
     scale: &Scale,
@@ -90,7 +90,7 @@ pub(super) fn plot(
     let mut out = format!(
         "<svg class=\"plot{dense}\" id=\"{id}\" role=\"img\" aria-label=\"{title}\" width=\"100%\" height=\"{height}\" data-height=\"{height}\" data-max=\"{max}\">"
     );
-    behind(&mut out, frame, scale, parts);
+    draw_background(&mut out, frame, scale, parts);
     let names = tiers(&mut out, frame, scale, parts, tier_at);
     let _ = write!(
         out,
@@ -126,7 +126,7 @@ pub(super) fn plot(
     out + &names + "</svg>"
 }
 
-fn behind(out: &mut String, frame: &Frame, scale: &Scale, parts: &[Part]) {
+fn draw_background(out: &mut String, frame: &Frame, scale: &Scale, parts: &[Part]) {
     for band in parts.iter().flat_map(|part| part.stances.iter().map(move |b| (part, b))) {
         let (x, width) = stretch(scale, band.1.from, band.1.to);
         let _ = write!(
@@ -148,7 +148,7 @@ fn behind(out: &mut String, frame: &Frame, scale: &Scale, parts: &[Part]) {
             out,
             "<rect class=\"pause\" x=\"{a:.3}%\" width=\"{:.3}%\" height=\"100%\" data-tip=\"nothing for {}\"/>",
             b - a,
-            length(pause.length)
+            format_duration(pause.length)
         );
     }
     for part in parts.iter().skip(1) {
@@ -162,8 +162,8 @@ fn behind(out: &mut String, frame: &Frame, scale: &Scale, parts: &[Part]) {
     }
 }
 
-/// The tiers' lines; returns their names, which lie over everything. Sessions in a row
-/// whose tiers are the same share them.
+/// Draws the thresholds and returns their labels, which go on top of everything. Consecutive
+/// sessions with equal tiers share them.
 fn tiers(
     out: &mut String,
     frame: &Frame,
@@ -202,7 +202,7 @@ fn tiers(
     names
 }
 
-/// A tier's class by how far up the ramp it is.
+/// The CSS class of a tier, by its severity.
 pub(super) fn severity(part: &Part, rank: usize, capped: bool) -> String {
     let blocks = part.tiers.get(rank - 1).is_some_and(|tier| !tier.blocks.is_empty());
     let class = match (rank >= part.tiers.len(), blocks) {
@@ -218,7 +218,7 @@ pub(super) fn stretch(scale: &Scale, from: Time, to: Time) -> (f64, f64) {
     (a, (b - a).max(0.0))
 }
 
-/// The axis of time.
+/// The time axis.
 pub(super) fn axis(scale: &Scale, zone: chrono::FixedOffset) -> String {
     let mut out =
         String::from("<svg class=\"axis\" width=\"100%\" height=\"22\" aria-hidden=\"true\">");
@@ -228,7 +228,7 @@ pub(super) fn axis(scale: &Scale, zone: chrono::FixedOffset) -> String {
             ..=96.0 => "middle",
             _ => "end",
         };
-        // A phone has room for every second one.
+        // A phone has room only for every second label.
         let extra = if index % 2 == 1 { " class=\"extra\"" } else { "" };
         let _ = write!(
             out,

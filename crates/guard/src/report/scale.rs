@@ -1,23 +1,23 @@
-//! Where a moment lies on the plots' common axis, in percent of its width. Time in which
-//! nothing happened is cut short, or one night would flatten a day's work.
+//! Maps times to positions on the common time axis, in percent of its width. Idle time is cut
+//! short, because one night would flatten a day's work.
 
 use chrono::{DateTime, FixedOffset, TimeDelta};
 
 use base::clock::Time;
 
-/// A pause longer than this is cut.
+/// Longer pauses are cut.
 const IDLE: TimeDelta = TimeDelta::minutes(20);
-/// What is left of it on the axis, in parts of all the rest: 4 %.
+/// Share of the axis that a cut pause keeps.
 const LEFT: f64 = 0.04;
 
 /// Steps between ticks, in seconds.
 const STEPS: [i64; 15] =
     [1, 2, 5, 15, 30, 60, 120, 300, 900, 1_800, 3_600, 7_200, 21_600, 43_200, 86_400];
 
-/// Maps moments to places.
+/// Maps times to positions.
 #[derive(Debug, Clone)]
 pub(super) struct Scale {
-    /// Stretches in which something happened, and where each begins and ends.
+    /// Active periods and their positions.
     spans: Vec<Span>,
 }
 
@@ -31,23 +31,21 @@ struct Span {
 /// A mark on the axis.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Tick {
-    /// Its place in percent.
+    /// Its position in percent.
     pub(super) x: f64,
-    /// What stands there.
     pub(super) label: String,
 }
 
-/// A pause that was cut.
+/// A cut pause.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Pause {
-    /// Where it begins and ends, in percent.
+    /// Positions of its start and end, in percent.
     pub(super) x: (f64, f64),
-    /// How long it was.
     pub(super) length: TimeDelta,
 }
 
 impl Scale {
-    /// A scale for these moments, given in order. With a single one it stands in the middle.
+    /// A scale for these sorted times. A single time is in the middle.
     pub(super) fn new(times: &[Time]) -> Self {
         let mut stretches: Vec<(Time, Time)> = Vec::new();
         for at in times {
@@ -59,7 +57,7 @@ impl Scale {
         let length = |(from, to): &(Time, Time)| seconds(*to - *from);
         let active: f64 = stretches.iter().map(length).sum();
         let pauses = stretches.len().saturating_sub(1) as f64;
-        // Many pauses share what they may take, so that the work stays visible.
+        // All pauses together take at most 40 %, so that the work stays visible.
         let pause = if pauses > 0.0 { LEFT.min(0.4 / pauses) * 100.0 } else { 0.0 };
         let room = 100.0 - pause * pauses;
         let mut x = 0.0;
@@ -79,7 +77,7 @@ impl Scale {
         Self { spans }
     }
 
-    /// The place of a moment; what lies in a pause is put on its straight line.
+    /// The position of a time. Times in a pause are interpolated.
     pub(super) fn x(&self, at: Time) -> f64 {
         let (Some(first), Some(last)) = (self.spans.first(), self.spans.last()) else {
             return 50.0;
@@ -104,13 +102,13 @@ impl Scale {
         last.x.1
     }
 
-    /// The pauses that were cut.
+    /// The cut pauses.
     pub(super) fn pauses(&self) -> Vec<Pause> {
         let pairs = self.spans.iter().zip(self.spans.iter().skip(1));
         pairs.map(|(a, b)| Pause { x: (a.x.1, b.x.0), length: b.from - a.to }).collect()
     }
 
-    /// Marks at round times of the day, at most about six.
+    /// About six marks at most, at round times of the day.
     pub(super) fn ticks(&self, zone: FixedOffset) -> Vec<Tick> {
         let active: f64 = self.spans.iter().map(|s| seconds(s.to - s.from)).sum();
         let fits = |step: &&i64| active / (**step as f64) <= 6.0;

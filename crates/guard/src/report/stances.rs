@@ -1,5 +1,5 @@
-//! Which stance held when: by the tier that the journal names, and between its lines by
-//! the context's fill, since below every tier the journal is silent.
+//! Which tier applied when. The journal names it. Between its lines the context usage tells,
+//! because below all tiers the journal is silent.
 
 use serde::Serialize;
 
@@ -7,18 +7,18 @@ use super::{Event, Point};
 use crate::policy::ramp::Ramp;
 use base::clock::Time;
 
-/// A stance and how long it held.
+/// A period during which one tier applied.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Band {
-    /// Since when.
+    /// Its start.
     pub from: Time,
-    /// Until when.
+    /// Its end.
     pub to: Time,
-    /// The tier.
+    /// The tier's name.
     pub tier: String,
-    /// Its rank, counted from 1.
+    /// The tier's rank, from 1.
     pub rank: usize,
-    /// It blocks some band of tools.
+    /// The tier blocks some tools.
     pub blocks: bool,
     /// Why it did not block.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -37,14 +37,14 @@ impl State {
         self.context.max(self.file)
     }
 
-    fn filled(&mut self, ramp: &Ramp, point: &Point) {
+    fn apply_point(&mut self, ramp: &Ramp, point: &Point) {
         if point.compacted {
             (self.context, self.file) = (0, 0);
         }
         self.context = ramp.context_rank(point.percent, self.context);
     }
 
-    fn told(&mut self, ramp: &Ramp, event: &Event) {
+    fn apply_event(&mut self, ramp: &Ramp, event: &Event) {
         let named = (0..=ramp.top()).find(|rank| ramp.name(*rank) == event.tier);
         let Some(rank) = named else { return };
         let context = event
@@ -56,7 +56,7 @@ impl State {
     }
 }
 
-/// The stances from the first point to `end`; free ones are left out.
+/// The tiers from the first point to `end`, without periods below all tiers.
 pub(super) fn bands(
     ramp: &Ramp,
     points: &[Point],
@@ -76,14 +76,14 @@ pub(super) fn bands(
         };
         let at = if next {
             let Some(point) = points.next() else { break };
-            state.filled(ramp, point);
+            state.apply_point(ramp, point);
             point.at
         } else {
             let Some(event) = events.next() else { break };
             if event.tier.is_empty() {
                 continue;
             }
-            state.told(ramp, event);
+            state.apply_event(ramp, event);
             event.at
         };
         let rank = state.rank();

@@ -1,4 +1,4 @@
-//! The page's tables: sessions, denials, boundaries, seals, and everything in order.
+//! The page's tables: sessions, denials, boundaries, seals, and all events.
 
 use std::fmt::Write as _;
 
@@ -7,10 +7,10 @@ use chrono::FixedOffset;
 use super::html::{escape, local};
 use super::{Report, What};
 use base::clock::Time;
-use base::shown::grouped;
+use base::shown::group_thousands;
 
-/// A table under its heading; nothing where there are no rows. Cells are HTML; a heading
-/// that begins with `#` is one of numbers.
+/// A table with a heading, or nothing if it has no rows. Cells are HTML. A column whose name begins
+/// with `#` holds numbers.
 fn table(heading: &str, id: &str, columns: &[&str], rows: &[Vec<String>]) -> String {
     if rows.is_empty() {
         return String::new();
@@ -32,7 +32,7 @@ fn table(heading: &str, id: &str, columns: &[&str], rows: &[Vec<String>]) -> Str
     out + "</tbody></table></div>\n"
 }
 
-/// All of them.
+/// All tables.
 pub(super) fn tables(report: &Report, zone: FixedOffset) -> String {
     let at = |time: Option<Time>| time.map_or_else(|| "–".to_owned(), |t| local(t, zone));
     let short = |id: &str| escape(&id.chars().take(8).collect::<String>());
@@ -43,16 +43,16 @@ pub(super) fn tables(report: &Report, zone: FixedOffset) -> String {
             let models: std::collections::BTreeSet<&str> =
                 p.fill.iter().filter_map(|p| p.model.as_deref()).collect();
             let models: Vec<&str> = models.into_iter().collect();
-            let limit = p.fill.last().map_or_else(|| "–".to_owned(), |p| grouped(p.limit));
+            let limit = p.fill.last().map_or_else(|| "–".to_owned(), |p| group_thousands(p.limit));
             vec![
                 format!("<span title=\"{}\">{}</span>", escape(&p.session), short(&p.session)),
                 at(p.from),
                 at(p.to),
                 escape(&models.join(", ")),
                 limit,
-                grouped(p.totals.responses),
+                group_thousands(p.totals.responses),
                 format!("{:.1} %", p.totals.highest),
-                grouped(p.totals.added.tokens),
+                group_thousands(p.totals.added.tokens),
             ]
         })
         .collect();
@@ -65,8 +65,8 @@ pub(super) fn tables(report: &Report, zone: FixedOffset) -> String {
                 escape(&d.tool),
                 escape(&d.band),
                 escape(&d.tier),
-                grouped(d.denied),
-                grouped(d.would_deny),
+                group_thousands(d.denied),
+                group_thousands(d.would_deny),
             ]
         })
         .collect();
@@ -92,14 +92,20 @@ pub(super) fn tables(report: &Report, zone: FixedOffset) -> String {
         .iter()
         .flat_map(|p| &p.seals)
         .map(|s| {
-            let before = s.before.map_or_else(|| "–".to_owned(), grouped);
-            vec![local(s.at, zone), escape(&s.job), s.version.to_string(), before, grouped(s.after)]
+            let before = s.before.map_or_else(|| "–".to_owned(), group_thousands);
+            vec![
+                local(s.at, zone),
+                escape(&s.job),
+                s.version.to_string(),
+                before,
+                group_thousands(s.after),
+            ]
         })
         .collect();
     let mut out = table(
         "Sessions",
         "sessions",
-        &["session", "from", "to", "model", "#full at", "#responses", "#highest", "#added"],
+        &["session", "from", "to", "model", "#limit", "#responses", "#highest", "#added"],
         &sessions,
     );
     let columns = ["tool", "band", "tier", "#denied", "#would be"];

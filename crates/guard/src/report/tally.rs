@@ -1,4 +1,4 @@
-//! What a session, or several, come to in numbers.
+//! Sums for one session or several.
 
 use std::collections::BTreeMap;
 
@@ -6,14 +6,14 @@ use serde::Serialize;
 
 use super::{Event, Point, What};
 
-/// What the guard itself added to the context.
+/// Text that the guard added to the context.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 pub struct Added {
     /// Bytes of notes, denials and refused turn ends.
     pub bytes: u64,
-    /// The same in tokens, at the session's own rate.
+    /// The same in tokens, at the session's rate.
     pub tokens: u64,
-    /// Bytes of the sealed files that were delivered: the work's own notes.
+    /// Bytes of delivered sealed files, which are the agent's own notes.
     pub delivered_bytes: u64,
     /// The same in tokens.
     pub delivered_tokens: u64,
@@ -28,51 +28,56 @@ pub struct Denied {
     pub band: String,
     /// The tier.
     pub tier: String,
-    /// Calls that were denied.
+    /// Denied calls.
     pub denied: u64,
-    /// Calls that would have been, but for shadow mode.
+    /// Calls that would have been denied without shadow mode.
     pub would_deny: u64,
 }
 
-/// Numbers of a session or of several.
+/// Sums of one session or of several.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Totals {
     /// Responses of the main loop.
     pub responses: u64,
-    /// The most that the context was filled, in percent of its limit.
+    /// The highest context usage, in percent of the limit.
     pub highest: f64,
     /// Notes to the agent.
     pub notes: u64,
-    /// Calls that were denied.
+    /// Denied calls.
     pub denied: u64,
-    /// Calls that would have been denied, but for shadow mode.
+    /// Calls that would have been denied without shadow mode.
     pub would_deny: u64,
-    /// Reads that were let through in part.
+    /// Reads that were allowed in part.
     pub partial: u64,
-    /// Calls that a carve-out let through.
+    /// Calls that a carve-out allowed.
     pub allowed: u64,
-    /// Turn ends that were refused.
+    /// Refused turn ends.
     pub stops: u64,
-    /// Turn ends that would have been refused, but for shadow mode.
+    /// Turn ends that would have been refused without shadow mode.
     pub would_stop: u64,
-    /// Outputs of the shell that were cut.
+    /// Shell outputs that were cut.
     pub cut: u64,
-    /// Versions that were sealed.
+    /// Sealed versions.
     pub seals: u64,
-    /// Times the operator took the guard off or put it on.
+    /// Times the operator turned the guard off or on.
     pub overrides: u64,
-    /// Compactions of the client's own.
+    /// Compactions by the client itself.
     pub compactions: u64,
-    /// Faults that were let go.
+    /// Internal errors after which the guard continued.
     pub faults: u64,
     /// Denials by tool, band and tier, the most frequent first.
     pub denials: Vec<Denied>,
-    /// What the guard added to the context.
+    /// Text that the guard added to the context.
     pub added: Added,
 }
 
 impl Totals {
-    pub(super) fn of(events: &[Event], points: &[Point], seals: u64, bytes_per_token: f64) -> Self {
+    pub(super) fn from_events(
+        events: &[Event],
+        points: &[Point],
+        seals: u64,
+        bytes_per_token: f64,
+    ) -> Self {
         let count = |like: fn(&What) -> bool| {
             events.iter().filter(|event| like(&event.what)).count() as u64
         };

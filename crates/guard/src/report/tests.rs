@@ -147,7 +147,7 @@ fn the_files_words_are_told_where_they_change() {
     assert_eq!(words, [100, 900, 400, 400]);
 }
 
-/// What stands in an attribute of the page's elements of a class, in order.
+/// The values of an attribute in all elements of a class, in order.
 fn attributes(page: &str, class: &str, name: &str) -> Vec<String> {
     let elements = page.split('<').filter(|e| e.contains(&format!("class=\"{class}")));
     let value = |e: &str| {
@@ -240,12 +240,12 @@ fn the_text_tells_the_story() {
     let text = text(&report, zone());
     for part in [
         "job parser, /home/dev/project",
-        "full at 1,000,000 tokens; coach 20 %, block-reads 25 %, narrow 30 %",
+        "limit 1,000,000 tokens; coach 20 %, block-reads 25 %, narrow 30 %",
         "  08:00:00    5.0 %    50,000  #####                                       ",
         "Read denied",
         "  sealed parser v3 at 08:00:40: 1,200 words before, 640 after",
         "boundary 01-15 08:00:41 5e550000 → 77770000 by mod: acknowledged; 0.41 s from the turn's end to the first request",
-        "5 responses, highest fill 31.0 %; 1 note, 3 denials",
+        "5 responses, highest context usage 31.0 %; 1 note, 3 denials",
         "denied  Read (read) ×2 at block-reads",
         "added   175 bytes of notes and denials, about 50 tokens",
     ] {

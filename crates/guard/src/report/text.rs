@@ -1,4 +1,4 @@
-//! The report for a terminal: a table over time with a plain bar, and what it comes to.
+//! The report for a terminal: a table over time with plain bars, and the sums.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -7,30 +7,30 @@ use chrono::FixedOffset;
 
 use super::{Crossing, Part, Report, Totals, What};
 use base::clock::Time;
-use base::shown::grouped;
-use base::shown::length;
+use base::shown::format_duration;
+use base::shown::group_thousands;
 
-/// Lines of the table over time, a session.
+/// Maximum lines of the table over time, per session.
 const LINES: usize = 24;
-/// Letters of a full bar.
+/// Characters of a full bar.
 const BAR: f64 = 30.0;
 
-/// Whether a character steers a terminal or turns the direction of writing. All of them
-/// are in Unicode's first plane.
+/// Whether a character controls a terminal or changes the direction of writing. All of these are
+/// in Unicode's first plane.
 pub(super) fn steers(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{200e}' | '\u{200f}')
 }
 
-/// Text without characters that steer a terminal or turn the direction of writing, line
-/// breaks and tabs aside: names of tools and words of commands come from the agent.
+/// Replaces characters that control a terminal or change the direction of writing, except line
+/// breaks and tabs. Tool names and command words come from the agent.
 pub fn clean(text: &str) -> String {
     text.chars()
         .map(|c| if !matches!(c, '\n' | '\t') && steers(c) { '\u{fffd}' } else { c })
         .collect()
 }
 
-/// The report, with the times of `zone`.
+/// The report, with times in `zone`.
 pub fn text(report: &Report, zone: FixedOffset) -> String {
     let mut out = format!("{}, {}\n", report.subject.title(), report.project);
     let highest = report.sessions.iter().flat_map(|p| p.tiers.iter().map(|t| t.context));
@@ -56,11 +56,11 @@ fn session(part: &Part, full: f64, zone: FixedOffset) -> String {
     let mut out = format!("session {}", part.session);
     if let (Some(from), Some(to)) = (part.from, part.to) {
         let date = from.with_timezone(&zone).format("%Y-%m-%d %H:%M:%S");
-        let _ = write!(out, ", from {date} (UTC{zone}) for {}", length(to - from));
+        let _ = write!(out, ", from {date} (UTC{zone}) for {}", format_duration(to - from));
     }
     let tiers: Vec<String> =
         part.tiers.iter().map(|t| format!("{} {:.0} %", t.name, t.context)).collect();
-    let limit = part.fill.last().map(|p| format!("full at {} tokens; ", grouped(p.limit)));
+    let limit = part.fill.last().map(|p| format!("limit {} tokens; ", group_thousands(p.limit)));
     let _ = writeln!(out, "\n  {}{}", limit.unwrap_or_default(), tiers.join(", "));
     for missing in &part.missing {
         let _ = writeln!(out, "  {missing}");
@@ -73,7 +73,7 @@ fn session(part: &Part, full: f64, zone: FixedOffset) -> String {
         }
         let figure = row.percent.map_or_else(
             || format!("{:>7} {:>9}", "", ""),
-            |(percent, tokens)| format!("{percent:>5.1} % {:>9}", grouped(tokens)),
+            |(percent, tokens)| format!("{percent:>5.1} % {:>9}", group_thousands(tokens)),
         );
         let percent = row.percent.map_or(0.0, |(percent, _)| percent);
         let bar = "#".repeat(((percent / full) * BAR).round().clamp(0.0, BAR) as usize);
@@ -86,20 +86,20 @@ fn session(part: &Part, full: f64, zone: FixedOffset) -> String {
         let _ = writeln!(out, "{}", line.trim_end());
     }
     for seal in &part.seals {
-        let before = seal.before.map_or_else(|| "?".into(), grouped);
+        let before = seal.before.map_or_else(|| "?".into(), group_thousands);
         let _ = writeln!(
             out,
             "  sealed {} v{} at {}: {before} words before, {} after",
             seal.job,
             seal.version,
             clock(seal.at, zone),
-            grouped(seal.after)
+            group_thousands(seal.after)
         );
     }
     out
 }
 
-/// One line over time.
+/// One line of the table over time.
 struct Line {
     at: Time,
     percent: Option<(f64, u64)>,
@@ -107,7 +107,7 @@ struct Line {
     events: String,
 }
 
-/// The session in at most [`LINES`] stretches: the last fill of each, and what happened.
+/// The session in at most [`LINES`] periods: the last context usage of each, and its events.
 fn rows(part: &Part) -> Vec<Line> {
     let mut times: Vec<Time> =
         part.fill.iter().map(|p| p.at).chain(part.events.iter().map(|e| e.at)).collect();
@@ -165,7 +165,7 @@ fn crossing(boundary: &Crossing, zone: FixedOffset) -> String {
 }
 
 fn plural(number: u64, name: &str) -> String {
-    format!("{} {name}{}", grouped(number), if number == 1 { "" } else { "s" })
+    format!("{} {name}{}", group_thousands(number), if number == 1 { "" } else { "s" })
 }
 
 fn totals(report: &Report, zone: FixedOffset) -> String {
@@ -179,7 +179,7 @@ fn totals(report: &Report, zone: FixedOffset) -> String {
         plural(t.faults, "fault"),
     ];
     let mut out = format!(
-        "{}, highest fill {:.1} %; {}\n",
+        "{}, highest context usage {:.1} %; {}\n",
         plural(t.responses, "response"),
         t.highest,
         counted.join(", ")
@@ -197,10 +197,10 @@ fn totals(report: &Report, zone: FixedOffset) -> String {
     let _ = writeln!(
         out,
         "added   {} bytes of notes and denials, about {} tokens{share}; delivered {} bytes, about {} tokens",
-        grouped(t.added.bytes),
-        grouped(t.added.tokens),
-        grouped(t.added.delivered_bytes),
-        grouped(t.added.delivered_tokens)
+        group_thousands(t.added.bytes),
+        group_thousands(t.added.tokens),
+        group_thousands(t.added.delivered_bytes),
+        group_thousands(t.added.delivered_tokens)
     );
     if t.would_deny > 0 {
         let _ = writeln!(out, "shadow  nothing was blocked; these calls would have been:");

@@ -1,5 +1,5 @@
-//! How old an entry is and how often it was referred to, from seal to seal: what is oldest and
-//! least referred to falls out first.
+//! Tracks the age of entries and the references to them across seals. The oldest and least
+//! referenced entries are removed first.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use super::draft::{Draft, Item};
 use super::fold;
 use super::past::{Age, Ages, Past};
 
-/// Gives every entry its age, and counts the references of those that are new.
+/// Sets the age of every entry, and counts the references in new ones.
 pub(super) fn run(draft: &mut Draft) {
     let Some(past) = draft.input.past else { return };
     let mut named = Vec::new();
@@ -18,24 +18,24 @@ pub(super) fn run(draft: &mut Draft) {
     for (index, item) in draft.items.iter_mut().enumerate() {
         let known = past.ages.get(&item.id);
         let first = ids.insert(item.id);
-        // Of two alike the first is the old one.
+        // Of two equal entries, the first is the old one.
         if let Some(age) = known.filter(|_| first) {
             item.age = *age;
             continue;
         }
         item.age.born = past.session.saturating_sub(u32::from(item.inherited));
-        // What words name is counted once, when they are new.
+        // References count once, when their text is new.
         if first && known.is_none() {
-            named.extend(names(item));
+            named.extend(referenced_ids(item));
         }
         fresh.push(index);
     }
-    edited(draft, &fresh, &ids);
-    refer(draft, &named);
+    match_edits(draft, &fresh, &ids);
+    add_references(draft, &named);
 }
 
-/// A new entry that stands for one that is gone since the last seal is that one, edited.
-fn edited(draft: &mut Draft, fresh: &[usize], ids: &BTreeSet<EntryId>) {
+/// Finds edited entries: a new one takes the age of a similar one that is gone since the last seal.
+fn match_edits(draft: &mut Draft, fresh: &[usize], ids: &BTreeSet<EntryId>) {
     let Some(Past { ages, sealed: Some(sealed), .. }) = draft.input.past else { return };
     if fresh.is_empty() || ages.keys().all(|id| ids.contains(id)) {
         return;
@@ -53,7 +53,7 @@ fn edited(draft: &mut Draft, fresh: &[usize], ids: &BTreeSet<EntryId>) {
     for &index in fresh {
         let item = &mut draft.items[index];
         let before = gone.iter().position(|(old, _)| {
-            old.home == item.home && (fold::holds(item, old) || fold::holds(old, item))
+            old.home == item.home && (fold::covers(item, old) || fold::covers(old, item))
         });
         if let Some(before) = before {
             item.age.absorb(gone.remove(before).1);
@@ -61,8 +61,8 @@ fn edited(draft: &mut Draft, fresh: &[usize], ids: &BTreeSet<EntryId>) {
     }
 }
 
-/// Counts references for the entries that are named.
-pub(super) fn refer(draft: &mut Draft, named: &[EntryId]) {
+/// Adds a reference to each named entry.
+pub(super) fn add_references(draft: &mut Draft, named: &[EntryId]) {
     for id in named {
         if let Some(item) = draft.items.iter_mut().find(|item| item.id == *id) {
             item.age.references = item.age.references.saturating_add(1);
@@ -70,20 +70,20 @@ pub(super) fn refer(draft: &mut Draft, named: &[EntryId]) {
     }
 }
 
-/// What look like ids in an entry's text, each once, its own left out.
-pub(super) fn names(item: &Item) -> BTreeSet<EntryId> {
+/// All words of an entry that look like ids, each once, without its own id.
+pub(super) fn referenced_ids(item: &Item) -> BTreeSet<EntryId> {
     let runs = item.text.split(|letter: char| !letter.is_ascii_alphanumeric());
     runs.filter_map(|run| run.parse().ok()).filter(|id| *id != item.id).collect()
 }
 
-/// The ages of what is left, for the next seal.
+/// The ages of the remaining entries, for the next seal.
 pub(super) fn ages(draft: &Draft) -> Ages {
     if draft.input.past.is_none() {
         return Ages::new();
     }
     let mut ages = Ages::new();
     for Item { id, age, .. } in &draft.items {
-        // Two alike, each in a section that needs it, are one to the next seal.
+        // Two equal entries in different sections share one age at the next seal.
         let known = ages.entry(*id).or_insert(*age);
         known.born = known.born.min(age.born);
         known.references = known.references.max(age.references);
@@ -97,7 +97,7 @@ mod tests {
     use crate::compaction::Shape;
     use crate::seal::{Input, Limits, Sealed, seal};
 
-    /// Seals of one job, one a session.
+    /// A job with one seal per session.
     struct Job {
         text: String,
         ages: Ages,
@@ -111,7 +111,7 @@ mod tests {
             Self { text: String::new(), ages: Ages::new(), session: 0, limits }
         }
 
-        /// A session that finds the sealed file, rewrites it, and seals.
+        /// Runs a session that rewrites the sealed file and seals it again.
         fn session(&mut self, rewrite: impl Fn(&str) -> String, summary: Option<&str>) -> Sealed {
             self.session += 1;
             let shape = Shape::default();
@@ -214,7 +214,7 @@ mod tests {
 
     #[test]
     fn what_nobody_speaks_of_falls_out_first() {
-        // The summary's slice: 20 words.
+        // The slice of the summary is 20 words.
         let mut job = Job::new(80);
         job.adds("- one two three four five six seven\n");
         job.adds("- ! pins outlive all of the rest\n- alpha beta gamma delta eps zeta eta\n");

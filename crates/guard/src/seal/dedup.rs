@@ -1,4 +1,4 @@
-//! Step 2: of entries equal but for case, space and punctuation, one stays.
+//! Step 2: keeps one of several entries that differ only in case, space and punctuation.
 
 use std::collections::HashMap;
 
@@ -7,7 +7,7 @@ use super::report::StepReport;
 
 pub(super) fn run(draft: &mut Draft, log: &mut StepReport) {
     let shape = draft.shape();
-    // What must stay comes first, so that it stands for the rest.
+    // Entries that must stay come first, so that they replace the others.
     let rank = |item: &Item| (!item.is_open_work(shape), !item.pinned, item.closed, item.home);
     let mut order: Vec<usize> = (0..draft.items.len()).collect();
     order.sort_by_key(|&index| rank(&draft.items[index]));
@@ -15,7 +15,7 @@ pub(super) fn run(draft: &mut Draft, log: &mut StepReport) {
     let mut into = vec![None; draft.items.len()];
     for index in order {
         let item = &draft.items[index];
-        // Signs without a letter have only themselves to be compared by.
+        // Text without letters or digits is compared as it is.
         let text = if item.tokens.is_empty() { item.text.as_str() } else { "" };
         let same = kept.entry((&item.tokens, text)).or_default();
         let twin = same.iter().find(|&&other| draft.items[other].may_stand_for(item, shape));
@@ -24,5 +24,5 @@ pub(super) fn run(draft: &mut Draft, log: &mut StepReport) {
             None => same.push(index),
         }
     }
-    draft.take_out_all(&into, log);
+    draft.merge_duplicates(&into, log);
 }

@@ -1,4 +1,4 @@
-//! The file while the steps work on it: entries with where they stand and where they belong.
+//! The file between the steps: its entries, with their current section and the one they belong to.
 
 use std::collections::BTreeSet;
 
@@ -12,33 +12,33 @@ use super::past::Age;
 use super::report::{Heavy, Moved, Reason, Refused, Removed, Report, StepReport, Taken};
 use super::{Input, Limits};
 
-/// The kind of an entry that binds wherever it stands.
+/// The kind of an entry that binds in any section.
 const DIRECTIVE: &str = "directive";
 
-/// One entry on its way.
+/// One entry between the steps.
 #[derive(Clone, Debug)]
 pub(super) struct Item {
     pub id: EntryId,
     pub marker: Marker,
-    /// With flags, in a form that is read back as it is.
+    /// With flags, in a form that parses back unchanged.
     pub text: String,
-    /// Where it stands; `None` for stray text.
+    /// The section it is in; `None` for stray text.
     pub section: Option<usize>,
-    /// Where it belongs.
+    /// The section it belongs to.
     pub home: usize,
     pub pinned: bool,
     pub closed: bool,
     pub none: bool,
     pub inherited: bool,
     pub age: Age,
-    /// What a user said that binds, until it is closed.
+    /// An instruction from the user that binds until it is closed.
     pub directive: bool,
-    /// Came with this call as the new summary.
+    /// Part of the new summary from this call.
     pub fresh: bool,
     pub words: usize,
-    /// Its words in order, lower case, without punctuation: hashes, for they are only compared.
+    /// Hashes of its words in order, lower case, without punctuation.
     pub tokens: Vec<u64>,
-    /// The same without repetition, sorted.
+    /// The same, sorted and without duplicates.
     pub set: Vec<u64>,
 }
 
@@ -51,7 +51,7 @@ impl Item {
         set.sort_unstable();
         set.dedup();
         Self {
-            id: EntryId::of(flags.bare),
+            id: EntryId::from_text(flags.bare),
             section,
             home,
             pinned: flags.pinned,
@@ -69,19 +69,19 @@ impl Item {
         }
     }
 
-    /// Whether this is open work: the agent alone may close or remove it.
+    /// Whether this is open work, which only the agent may close or remove.
     pub fn is_open_work(&self, shape: &Shape) -> bool {
         let kept = matches!(shape.role(self.home), Role::Forward | Role::Threads);
         !self.closed && kept || self.directive
     }
 
-    /// Whether the seal may take it out for its size or age.
+    /// Whether the seal may remove it because of size or age.
     pub fn may_go(&self, shape: &Shape) -> bool {
         !self.pinned && !self.none && !self.is_open_work(shape)
     }
 
-    /// Whether nothing is lost if this one stands for `other`, which says no more:
-    /// it must be kept at least as long, and in a place as good.
+    /// Whether this one may replace `other`, which says no more. It must stay at least as long, in
+    /// an equally good section.
     pub fn may_stand_for(&self, other: &Self, shape: &Shape) -> bool {
         let here = self.home == other.home;
         if self.none != other.none || other.none && !here {
@@ -97,7 +97,7 @@ impl Item {
     }
 }
 
-/// The words of a text for comparison, without case and punctuation.
+/// Hashes of a text's words, without case and punctuation.
 fn tokens(text: &str) -> Vec<u64> {
     let mut tokens = Vec::new();
     for run in text.split_whitespace() {
@@ -110,7 +110,7 @@ fn tokens(text: &str) -> Vec<u64> {
     tokens
 }
 
-/// FNV-1a over letters: fast, and the same on every machine.
+/// FNV-1a over characters: fast, and the same on every machine.
 struct Fnv(Option<u64>);
 
 impl Fnv {
@@ -123,7 +123,7 @@ impl Fnv {
         self.0 = Some((state ^ u64::from(u32::from(letter))).wrapping_mul(0x0000_0100_0000_01b3));
     }
 
-    /// `None` where there was no letter.
+    /// The hash; `None` without any letter.
     fn finish(self) -> Option<u64> {
         self.0
     }
@@ -134,14 +134,14 @@ pub(super) struct Draft<'a> {
     pub input: &'a Input<'a>,
     pub front: FrontMatter,
     pub title: String,
-    /// Comments of each section.
+    /// The comments of each section.
     pub comments: Vec<Vec<String>>,
-    /// All entries but the commits.
+    /// All entries except the commits.
     pub items: Vec<Item>,
-    /// The entries of the sections of role git.
+    /// The entries of sections with the role git.
     pub git: Vec<Item>,
     pub removed: Vec<Removed>,
-    /// The identifiers of replaced entries that the new summary does not name.
+    /// Identifiers of replaced entries that the new summary does not name.
     pub lost_identifiers: Vec<String>,
 }
 
@@ -170,40 +170,40 @@ impl<'a> Draft<'a> {
         &self.input.limits
     }
 
-    /// What the gauge would read.
+    /// The words that count against the file's limit.
     pub fn words(&self) -> usize {
         self.items.iter().map(|item| item.words).sum()
     }
 
-    /// The entry of those that falls out first: the least referred to, the oldest, the first.
+    /// The selected entry to remove first: the oldest and least referenced one.
     pub fn least(&self, of: impl Fn(usize, &Item) -> bool) -> Option<usize> {
         let items = self.items.iter().enumerate().filter(|(index, item)| of(*index, item));
         items.min_by_key(|(_, item)| item.age.standing()).map(|(index, _)| index)
     }
 
-    /// The words a section is held at, if at any.
+    /// Maximum words of a section, if it has one.
     pub fn slice(&self, section: usize) -> Option<usize> {
         self.limits().slice(self.shape().sections.get(section)?)
     }
 
-    /// The words that only the agent may take out.
+    /// The words that only the agent may remove.
     pub fn kept_words(&self) -> usize {
         let shape = self.shape();
         self.items.iter().filter(|item| !item.may_go(shape)).map(|item| item.words).sum()
     }
 
-    /// The words that stand in one section.
+    /// The words of one section.
     pub fn words_of(&self, section: usize) -> usize {
         self.items.iter().filter(|item| item.section == Some(section)).map(|item| item.words).sum()
     }
 
-    /// Takes one entry out; `into` is the one that stands for it.
+    /// Removes one entry; `into` is the one that replaces it.
     pub fn take_out(&mut self, index: usize, into: Option<EntryId>, log: &mut StepReport) {
         let item = self.items.remove(index);
         self.record(&item, into, log);
     }
 
-    /// Takes out several, in this order.
+    /// Removes several entries, in this order.
     pub fn take_out_these(&mut self, order: &[usize], log: &mut StepReport) {
         for &index in order {
             let item = self.items[index].clone();
@@ -217,9 +217,8 @@ impl<'a> Draft<'a> {
         });
     }
 
-    /// Takes out the entries that `into` has a verdict for: `Some` of the one that stands for each.
-    /// That one takes over its age.
-    pub fn take_out_all(&mut self, into: &[Option<EntryId>], log: &mut StepReport) {
+    /// Removes each entry for which `into` has a replacement. The replacement takes over its age.
+    pub fn merge_duplicates(&mut self, into: &[Option<EntryId>], log: &mut StepReport) {
         let items = std::mem::take(&mut self.items);
         let mut left = Vec::new();
         for (item, into) in items.into_iter().zip(into) {
@@ -233,13 +232,13 @@ impl<'a> Draft<'a> {
         for (into, other) in left {
             if let Some(item) = self.items.iter_mut().find(|item| item.id == into) {
                 item.age.absorb(other.age);
-                // An answer that is given again is this session's.
+                // An answer that was written again counts as this session's.
                 item.inherited &= !item.none || other.inherited;
             }
         }
     }
 
-    /// Keeps an entry that leaves the file.
+    /// Records a removed entry.
     pub fn record(&mut self, item: &Item, into: Option<EntryId>, log: &mut StepReport) {
         let section = self.shape().name(item.section).to_owned();
         log.removed.push(Taken {
@@ -267,7 +266,7 @@ impl<'a> Draft<'a> {
         item.home = section;
     }
 
-    /// The refusal: what weighs most among what is left, and how much is too much.
+    /// The refusal, with the largest remaining entries and the number of words to cut.
     pub fn refuse(&self, reason: Reason, report: Report, document: &Document) -> Refused {
         let words = self.words();
         let cut = (words + 1).saturating_sub(self.limits().block_words());
@@ -290,7 +289,7 @@ impl<'a> Draft<'a> {
     }
 }
 
-/// The line of an entry, or of the heading that it was made from.
+/// The line of an entry, or of the heading that became the entry.
 fn line_of(item: &Item, document: &Document) -> Option<usize> {
     let entry = document.entries().find(|entry| entry.id == item.id).map(|e| e.range.start);
     let title = item.text.lines().next();

@@ -1,28 +1,28 @@
-//! Step 3: of near-duplicates that belong in one section, the fuller stays. What the agent alone may
-//! remove is none: two threads are closed one by one, and of a directive every word counts.
+//! Step 3: keeps the longer of near-duplicates in one section. Entries that only the agent may
+//! remove are exempt: threads are closed one by one, and every word of a directive counts.
 
 use super::draft::{Draft, Item};
 use super::report::StepReport;
 
-/// How alike two entries must be: words they share, of the words either has.
+/// Minimum similarity of two entries: shared words, as a share of all their words.
 const ALIKE: f64 = 0.75;
 
-/// From so many different words on, an entry is told by them whatever their order.
+/// From this many different words on, the order of words is ignored.
 const SHORT: usize = 6;
 
-/// With fewer than these it folds only into its like.
+/// An entry with fewer different words folds only into an equal one.
 const SHORTEST: usize = 3;
 
 pub(super) fn run(draft: &mut Draft, log: &mut StepReport) {
     fold(draft, log, |_| true);
 }
 
-/// Folds the entries `of` picks.
+/// Folds the entries that `of` selects.
 pub(super) fn fold(draft: &mut Draft, log: &mut StepReport, of: impl Fn(&Item) -> bool) {
     let shape = draft.shape();
     let mut order: Vec<usize> =
         (0..draft.items.len()).filter(|&index| of(&draft.items[index])).collect();
-    // The fullest first: what stays can then only be held against what is no fuller.
+    // Longest first, so that each entry is compared only with longer ones.
     order.sort_by_key(|&index| {
         let item = &draft.items[index];
         (std::cmp::Reverse(item.set.len()), !item.is_open_work(shape), !item.pinned, item.closed)
@@ -33,20 +33,19 @@ pub(super) fn fold(draft: &mut Draft, log: &mut StepReport, of: impl Fn(&Item) -
         let item = &draft.items[index];
         let fuller = kept.iter().map(|&other| &draft.items[other]).find(|other| {
             let fits = other.home == item.home && other.may_stand_for(item, shape);
-            fits && item.may_go(shape) && holds(other, item)
+            fits && item.may_go(shape) && covers(other, item)
         });
         match fuller {
             Some(other) => into[index] = Some(other.id),
             None => kept.push(index),
         }
     }
-    draft.take_out_all(&into, log);
+    draft.merge_duplicates(&into, log);
 }
 
-/// Whether `fuller` says what `item` says: its words, or most of them. Those of a short one stand
-/// in many a text by chance, so that they must stand there in a row, and one or two words
-/// say something only where they are.
-pub(super) fn holds(fuller: &Item, item: &Item) -> bool {
+/// Whether `fuller` has all or most words of `item`. The words of a short entry occur in many
+/// texts by chance, so they must occur in a row. One or two words must be the whole entry.
+pub(super) fn covers(fuller: &Item, item: &Item) -> bool {
     if item.set.len() < SHORT {
         let enough = item.set.len() >= SHORTEST || fuller.tokens == item.tokens;
         return enough && in_a_row(fuller, item);
@@ -59,13 +58,13 @@ pub(super) fn holds(fuller: &Item, item: &Item) -> bool {
     shared == item.set.len() || shared as f64 >= ALIKE * either as f64
 }
 
-/// Whether `item` stands in `fuller` word for word.
+/// Whether `fuller` contains `item` word for word.
 fn in_a_row(fuller: &Item, item: &Item) -> bool {
     let said = !item.set.is_empty() && !fuller.none && !item.none;
     said && fuller.tokens.windows(item.tokens.len()).any(|window| window == item.tokens)
 }
 
-/// How many values two sorted lists share.
+/// Number of values in both of two sorted lists.
 fn shared(a: &[u64], b: &[u64]) -> usize {
     let (mut i, mut j, mut shared) = (0, 0, 0);
     while i < a.len() && j < b.len() {
@@ -87,7 +86,7 @@ mod tests {
 
     fn says(fuller: &str, other: &str) -> bool {
         let item = |text: &str| Item::new(&Marker::Bullet, text, Some(3), 3);
-        holds(&item(fuller), &item(other))
+        covers(&item(fuller), &item(other))
     }
 
     #[test]

@@ -1,4 +1,5 @@
-//! The commits' section, which the guard writes: the newest whole, the older by hash and subject.
+//! The section of commits, which the guard writes: the newest in full, older ones as hash and
+//! subject.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,7 +12,7 @@ use super::report::StepReport;
 /// One commit.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Commit {
-    /// Its hash, as long as it shall stand in the file.
+    /// Its hash, as long as the file shows it.
     pub hash: String,
     /// The first line of its message.
     pub subject: String,
@@ -19,8 +20,8 @@ pub struct Commit {
     pub body: String,
 }
 
-/// What the section holds for these commits, newest first: as Markdown, without a final line
-/// break, within `limit` words. Bodies go before subjects, the oldest first.
+/// The section for these commits, newest first: Markdown of at most `limit` words, without a final
+/// newline. Bodies are left out before subjects, the oldest first.
 pub fn render_commits(commits: &[Commit], limit: usize) -> String {
     let items = items(commits, limit, 0);
     let written: Vec<_> = items
@@ -30,9 +31,9 @@ pub fn render_commits(commits: &[Commit], limit: usize) -> String {
     written.join("\n")
 }
 
-/// What the section is to hold, as Markdown: these commits, and below them what stands there
-/// and is no commit of `known`, until a seal takes that out. `None` where it holds that already.
-pub fn section_of(
+/// The new Markdown of the section: these commits, then its entries that are no commit of `known`,
+/// which the next seal removes. `None` if the section is up to date.
+pub fn updated_section(
     document: &Document,
     section: usize,
     commits: &[Commit],
@@ -50,7 +51,7 @@ pub fn section_of(
     Some(written.collect::<Vec<_>>().join("\n"))
 }
 
-/// Whether a text is what the guard writes of one of these commits, with its body or without.
+/// Whether the guard wrote this text for one of these commits, with or without the body.
 fn is_one_of(text: &str, known: &[Commit]) -> bool {
     let Some((hash, _)) = text.strip_prefix('`').and_then(|t| t.split_once('`')) else {
         return false;
@@ -62,11 +63,11 @@ fn is_one_of(text: &str, known: &[Commit]) -> bool {
     })
 }
 
-/// Words of a subject that are shown: one message without a blank line in it is all subject,
-/// and would leave no room for any commit.
+/// Maximum words of a subject. Without a blank line the whole message is the subject, and one long
+/// message would leave no room for other commits.
 const SUBJECT_WORDS: usize = 40;
 
-/// A commit's line.
+/// The first line for a commit.
 fn subject(commit: &Commit) -> String {
     let mut words = commit.subject.split_whitespace();
     let mut line: Vec<_> = words.by_ref().take(SUBJECT_WORDS).collect();
@@ -74,8 +75,8 @@ fn subject(commit: &Commit) -> String {
     format!("`{}` {}", commit.hash.trim().replace('`', ""), line.join(" "))
 }
 
-/// A message's body as the file gives it back: any line end is one, and a line of white
-/// space is empty, be it a form feed or a no-break space, which git keeps.
+/// A message's body in a form that parses back unchanged: all line ends become `\n`. Lines of white
+/// space become empty, also those with form feeds or no-break spaces, which git keeps.
 fn body(commit: &Commit) -> String {
     let even = commit.body.replace("\r\n", "\n").replace('\r', "\n");
     let blank = |line: &str| line.trim().is_empty();
@@ -110,13 +111,13 @@ fn items(commits: &[Commit], limit: usize, section: usize) -> Vec<Item> {
     let item = |text: &str| Item::new(&Marker::Bullet, text, Some(section), section);
     let sound = |(line, commit): (&String, &Commit)| {
         let whole = item(line);
-        // The agent can't mend this section: what would not read back would refuse every seal.
+        // The agent cannot fix this section, so text that does not parse back would fail all seals.
         if reads_back(&whole.marker, &whole.text) { whole } else { item(&subject(commit)) }
     };
     lines.iter().zip(commits).map(sound).collect()
 }
 
-/// Writes the commits the call brings in the place of what the section held.
+/// Replaces the section's entries by the commits from the input.
 pub(super) fn run(draft: &mut Draft, log: &mut StepReport) {
     let (Some(commits), Some(section)) = (draft.input.git, draft.shape().with_role(Role::Git))
     else {
@@ -131,7 +132,7 @@ pub(super) fn run(draft: &mut Draft, log: &mut StepReport) {
     draft.git = new;
 }
 
-/// Whether the file holds these commits already.
+/// Whether the file already has these commits.
 pub(super) fn is_current(input: &Input, document: &Document) -> bool {
     let (Some(commits), Some(section)) = (input.git, input.shape.with_role(Role::Git)) else {
         return true;
@@ -164,7 +165,11 @@ mod tests {
             let document = parse(&file, &shape);
             let section = shape.with_role(Role::Git).unwrap();
             assert_eq!(document.section(section).count(), 2, "{text:?}: {file}");
-            assert_eq!(section_of(&document, section, &commits, &commits, 100), None, "{text:?}");
+            assert_eq!(
+                updated_section(&document, section, &commits, &commits, 100),
+                None,
+                "{text:?}"
+            );
         }
     }
 

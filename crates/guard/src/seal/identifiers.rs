@@ -1,7 +1,7 @@
-//! Finds the identifiers that a condensed entry no longer names: hashes, paths, versions, and
-//! numbers with units. Words can be said otherwise; these can't.
+//! Finds identifiers that a condensed entry lost: hashes, paths, versions, and numbers with units.
+//! Unlike words, these cannot be paraphrased.
 
-/// Units that make a number worth keeping, lower case.
+/// Units that make a number worth keeping, in lower case.
 const UNITS: [&str; 44] = [
     "%", "b", "bytes", "chars", "cores", "cpus", "day", "days", "files", "gb", "gib", "h", "hour",
     "hours", "hz", "k", "kb", "khz", "kib", "lines", "m", "mb", "mhz", "mib", "min", "minute",
@@ -31,7 +31,7 @@ fn bare(word: &str) -> &str {
     word.trim_matches(|letter| !inside(letter)).trim_end_matches(['.', '-', '_'])
 }
 
-/// The identifier a word is, if it is one: as it is shown, and what a text must hold to name it.
+/// Parses an identifier: its display form, and the text that another entry must contain to name it.
 fn identifier(word: &str, next: Option<&&str>) -> Option<(String, String)> {
     let lower = word.to_lowercase();
     let digits = word.len() - word.trim_start_matches(|c: char| is_numeric(c)).len();
@@ -49,7 +49,7 @@ fn identifier(word: &str, next: Option<&&str>) -> Option<(String, String)> {
         && word.bytes().all(|byte| byte.is_ascii_hexdigit())
         && word.bytes().any(|byte| byte.is_ascii_digit());
     if is_hash {
-        // A hash may be cut short.
+        // Another entry may shorten the hash.
         return Some((word.to_owned(), lower[..7].to_owned()));
     }
     let version = lower.strip_prefix('v').unwrap_or(&lower);
@@ -63,7 +63,7 @@ fn is_numeric(letter: char) -> bool {
     letter.is_ascii_digit() || matches!(letter, '.' | ',')
 }
 
-/// `1.2`, `1.2.3-rc.1`: a number in front of a dot and of another one.
+/// `1.2`, `1.2.3-rc.1`: a number, a dot, and another number.
 fn is_version(word: &str) -> bool {
     let mut parts = word.splitn(3, '.');
     let number = |part: Option<&str>| {
@@ -85,7 +85,7 @@ fn is_path(word: &str) -> bool {
     })
 }
 
-/// Whether a text names what has this key; a number stands by itself.
+/// Whether a text contains this key. A number must not be part of a longer one.
 fn names(text: &str, key: &str) -> bool {
     if key.chars().all(is_numeric) {
         return text.split(|c| !is_numeric(c)).any(|run| run.trim_end_matches(['.', ',']) == key);

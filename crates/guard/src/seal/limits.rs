@@ -1,23 +1,23 @@
-//! How big a sealed file may be.
+//! Maximum sizes of a sealed file.
 
 use serde::{Deserialize, Serialize};
 
 use crate::compaction::{Role, Section};
 
-/// Sizes the seal keeps to: words of the whole, and shares of them.
+/// Sizes that the seal enforces: words of the whole file, and shares of them.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct Limits {
-    /// The ceiling of the compaction file in words.
+    /// The limit of the compaction file in words.
     pub theta_words: usize,
-    /// The share of it the seal shrinks a file to.
+    /// The share of it that the seal shrinks a file to.
     pub target: f64,
-    /// The share at which a seal fails: the band that blocks tools.
+    /// The share at which a seal fails, because the file would block tools.
     pub block: f64,
-    /// The share the summary of earlier sessions is held at.
+    /// Maximum share for the summary of earlier sessions.
     pub summary_slice: f64,
-    /// The share the commits are held at, which the gauge does not count.
+    /// Maximum share for the commits, which do not count as words of the file.
     pub git_slice: f64,
 }
 
@@ -33,22 +33,22 @@ impl Limits {
         self.share(self.target)
     }
 
-    /// The least words at which a seal fails.
+    /// The number of words from which a seal fails.
     pub fn block_words(&self) -> usize {
         (self.theta_words as f64 * self.block - 1e-6).ceil().max(1.0) as usize
     }
 
-    /// The words of the summary.
+    /// Maximum words of the summary.
     pub fn summary_words(&self) -> usize {
         self.share(self.summary_slice)
     }
 
-    /// The words of the commits.
+    /// Maximum words of the commits.
     pub fn git_words(&self) -> usize {
         self.share(self.git_slice)
     }
 
-    /// The words a section is held at, if at any: by its own slice, else by its role's.
+    /// Maximum words of a section, if it has one: its own slice, else that of its role.
     pub fn slice(&self, section: &Section) -> Option<usize> {
         section.slice.map(|share| self.share(share)).or(match section.role {
             Role::Summary => Some(self.summary_words()),

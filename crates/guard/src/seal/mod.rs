@@ -1,10 +1,9 @@
-//! The finalization pass: from the live compaction file to one that may cross the boundary.
+//! Seals the compaction file: checks, tidies and freezes it for the next session.
 //!
-//! Eight steps in order, each in a file of its own, each reporting what it did. The pass
-//! invents no prose and loses none: what it takes out comes back as [`Removed`]. It never
-//! takes out what is open in Forward State or Open Threads, what is pinned, a directive, or the
-//! `none: <reason>` of this session.
-//! Pure: a text goes in, a text comes out.
+//! Eight steps run in order, each in its own file, and each reports what it did. The seal writes
+//! no prose and loses none: it returns what it removes as [`Removed`]. It never removes open
+//! entries of Forward State or Open Threads, pinned entries, directives, or this session's
+//! `none: <reason>`. Pure: a text goes in, a text comes out.
 
 mod age;
 mod dedup;
@@ -27,7 +26,7 @@ use std::collections::BTreeSet;
 
 use chrono::{DateTime, Utc};
 
-pub use git::{Commit, render_commits, section_of};
+pub use git::{Commit, render_commits, updated_section};
 pub use limits::Limits;
 pub use past::{Age, Ages, Past};
 pub use question::{Condense, Listed, Question};
@@ -41,16 +40,16 @@ use draft::Draft;
 
 type Run = fn(&mut Draft, &Document, &mut StepReport);
 
-/// What a seal works on.
+/// The input of a seal.
 #[derive(Clone, Copy, Debug)]
 pub struct Input<'a> {
-    /// The compaction file as it stands.
+    /// The current text of the compaction file.
     pub source: &'a str,
     /// The sections it must have.
     pub shape: &'a Shape,
-    /// The job, used where the file does not say.
+    /// The job's name, used if the file does not give one.
     pub job: &'a str,
-    /// How big things may be.
+    /// Maximum sizes.
     pub limits: Limits,
     /// The time for the stamp.
     pub now: DateTime<Utc>,
@@ -58,15 +57,13 @@ pub struct Input<'a> {
     pub summary: Option<&'a str>,
     /// The entries that the new summary replaces.
     pub replaces: &'a [EntryId],
-    /// The entries that came over from earlier sessions.
+    /// The entries from earlier sessions.
     pub inherited: &'a BTreeSet<EntryId>,
-    /// What earlier seals left; `None` where nobody keeps it, and then the file's order tells
-    /// what is older.
+    /// Data from earlier seals. If `None`, the order in the file decides which entry is older.
     pub past: Option<Past<'a>>,
-    /// The highest version sealed so far, which the file may have forgotten: a
-    /// version is never given twice.
+    /// The highest version sealed so far, which the file may lack. A version is never used twice.
     pub last_version: u64,
-    /// The job's commits, newest first; `None` leaves their section as it is.
+    /// The job's commits, newest first. `None` leaves their section unchanged.
     pub git: Option<&'a [Commit]>,
 }
 
@@ -75,18 +72,18 @@ pub struct Input<'a> {
 pub struct Sealed {
     /// The file's new text.
     pub text: String,
-    /// What was taken out, in the order it was.
+    /// The removed entries, in order of removal.
     pub removed: Vec<Removed>,
-    /// The same as Markdown, to stand beside the sealed file; empty where nothing was taken out.
+    /// The same as Markdown, for a file next to the sealed one. Empty if nothing was removed.
     pub removed_markdown: String,
     /// What each step did.
     pub report: Report,
-    /// The ages of the entries that are left, for the next seal.
+    /// The ages of the remaining entries, for the next seal.
     pub ages: Ages,
 }
 
-/// Seals a file. Fails only if what may not be taken out is at or above the block band;
-/// a file that is sealed already comes back as it is.
+/// Seals a file; returns an already sealed one unchanged. Fails only if the entries that must stay
+/// reach the blocking size.
 pub fn seal(input: &Input) -> Result<Sealed, Box<Refused>> {
     let document = parse(input.source, input.shape);
     let words = measure(&document).total;
@@ -145,8 +142,8 @@ pub fn seal(input: &Input) -> Result<Sealed, Box<Refused>> {
     Ok(Sealed { text, removed: draft.removed, removed_markdown, report, ages })
 }
 
-/// The source with lines ended by `\n`, where they are not. A lone `\r` ends a line, but not
-/// wherever Markdown is read: where it would tear an entry apart it becomes a blank.
+/// The source with all line ends as `\n`, if it has others. A lone `\r` becomes a line end, or a
+/// blank if that would split an entry.
 fn even_lines(source: &str, document: &Document, shape: &Shape) -> Option<String> {
     if !source.contains('\r') {
         return None;
@@ -160,7 +157,7 @@ fn even_lines(source: &str, document: &Document, shape: &Shape) -> Option<String
     Some(if whole { even } else { paired.replace('\r', " ") })
 }
 
-/// Whether there is nothing to do: the stamp holds, and nothing new came with the call.
+/// Whether nothing is to do: the stamp is valid, and the input brings nothing new.
 fn is_sealed(input: &Input, document: &Document) -> bool {
     let sections = 0..input.shape.sections.len();
     Stamp::check(document) == StampState::Fresh

@@ -1,5 +1,5 @@
-//! Step 1: every entry a list item, every section once; entries below a heading of the
-//! agent's own become one entry with it.
+//! Step 1: every entry becomes a list item, and every section occurs once. The agent's own headings
+//! become one entry with the entries below.
 
 use std::collections::BTreeSet;
 
@@ -16,7 +16,7 @@ struct Group {
     title: String,
     section: Option<usize>,
     members: Vec<String>,
-    /// Whether an entry below it went its own way.
+    /// Whether an entry below it became an entry of its own.
     parted: bool,
 }
 
@@ -45,7 +45,7 @@ pub(super) fn run(draft: &mut Draft, document: &Document, log: &mut StepReport) 
         }
     }
     close(draft, group, log);
-    // A prompt that was edited by hand stays; one that is missing comes back.
+    // Keeps an edited prompt, and restores a missing one.
     for (comments, section) in comments.iter_mut().zip(&shape.sections) {
         if comments.is_empty() {
             comments.extend(prompt(section));
@@ -86,7 +86,7 @@ fn take(draft: &mut Draft, entry: &Entry, group: &mut Option<Group>, log: &mut S
     if is_git { draft.git.push(item) } else { draft.items.push(item) }
 }
 
-/// Makes a group one entry. A heading whose entries all went their own way says nothing any more.
+/// Turns a group into one entry. Drops a heading whose entries all became entries of their own.
 fn close(draft: &mut Draft, group: Option<Group>, log: &mut StepReport) {
     let Some(group) = group else { return };
     let shape = draft.shape();
@@ -107,8 +107,8 @@ fn close(draft: &mut Draft, group: Option<Group>, log: &mut StepReport) {
     }
 }
 
-/// Where an entry belongs: the section its kind names, else where it stands, else the open
-/// threads. Open work never leaves the sections that keep it; what is in the summary stays there.
+/// The section an entry belongs to: the one for its kind, else the one it is in, else the open
+/// threads. Open work never leaves the sections for it, and entries of the summary stay there.
 fn home(shape: &Shape, section: Option<usize>, kind: Option<&str>, closed: bool) -> usize {
     let writable = |index: &usize| shape.role(*index) != Role::Git;
     let route = kind.and_then(|kind| shape.route(kind)).filter(writable);

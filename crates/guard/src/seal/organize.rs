@@ -1,4 +1,5 @@
-//! Step 4: stray and misrouted entries go home; open before closed, pinned first.
+//! Step 4: moves stray and misplaced entries to their section. Open ones come before closed ones,
+//! pinned ones first.
 
 use super::draft::Draft;
 use super::report::StepReport;
@@ -13,7 +14,7 @@ pub(super) fn run(draft: &mut Draft, log: &mut StepReport) {
     sort(draft);
 }
 
-/// Puts the entries in the order of the file. Entries alike in all this keep theirs: older first.
+/// Sorts the entries as in the file. Otherwise equal ones keep their order, older first.
 pub(super) fn sort(draft: &mut Draft) {
     draft.items.sort_by_key(|item| (item.home, item.closed, !item.pinned));
 }

@@ -1,4 +1,4 @@
-//! What earlier seals left for this one: how old each entry is, and how often it was referred to.
+//! Data from earlier seals: the age of each entry and the references to it.
 
 use std::collections::BTreeMap;
 
@@ -6,16 +6,16 @@ use serde::{Deserialize, Serialize};
 
 use crate::compaction::EntryId;
 
-/// How many sessions younger a reference makes an entry. An order by references alone would
-/// keep whatever was named early for good, and let nothing new in.
+/// Sessions by which one reference makes an entry younger. Ordering by references alone would keep
+/// early entries forever, and admit nothing new.
 const SESSIONS_A_REFERENCE: u32 = 3;
 
-/// What is known of one entry.
+/// The age of one entry.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Age {
-    /// The session of the job it was born in, counted from 1; 0 where nobody knows.
+    /// The session of the job that wrote it, counted from 1; 0 if unknown.
     pub born: u32,
-    /// How often it was written again, or named by its id in another entry.
+    /// How often it was written again, or another entry named its id.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub references: u32,
 }
@@ -28,24 +28,25 @@ fn is_zero(number: &u32) -> bool {
 /// The ages of a file's entries.
 pub type Ages = BTreeMap<EntryId, Age>;
 
-/// What earlier seals left for this one.
+/// Data from earlier seals.
 #[derive(Clone, Copy, Debug)]
 pub struct Past<'a> {
     /// The session that seals, counted from 1.
     pub session: u32,
     /// The ages as the last seal left them.
     pub ages: &'a Ages,
-    /// The last sealed text, to know an edited entry by.
+    /// The last sealed text, to recognize edited entries.
     pub sealed: Option<&'a str>,
 }
 
 impl Age {
-    /// When it would have been born, had nobody referred to it since. The least falls out first.
+    /// Rank for removal, in sessions: its birth plus a bonus for each reference. The lowest goes
+    /// first.
     pub(super) fn standing(self) -> u32 {
         self.born.saturating_add(self.references.saturating_mul(SESSIONS_A_REFERENCE))
     }
 
-    /// Takes over from an entry that says the same: that one was a reference too.
+    /// Merges the age of an equivalent entry, which counts as a reference, too.
     pub(super) fn absorb(&mut self, other: Self) {
         self.born = self.born.min(other.born);
         self.references = self.references.saturating_add(other.references).saturating_add(1);

@@ -1,4 +1,4 @@
-//! What must hold for any file at all.
+//! Properties of a seal that hold for any file.
 
 use std::collections::HashMap;
 
@@ -12,7 +12,7 @@ fn at(seconds: i64) -> DateTime<Utc> {
     DateTime::from_timestamp(seconds, 0).expect("in range")
 }
 
-/// The words an entry's text holds, without flags.
+/// The words of an entry's text, without flags.
 fn words(text: &str) -> Vec<String> {
     let word =
         |run: &str| run.chars().filter(|letter| letter.is_alphanumeric()).collect::<String>();

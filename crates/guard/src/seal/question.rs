@@ -1,5 +1,5 @@
-//! What a seal asks the agent before it seals: for a next step where there is none, and for one
-//! condensed entry in place of those that would be dropped. Asked once; a seal never waits for it.
+//! Questions to the agent before a seal: for a missing next step, and for one condensed entry that
+//! replaces those to be dropped. They are asked once, and a seal never waits for the answer.
 
 use std::fmt::Write as _;
 
@@ -13,42 +13,41 @@ use super::draft::Item;
 use super::report::{Removed, Step, Taken};
 use super::{Input, Sealed, summarize};
 
-/// Letters that are shown of an entry, which may be a condensed one, and of all together: an
-/// agent whose context is full reads them.
+/// Maximum characters shown of one entry and of all, because the agent's context is nearly full.
 const LETTERS: usize = 2_000;
 const ALL_LETTERS: usize = 12_000;
 
-/// What is asked; empty where nothing is.
+/// The questions; empty if there are none.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Question {
-    /// The version that the file has; 0 where it was never sealed.
+    /// The file's version; 0 if it was never sealed.
     pub version: u64,
-    /// The section of the next step, where nothing is open in it.
+    /// The section for the next step, if it has no open entry.
     pub next_step: Option<String>,
-    /// The entries that one condensed entry shall replace.
+    /// The entries that one condensed entry should replace.
     pub condense: Option<Condense>,
 }
 
-/// What is asked where a seal would drop open entries.
+/// The request to condense open entries that the seal would drop.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Condense {
     /// The summary's section.
     pub section: String,
-    /// The most words of the condensed entry.
+    /// Maximum words of the condensed entry.
     pub words: usize,
-    /// The words of open work and pins, where they leave little room.
+    /// The words of open work and pins, if they leave little room.
     pub open: Option<usize>,
     /// The words that the seal aims for.
     pub target: usize,
-    /// The entries it replaces: those that would be dropped, and the oldest of the summary, so
-    /// that the condensed entry drops no other one.
+    /// The entries it replaces: those to be dropped, and the oldest of the summary, so that the
+    /// condensed entry displaces no other.
     pub entries: Vec<Listed>,
 }
 
-/// An entry to be condensed.
+/// An entry to condense.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Listed {
-    /// The entry.
+    /// Its id.
     pub id: EntryId,
     /// Its words.
     pub words: usize,
@@ -63,8 +62,8 @@ impl Listed {
 }
 
 impl Question {
-    /// What a seal of this input, which came out like this, has to ask.
-    pub fn of(input: &Input, sealed: &Sealed) -> Self {
+    /// The questions about this input, given the result of a trial seal.
+    pub fn for_seal(input: &Input, sealed: &Sealed) -> Self {
         let version = parse(input.source, input.shape).front().version.unwrap_or(0);
         Self { version, next_step: next_step(input, sealed), condense: condense(input, sealed) }
     }
@@ -74,13 +73,13 @@ impl Question {
         self.next_step.is_none() && self.condense.is_none()
     }
 
-    /// The ids of the entries to be condensed.
-    pub fn listed(&self) -> Vec<EntryId> {
+    /// The ids of the entries to condense.
+    pub fn ids_to_condense(&self) -> Vec<EntryId> {
         let entries = self.condense.iter().flat_map(|condense| &condense.entries);
         entries.map(|entry| entry.id).collect()
     }
 
-    /// The question as the agent reads it; `seal` is its command, `path` the file.
+    /// The text for the agent. `seal` is the command to seal, `path` the compaction file.
     pub fn text(&self, seal: &str, path: &str) -> String {
         let mut out = format!(
             "not sealed yet: the seal asks this once. To seal without an answer, run `{seal}` again."
@@ -129,7 +128,7 @@ impl Question {
     }
 }
 
-/// The section of the next step, unless something is open there, or this session said why not.
+/// The section for the next step, unless it has an open entry or this session's `none: <reason>`.
 fn next_step(input: &Input, sealed: &Sealed) -> Option<String> {
     let shape = input.shape;
     let section = shape.with_role(Role::Forward)?;
@@ -141,8 +140,8 @@ fn next_step(input: &Input, sealed: &Sealed) -> Option<String> {
     (answers.count() == 0).then(|| shape.name(Some(section)).to_owned())
 }
 
-/// What would be dropped, and how long an entry in its place may be: two thirds of it, for what
-/// is condensed again can't be halved each time. The oldest other entries make room for it.
+/// The entries to drop, and the length of the entry that replaces them: at most two thirds, because
+/// text that is condensed again and again cannot halve each time. The oldest entries make room.
 fn condense(input: &Input, sealed: &Sealed) -> Option<Condense> {
     let (shape, limits) = (input.shape, &input.limits);
     let summary = shape.with_role(Role::Summary)?;
@@ -157,7 +156,7 @@ fn condense(input: &Input, sealed: &Sealed) -> Option<Condense> {
     let left = measure(&document);
     let slice = limits.slice(&shape.sections[summary]).unwrap_or(usize::MAX);
     let (total, target) = (left.total, limits.target_words());
-    // Where open work is over the target, the seal spares half of the summary's slice.
+    // If open work exceeds the target, the seal keeps half of the summary's slice.
     let (in_slice, in_target) =
         if total > target { (slice / 2, usize::MAX) } else { (slice, target - total) };
     let mut in_slice = in_slice.saturating_sub(left.sections[summary].words);
@@ -190,7 +189,7 @@ fn condense(input: &Input, sealed: &Sealed) -> Option<Condense> {
     Some(Condense { section, words, open, target, entries })
 }
 
-/// The open entries that the seal took out for their size or age, and that no other one stands for.
+/// The open entries that the seal removed because of size or age, without a replacement.
 fn dropped<'a>(input: &'a Input, sealed: &'a Sealed) -> impl Iterator<Item = Listed> + 'a {
     let shape = input.shape;
     let taken = sealed.report.steps.iter().flat_map(|step| &step.removed);
@@ -209,7 +208,7 @@ fn dropped<'a>(input: &'a Input, sealed: &'a Sealed) -> impl Iterator<Item = Lis
     })
 }
 
-/// Whether what a section holds ends in the summary. A section of the user's own does not.
+/// Whether the entries of a section end up in the summary. Those of custom sections do not.
 fn is_condensed(shape: &Shape, section: usize) -> bool {
     matches!(shape.role(section), Role::Summary | Role::Risks | Role::Insight)
 }

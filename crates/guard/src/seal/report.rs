@@ -1,4 +1,4 @@
-//! What a seal did, step by step, for people and programs.
+//! Reports what a seal did, step by step, for people and programs.
 
 use std::fmt::{self, Write};
 
@@ -12,21 +12,21 @@ use crate::compaction::item::written;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Step {
-    /// Every entry a list item, every section once.
+    /// Makes every entry a list item, and every section unique.
     Normalize,
-    /// Equal entries.
+    /// Removes equal entries.
     Dedup,
-    /// Near-duplicates.
+    /// Removes near-duplicates.
     Fold,
-    /// Entries to where they belong.
+    /// Moves entries to their sections.
     Organize,
-    /// The old and the closed into the summary.
+    /// Moves old and closed entries into the summary.
     Summarize,
-    /// Down to the target.
+    /// Shrinks the file to the target.
     Shrink,
-    /// Version, time, digest.
+    /// Writes version, time and digest.
     Stamp,
-    /// Reads back, is whole, is small enough.
+    /// Checks the result.
     Verify,
 }
 
@@ -45,34 +45,34 @@ impl fmt::Display for Step {
     }
 }
 
-/// An entry a step put elsewhere.
+/// An entry that a step moved.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Moved {
     /// The entry.
     pub id: EntryId,
     /// The section it left; empty for stray text.
     pub from: String,
-    /// The section it is in now.
+    /// The section it moved to.
     pub to: String,
     /// Its first words.
     pub head: String,
 }
 
-/// An entry a step took out.
+/// An entry that a step removed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Taken {
     /// The entry.
     pub id: EntryId,
-    /// The section it stood in; empty for stray text.
+    /// The section it was in; empty for stray text.
     pub section: String,
-    /// The entry that stays for it.
+    /// The entry that replaces it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub into: Option<EntryId>,
     /// Its first words.
     pub head: String,
 }
 
-/// What one step did. Words are the gauge's.
+/// What one step did. Words are those that count against the limit.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct StepReport {
     /// The step.
@@ -81,9 +81,9 @@ pub struct StepReport {
     pub before: usize,
     /// Words after it.
     pub after: usize,
-    /// What it moved.
+    /// The moved entries.
     pub moved: Vec<Moved>,
-    /// What it took out.
+    /// The removed entries.
     pub removed: Vec<Taken>,
 }
 
@@ -97,15 +97,15 @@ impl StepReport {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
-    /// The file is sealed anew.
+    /// The file was sealed.
     Sealed,
-    /// It was sealed, and nothing has changed since.
+    /// It was already sealed and has not changed since.
     AlreadySealed,
-    /// It stands as it was.
+    /// It was not sealed and stays unchanged.
     Refused,
 }
 
-/// What a seal did. Its [`fmt::Display`] is the text for people, one line a step that did something.
+/// What a seal did. [`fmt::Display`] writes it for people, with each step that changed something.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Report {
     /// How it ended.
@@ -114,10 +114,10 @@ pub struct Report {
     pub version: u64,
     /// Words before.
     pub words_before: usize,
-    /// Words after; of a refused seal, what it would have come to.
+    /// Words after; for a refused seal, those it would have had.
     pub words_after: usize,
-    /// Words of these that only the agent may take out: open work, pins, directives, answers.
-    /// 0 where the steps did not run.
+    /// Words of these that only the agent may remove: open work, pins, directives, answers. 0 if
+    /// the steps did not run.
     pub kept: usize,
     /// Words the seal aims for.
     pub target: usize,
@@ -147,10 +147,10 @@ impl Report {
     }
 }
 
-/// How many entries of a kind the text names a step: it is read by an agent whose context is full.
+/// Maximum moved and removed entries shown per step, because the agent's context is nearly full.
 const SHOWN: usize = 5;
 
-/// How many identifiers the text names.
+/// Maximum identifiers shown.
 const IDENTIFIERS: usize = 12;
 
 fn or_none(section: &str) -> &str {
@@ -179,7 +179,7 @@ impl fmt::Display for Report {
                 write!(f, "\n    {id}  {} -> {to}: {head}", or_none(from))?;
             }
             for Taken { id, section, into, head } in step.removed.iter().take(SHOWN) {
-                let into = into.map_or_else(String::new, |into| format!(", {into} says it"));
+                let into = into.map_or_else(String::new, |into| format!(", replaced by {into}"));
                 write!(f, "\n    {id}  out of {}{into}: {head}", or_none(section))?;
             }
             let more =
@@ -211,20 +211,20 @@ impl fmt::Display for Report {
     }
 }
 
-/// An entry a seal took out, word for word.
+/// A removed entry with its full text.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Removed {
-    /// The step that took it out.
+    /// The step that removed it.
     pub step: Step,
-    /// The section it stood in; empty for stray text.
+    /// The section it was in; empty for stray text.
     pub section: String,
     /// Its id.
     pub id: EntryId,
-    /// Its text with flags, without list marker.
+    /// Its text with flags, without the list marker.
     pub text: String,
 }
 
-/// What was taken out, as Markdown: a heading a step and section, an item an entry.
+/// The removed entries as Markdown: one heading per step and section, one item per entry.
 pub(super) fn removed_markdown(title: &str, version: u64, removed: &[Removed]) -> String {
     if removed.is_empty() {
         return String::new();
@@ -243,14 +243,14 @@ pub(super) fn removed_markdown(title: &str, version: u64, removed: &[Removed]) -
     out
 }
 
-/// An entry that weighs much.
+/// A long entry.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Heavy {
-    /// The entry.
+    /// Its id.
     pub id: EntryId,
-    /// Where it stands.
+    /// Its section.
     pub section: String,
-    /// The line it begins at in the file as it was, counted from 1; `None` for what came with the call.
+    /// Its first line in the original file, from 1; `None` if it came with the call.
     pub line: Option<usize>,
     /// Its words.
     pub words: usize,
@@ -262,26 +262,26 @@ pub struct Heavy {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Reason {
-    /// What may not be taken out is at or above the block band.
+    /// The entries that must stay reach the blocking size.
     TooBig,
-    /// The new text would not read back as what was meant.
+    /// The new text would not parse as intended.
     Unsound,
-    /// The shape names no section an agent may write.
+    /// The settings name no section that an agent may write.
     NoSections,
 }
 
-/// A seal that was refused; the file stands as it was.
+/// A refused seal; the file stays unchanged.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Refused {
-    /// Why.
+    /// The reason.
     pub reason: Reason,
-    /// What the steps did before.
+    /// What the steps did.
     pub report: Report,
-    /// The words that were left.
+    /// The remaining words.
     pub words: usize,
-    /// The words to cut, at least.
+    /// Minimum words to cut.
     pub cut: usize,
-    /// The heaviest entries, the heaviest first.
+    /// The longest entries, longest first.
     pub heaviest: Vec<Heavy>,
 }
 

@@ -1,11 +1,9 @@
-//! Step 6: whole entries out until each section is at its slice and the file at the seal's
-//! target; commits held at theirs.
+//! Step 6: removes whole entries until each section fits its slice, and the file its target.
 //!
-//! On the way to the target the newest entry of each section is spared at first, and of the
-//! summary half of its slice. They go where the target can't be met otherwise, the least referred
-//! to and oldest first, what this call brought last of all. Where what the agent alone may remove
-//! is over the target by itself, nothing is won by forgetting all the rest, and they stay. Only
-//! to get below the block band does everything go that may.
+//! At first this spares the newest entry of each section and half of the summary's slice. If that
+//! misses the target, spared entries go, too: the oldest and least referenced first, this call's
+//! summary last. They stay if the entries that only the agent may remove exceed the target, because
+//! then removing them cannot reach it. To get below the blocking size, everything goes that may.
 
 use crate::compaction::Role;
 
@@ -13,7 +11,7 @@ use super::draft::{Draft, Item};
 use super::git;
 use super::report::StepReport;
 
-/// In which order the sections give; `None` for one that gives nothing.
+/// The order in which sections lose entries; `None` for one that loses none.
 fn turn(role: Role) -> Option<usize> {
     match role {
         Role::Insight => Some(0),
@@ -37,7 +35,7 @@ pub(super) fn run(draft: &mut Draft, log: &mut StepReport) {
     take_until(draft, block.saturating_sub(1), &by_role(draft, |_| false), log);
 }
 
-/// Takes entries out in this order until no more than `limit` words are left.
+/// Removes entries in this order until at most `limit` words are left.
 fn take_until(draft: &mut Draft, limit: usize, order: &[usize], log: &mut StepReport) {
     let (mut words, mut out) = (draft.words(), Vec::new());
     for &index in order {
@@ -50,12 +48,12 @@ fn take_until(draft: &mut Draft, limit: usize, order: &[usize], log: &mut StepRe
     draft.take_out_these(&out, log);
 }
 
-/// Holds a section to the slice the settings give it; its last entry stays.
+/// Removes entries from a section until it fits its slice. Its last entry stays.
 fn hold_slice(draft: &mut Draft, section: usize, log: &mut StepReport) {
     let own_step = matches!(draft.shape().role(section), Role::Summary | Role::Git);
     let Some(limit) = draft.slice(section).filter(|_| !own_step) else { return };
     while draft.words_of(section) > limit {
-        let may_go = |item: &Item| item.home == section && goes(item, draft);
+        let may_go = |item: &Item| item.home == section && frees_words(item, draft);
         let closed = draft.least(|_, item| may_go(item) && item.closed);
         let Some(index) = closed.or_else(|| draft.least(|_, item| may_go(item))) else { break };
         if draft.items.iter().filter(|item| may_go(item)).count() == 1 {
@@ -65,37 +63,37 @@ fn hold_slice(draft: &mut Draft, section: usize, log: &mut StepReport) {
     }
 }
 
-/// Whether taking it out may and does make the file smaller.
-fn goes(item: &Item, draft: &Draft) -> bool {
+/// Whether an entry may be removed and has words.
+fn frees_words(item: &Item, draft: &Draft) -> bool {
     item.words > 0 && item.may_go(draft.shape())
 }
 
-/// The entries that may go, closed ones first, then role by role, the least referred to and
-/// oldest first.
+/// The entries that may go: closed ones first, then by role, the oldest and least referenced first.
 fn by_role(draft: &Draft, spared: impl Fn(usize) -> bool) -> Vec<usize> {
     let role = |item: &Item| turn(draft.shape().role(item.home)).filter(|_| !item.closed);
     sorted(draft, |index, item| item.closed || role(item).is_some() && !spared(index), role)
 }
 
-/// What was spared, the least referred to and oldest first, wherever it stands.
+/// The spared entries of all sections, the oldest and least referenced first.
 fn by_age(draft: &Draft) -> Vec<usize> {
     sorted(draft, |_, _| true, |item| item.fresh)
 }
 
-/// The entries that may go, by a key and by age.
+/// The entries that may go, sorted by a key and by age.
 fn sorted<K: Ord>(
     draft: &Draft,
     of: impl Fn(usize, &Item) -> bool,
     key: impl Fn(&Item) -> K,
 ) -> Vec<usize> {
     let items = &draft.items;
-    let mut order: Vec<usize> =
-        (0..items.len()).filter(|&at| goes(&items[at], draft) && of(at, &items[at])).collect();
+    let mut order: Vec<usize> = (0..items.len())
+        .filter(|&at| frees_words(&items[at], draft) && of(at, &items[at]))
+        .collect();
     order.sort_by_key(|&at| (key(&items[at]), items[at].age.standing()));
     order
 }
 
-/// The open entries of an entry's section that might go, but only after it.
+/// The open entries of the same section that may go, but only after this one.
 fn newer<'a>(draft: &'a Draft, index: usize) -> impl Iterator<Item = &'a Item> {
     let (shape, item) = (draft.shape(), &draft.items[index]);
     let rank = (item.age.standing(), index);
@@ -106,7 +104,7 @@ fn newer<'a>(draft: &'a Draft, index: usize) -> impl Iterator<Item = &'a Item> {
     draft.items.iter().enumerate().filter(counts).map(|(_, other)| other)
 }
 
-/// Whether an open entry stays while the file is below the block band.
+/// Whether the first pass spares an open entry.
 fn is_spared(draft: &Draft, index: usize) -> bool {
     let item = &draft.items[index];
     let summary = draft.shape().role(item.home) == Role::Summary;
@@ -152,7 +150,7 @@ mod tests {
         let text = "## Open Threads\n- a b c d e f g\n## Process Insight\n- h i j\n- k l m\n- ! n o p\n\
                     - none: q r\n- s t u\n## Prior Summary\n- v w x\n- y z\n";
         let mut shape = Shape::default();
-        // 6 words each, though the file is far from its target.
+        // 6 words each, although the file is far below its target.
         for section in [1, 3, 4] {
             shape.sections[section].slice = Some(0.006);
         }
@@ -174,7 +172,7 @@ mod tests {
             )
         };
         let shape = Shape::default();
-        // Target 40 words, block band 85.
+        // The target is 40 words, the blocking size 85.
         for (open, after) in [(10, 20), (34, 38), (38, 40), (39, 39), (40, 40), (41, 48)] {
             let report = sealed(&file(open), 100, &shape).report;
             assert_eq!(report.words_after, after, "{open} open: {report}");

@@ -1,4 +1,4 @@
-//! Step 7: version, time and digest.
+//! Step 7: writes version, time and digest.
 
 use chrono::SecondsFormat;
 

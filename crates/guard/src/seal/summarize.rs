@@ -1,5 +1,5 @@
-//! Step 5: what is closed, what came over from earlier sessions, and the new summary fold into
-//! the summary section, which is held at its slice.
+//! Step 5: moves closed entries, entries from earlier sessions and the new summary into the summary
+//! section, and shrinks that to its slice.
 
 use crate::compaction::{Document, Marker, Role, Shape, parse};
 
@@ -11,7 +11,7 @@ pub(super) fn run(draft: &mut Draft, log: &mut StepReport) {
     let shape = draft.shape();
     drop_old_answers(draft, log);
     let Some(summary) = shape.with_role(Role::Summary) else {
-        // Without such a section the new text stands where stray text goes.
+        // Without such a section, the new text goes where stray text goes.
         let new = new_items(draft.input, shape.home());
         replace(draft, &new, log);
         draft.items.extend(new);
@@ -29,7 +29,7 @@ pub(super) fn run(draft: &mut Draft, log: &mut StepReport) {
             draft.shift(index, summary, log);
         }
     }
-    // What folds in is newer than what stands there.
+    // The moved entries are newer than those already there.
     let mut folded = folds.iter();
     let (newer, older) =
         std::mem::take(&mut draft.items).into_iter().partition(|_| folded.next() == Some(&true));
@@ -37,9 +37,9 @@ pub(super) fn run(draft: &mut Draft, log: &mut StepReport) {
     draft.items.extend::<Vec<Item>>(newer);
     let mut new = new_items(draft.input, summary);
     replace(draft, &new, log);
-    let named: Vec<_> = new.iter().flat_map(age::names).collect();
-    age::refer(draft, &named);
-    // A text that is in the summary already is not new, but it is the newest again.
+    let named: Vec<_> = new.iter().flat_map(age::referenced_ids).collect();
+    age::add_references(draft, &named);
+    // A text that the summary already has moves to the end and keeps its age.
     draft.items.retain(|item| {
         let again = new.iter_mut().find(|new| item.home == summary && new.text == item.text);
         again.map(|again| again.age.absorb(item.age)).is_none()
@@ -54,7 +54,7 @@ pub(super) fn run(draft: &mut Draft, log: &mut StepReport) {
     }
 }
 
-/// Takes out what the new summary replaces: it stands for all of it, word for word or not.
+/// Removes the entries that the new summary replaces.
 fn replace(draft: &mut Draft, new: &[Item], log: &mut StepReport) {
     let Some(into) = new.first().map(|item| item.id) else { return };
     let (shape, replaces) = (draft.shape(), draft.input.replaces);
@@ -71,8 +71,8 @@ fn replace(draft: &mut Draft, new: &[Item], log: &mut StepReport) {
     }
 }
 
-/// Takes out the `none: <reason>` of earlier sessions where a section holds something newer:
-/// it answered for them, and one a session would fill the file.
+/// Removes the `none: <reason>` of earlier sessions from sections with newer entries. It answered
+/// only for them, and one per session would fill the file.
 fn drop_old_answers(draft: &mut Draft, log: &mut StepReport) {
     let old = |item: &Item| item.none && item.inherited && !item.pinned;
     let newer: Vec<usize> =
@@ -84,8 +84,8 @@ fn drop_old_answers(draft: &mut Draft, log: &mut StepReport) {
     }
 }
 
-/// The entry of the summary that goes next: closed before open, then the least referred to and
-/// oldest. The last one open stays, and so does what this call brought.
+/// The next entry to remove from the summary: closed before open, then the oldest and least
+/// referenced. The last open entry and this call's summary stay.
 fn next_out(draft: &Draft, summary: usize) -> Option<usize> {
     let shape = draft.shape();
     let in_summary = |item: &Item| item.section == Some(summary);
@@ -111,8 +111,8 @@ pub(super) fn new_items(input: &Input, section: usize) -> Vec<Item> {
     entries.into_iter().map(item).collect()
 }
 
-/// The entries that a text makes as a summary. The summary's own heading, if it has one, says
-/// nothing new; any other heading is an entry.
+/// Parses the entries of a new summary. Skips the summary section's own heading; any other heading
+/// becomes an entry.
 pub fn entries(text: &str, shape: &Shape) -> Vec<(Marker, String)> {
     let none = Shape::none();
     let document = parse(text, &none);
@@ -139,7 +139,7 @@ pub fn entries(text: &str, shape: &Shape) -> Vec<(Marker, String)> {
     entries
 }
 
-/// Whether the summary the call brings stands in the file already.
+/// Whether the file already has the new summary.
 pub(super) fn is_current(input: &Input, document: &Document) -> bool {
     let section = input.shape.with_role(Role::Summary).unwrap_or_else(|| input.shape.home());
     let there: Vec<_> = document
@@ -148,5 +148,5 @@ pub(super) fn is_current(input: &Input, document: &Document) -> bool {
         .collect();
     new_items(input, section)
         .iter()
-        .all(|new| there.iter().any(|item| item.text == new.text || fold::holds(item, new)))
+        .all(|new| there.iter().any(|item| item.text == new.text || fold::covers(item, new)))
 }

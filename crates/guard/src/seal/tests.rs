@@ -1,4 +1,4 @@
-//! One case a rule, and the files that come with the repository.
+//! One case per rule, and the fixtures.
 
 use super::*;
 use crate::compaction::{DEFAULT_TEMPLATE, append, close, count_words, gauge_words, template};
@@ -129,7 +129,7 @@ fn a_forward_state_too_big_is_the_agents_to_cut() {
         text.contains(&format!("at least {} words", refused.cut))
             && text.contains(&refused.heaviest[0].id.to_string())
     );
-    // What it asks for is enough: closing entries of so many words lets the seal pass.
+    // Closing entries of as many words as the refusal asks for lets the seal pass.
     let shape = Shape::default();
     let (mut source, mut freed) = (TOO_BIG.to_owned(), 0);
     for heavy in refused.heaviest.iter().take_while(|heavy| {
@@ -169,7 +169,7 @@ fn equal_entries_are_one_and_the_open_one_stays() {
         sealed
             .report
             .to_string()
-            .contains(&format!("out of Open Threads, {open} says it: Fix the parser!"))
+            .contains(&format!("out of Open Threads, replaced by {open}: Fix the parser!"))
     );
 }
 
@@ -257,7 +257,7 @@ fn the_summary_keeps_to_its_slice() {
 
 #[test]
 fn a_file_shrinks_in_order_and_the_newest_go_last() {
-    // Target 8 of 20 words, block band 17.
+    // The target is 8 of 20 words, the blocking size 17.
     let text = "## Forward State\n- a b\n## Assumptions & Risks\n- c d\n- e f\n## Process Insight\n- g h\n- i j\n- ! k l\n## Prior Summary\n- m n\n";
     let sealed = With { theta: Some(20), ..With::default() }.sealed(text);
     assert_eq!(removed(&sealed, Step::Shrink), ["g h", "c d", "e f"]);
@@ -346,7 +346,7 @@ fn a_shape_of_the_users_own_is_kept() {
     );
 }
 
-/// Markdown's reader goes on with a fence behind a lone `\r` that stands in it.
+/// The Markdown parser continues a fenced block after a lone `\r` inside it.
 #[test]
 fn a_lone_carriage_return_tears_no_entry_apart() {
     let source = "# job\n\n## Forward State\n\n- run this first\n\n  ```sh\n  cargo\rtest\n  ## Open Threads\n  ```\n";
@@ -384,17 +384,17 @@ fn a_question_lists_what_would_be_dropped_and_room_for_what_replaces_it() {
     };
     let first = input(None, &[]);
     let dropped = seal(&first).expect("small");
-    let question = Question::of(&first, &dropped);
+    let question = Question::for_seal(&first, &dropped);
     assert_eq!((question.version, &question.next_step), (0, &None));
     let condense = question.condense.as_ref().expect("something goes");
     let listed: Vec<&str> = condense.entries.iter().map(|entry| &entry.text[..3]).collect();
     assert_eq!((listed, condense.words), (vec!["l0a", "l1a", "l2a"], 20));
-    let ids = question.listed();
+    let ids = question.ids_to_condense();
     let answered = seal(&input(Some("the first three"), &ids)).expect("small");
     let kept = entries(&answered.text, "summary");
     assert_eq!(kept.len(), 5, "three lessons, the condensed entry, the closed one: {kept:?}");
     let out: Vec<&str> = removed(&answered, Step::Summarize);
     assert!(out.len() == 3 && out[0].starts_with("l0a"), "{out:?}");
-    let again = Question::of(&input(Some("the first three"), &ids), &answered);
+    let again = Question::for_seal(&input(Some("the first three"), &ids), &answered);
     assert!(again.is_empty(), "nothing else is dropped for it: {again:?}");
 }

@@ -1,4 +1,4 @@
-//! Step 8: the new text reads back as what was meant, has every section, and is below the block band.
+//! Step 8: checks that the new text parses as intended, has every section, and is small enough.
 
 use crate::compaction::{Stamp, StampState, parse};
 

@@ -1,4 +1,4 @@
-//! What is remembered about a session: plain data, which the store keeps and the hook decides by.
+//! The saved state of a session: plain data that the store keeps and the hook decides by.
 
 pub mod reach;
 mod surroundings;
@@ -18,113 +18,113 @@ use sessions::gauge::{Reading, Window};
 
 pub use surroundings::Surroundings;
 
-/// Everything remembered about one session.
+/// The saved state of one session.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Session {
-    /// The job whose file this session writes.
+    /// The job whose compaction file this session writes.
     pub job: String,
-    /// It worked on a named job before this one, which is still in the conversation.
+    /// The conversation still contains an earlier named job.
     pub residue: bool,
-    /// When it was first seen.
+    /// When the guard first saw it.
     pub started: Option<Time>,
-    /// The session it was carried over from.
+    /// The session before it, if it continues one.
     pub parent: Option<String>,
-    /// The model, where an event named it.
+    /// The model, if an event named it.
     pub model: Option<String>,
     /// The window the client last reported.
     pub reported_window: Option<u64>,
     /// The limit the client last reported.
     pub reported_limit: Option<ClientLimit>,
-    /// What the client's command line says of its limit.
+    /// The limit options on the client's command line.
     pub launch: Option<Launch>,
-    /// What the command line and the client's settings say of its limit.
+    /// The limit by the command line and the client's settings.
     pub configured: Configured,
-    /// Responses without token counts, as long as none had any.
+    /// Responses without token counts, while none had any.
     pub uncounted: u32,
     /// The client's process.
     pub client: Option<Client>,
-    /// The client as the hooks saw it last.
+    /// The client as the hooks last saw it.
     pub seen: Option<Surroundings>,
     /// The terminals around the client.
     pub reach: Option<Reach>,
-    /// The main loop's turn, while one runs.
+    /// When the running turn of the main loop started.
     pub turn: Option<Time>,
-    /// When the last turn ended by an error of the API.
+    /// When an API error ended the last turn.
     pub broke: Option<Time>,
-    /// When it ended: the client went on to another one, or ended itself.
+    /// When it ended: the client exited or moved to another session.
     pub ended: Option<Time>,
-    /// A person's prompt began the turn that runs.
+    /// Whether a person's prompt started the running turn.
     pub asked: bool,
-    /// Prompts of this session, by whomever.
+    /// The number of prompts, from anyone.
     pub prompts: u64,
-    /// The transcript's path as last given.
+    /// The transcript's path, as the client last gave it.
     pub transcript: Option<String>,
-    /// What the first reading is to settle.
+    /// What the first reading determines.
     pub first: First,
-    /// Tokens that were there from the start; the ramp moves up by their part of
-    /// the limit. Not kept as that part: the limit may become known only later.
+    /// Tokens in the context from the start. The ramp moves up by their share of the limit. They
+    /// are saved as tokens because the limit may become known later.
     pub base_tokens: u64,
-    /// Bytes of the user's first prompt and of our delivery, no part of the base.
+    /// Bytes of the first prompt and the delivery. They do not count as base.
     pub first_bytes: u64,
-    /// Coach only until these are passed.
+    /// Coach only until this is exceeded.
     pub grace: Option<Grace>,
-    /// Ranks on the two gauges, for the hysteresis.
+    /// The ranks on both gauges, for the hysteresis.
     pub ranks: Ranks,
     /// The last note to the agent.
     pub told: Told,
-    /// The rank the user was last told of, and whether it was capped.
+    /// The rank that the user was last told, and whether it was capped.
     pub told_user: Option<(usize, bool)>,
-    /// The rank whose denial was told in full last.
+    /// The rank whose denial was last explained in full.
     pub denied_at: Option<usize>,
-    /// Turn ends we refused in a row.
+    /// Refused turn ends in a row.
     pub stop_blocks: u32,
-    /// The last prompt by a person.
+    /// When a person last submitted a prompt.
     pub last_human: Option<Time>,
-    /// Entries of the file that this session found there.
+    /// Entries that were in the file before this session.
     pub inherited: Vec<EntryId>,
-    /// Words of the file at its last birth.
+    /// Words of the file when this session started on it.
     pub born_words: u64,
-    /// Words of the file by its time and size.
+    /// The cached word count of the file.
     pub counted: Option<Counted>,
-    /// The boundary this session ends in or came from.
+    /// The boundary that this session ends in or came from.
     pub token: Option<String>,
-    /// The sealed file, where it was found not to have arrived whole.
+    /// The sealed file, if it did not arrive complete.
     pub missing: Option<String>,
     /// What the seal last asked the agent.
     pub seal_asked: Option<SealAsked>,
-    /// When a verb of ours last failed to write the notes, and what the system said.
+    /// When a verb last failed to write the notes, and the system's error.
     pub unwritten: Option<(Time, String)>,
-    /// Paths in the checkout that the user was told are not used.
+    /// Unused paths in the checkout that the user was told about.
     pub refused: Vec<PathBuf>,
-    /// Blocks are lifted until then, and why.
+    /// Until when blocks are lifted, and why.
     pub lifted: Option<(Time, String)>,
-    /// The last reading and window that were written down.
+    /// The last saved reading.
     pub reading: Option<Reading>,
-    /// The window then.
+    /// The window of that reading.
     pub window: Option<Window>,
-    /// The last call that was denied.
+    /// The last denied call.
     pub denied: Option<Denied>,
-    /// Background agents still ran when the last turn ended.
+    /// Background agents that ran when the last turn ended.
     pub agents: u32,
     /// Background shells that outlive `/clear`.
     pub shells: Vec<String>,
     /// The operator's override.
     #[serde(rename = "override")]
     pub override_: Option<Override>,
-    /// Where the agent's shell stood last.
+    /// The last working directory of the agent's shell.
     pub cwd: Option<String>,
-    /// Permission mode of the last event.
+    /// The permission mode of the last event.
     pub mode: Option<String>,
 }
 
 impl Session {
-    /// What was full from the start, in percent of a limit.
+    /// The base in percent of a limit.
     pub fn base_percent(&self, limit: u64) -> f64 {
         self.base_tokens as f64 * 100.0 / limit.max(1) as f64
     }
 
-    /// Whether the operator's override stands.
+    /// Whether the operator's override is active.
     pub fn overridden(&self, now: Time, calls: impl FnOnce() -> u64) -> bool {
         match &self.override_ {
             None => false,
@@ -135,45 +135,46 @@ impl Session {
     }
 }
 
-/// What the seal asked the agent: each question once a version.
+/// What the seal asked the agent. It asks each question once per version.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SealAsked {
     /// The job.
     pub job: String,
-    /// The version that the file had: a seal that is killed leaves it as it was.
+    /// The file's version at that time. A killed seal does not change it.
     pub version: u64,
-    /// It asked for the next step.
+    /// Whether it asked for the next step.
     pub next_step: bool,
-    /// The entries that it asked to condense.
+    /// The entries it asked to condense.
     pub condense: Vec<EntryId>,
 }
 
-/// How long nothing is blocked, by the operator's word.
+/// How long the operator keeps everything unblocked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Override {
-    /// Until then.
+    /// Until this time.
     Until(Time),
-    /// Until the session's count of calls reaches this.
+    /// Until the session has made this many calls.
     Calls(u64),
     /// Until the session is cleared.
     UntilClear,
 }
 
-/// What the first reading of a session is to settle.
+/// What the first reading of a session determines.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum First {
-    /// Nothing: it was read.
+    /// Nothing: it was already read.
     #[default]
     Done,
-    /// The base: the session began empty (startup, clear).
+    /// The base, because the session started empty (startup, clear).
     Base,
-    /// A period of grace: it was full before we saw it (resume, fork, compaction, mid-session).
+    /// A grace period, because it was full before we saw it (resume, fork, compaction,
+    /// mid-session).
     Grace,
 }
 
-/// Coach only until the figure has grown or so many calls were made.
+/// Coach only, until the usage grows or the session makes enough calls.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Grace {
     /// Percent at which it ends.
@@ -182,7 +183,7 @@ pub struct Grace {
     pub calls: u64,
 }
 
-/// A counted file.
+/// A word count, valid for one file time and size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counted {
     /// Modification time, nanoseconds.
@@ -193,7 +194,7 @@ pub struct Counted {
     pub words: u64,
 }
 
-/// A call that was denied, for `explain`.
+/// A denied call, for `explain`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Denied {
     /// When.

@@ -4,23 +4,23 @@ use std::fmt::Display;
 
 use serde::{Deserialize, Serialize};
 
-/// A carrier's way in, or why there is none.
+/// A carrier's access to the client, or why it has none.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Way<T> {
-    /// It was proven to be the client's.
+    /// It provably belongs to the client.
     Open(T),
     /// Why not.
     Shut(String),
 }
 
 impl<T> Way<T> {
-    /// By what a look found.
-    pub fn of(found: Result<T, impl Display>) -> Self {
+    /// Wraps the result of a search.
+    pub fn from_result(found: Result<T, impl Display>) -> Self {
         found.map_or_else(|why| Self::Shut(why.to_string()), Self::Open)
     }
 
-    /// The way in.
+    /// The access, if there is any.
     pub fn open(&self) -> Option<&T> {
         match self {
             Self::Open(place) => Some(place),
@@ -29,16 +29,16 @@ impl<T> Way<T> {
     }
 }
 
-/// What was found.
+/// The terminals that were found.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reach {
-    /// The pane.
+    /// The tmux pane.
     pub tmux: Way<TmuxPane>,
-    /// The window.
+    /// The X11 display.
     pub x11: Way<X11Display>,
 }
 
-/// Where the client's pane is.
+/// The client's tmux pane.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TmuxPane {
     /// The server's socket, from `$TMUX`.
@@ -47,8 +47,8 @@ pub struct TmuxPane {
     pub pane: String,
 }
 
-/// Where the client's window is. The window itself is found anew before keys are
-/// sent: its id may be another's by then.
+/// The client's X11 display. The window is searched again before each key press, because its id may
+/// be reused.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct X11Display {
     /// `$DISPLAY`.

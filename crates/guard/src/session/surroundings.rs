@@ -5,12 +5,12 @@ use crate::policy::limit::AutoCompact;
 /// The client as one of its own processes sees it.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Surroundings {
-    /// The plugin's module lives in this client and has our version.
+    /// The plugin module runs in this client and has our version.
     pub mod_alive: bool,
     /// The client has a terminal.
     pub interactive: bool,
     /// `CLAUDE_CODE_DISABLE_1M_CONTEXT` is on.
     pub long_disabled: bool,
-    /// The client's own compaction.
+    /// The settings of the client's own compaction.
     pub auto_compact: AutoCompact,
 }

@@ -1,31 +1,31 @@
-//! What is wrong in a layer: where, which key, why, and the way out.
+//! Error messages about settings: where, which key, why, and what to do.
 
 use serde::{Deserialize, Serialize};
 
-use base::shown::grouped;
+use base::shown::group_thousands;
 
-/// What holds in the place of a key that is wrong.
-const IGNORED: &str = "; ignored, the rest stands";
+/// The end of a message about a wrong key.
+const IGNORED: &str = "; this key is ignored, the other settings apply";
 
-/// What holds in the place of a file that is wrong.
+/// The end of a message about a wrong file.
 const NO_FILE: &str = "; the file is ignored";
 
-/// The most letters of what is wrong that are shown: it may quote a whole file.
+/// Maximum characters of an error that are shown, because it may quote a whole file.
 pub(super) const LONGEST: usize = 400;
 
-/// The most letters of a key or value that are shown.
+/// Maximum characters of a key or value that are shown.
 const SHORT: usize = 80;
 
-/// What is wrong in a layer.
+/// One error in a settings layer.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Diagnostic {
-    /// All of it but the way out, in one line: place, key, what is wrong, what holds instead.
+    /// One line with all fields but `way_out`, and with what applies instead.
     pub message: String,
     /// The file, the environment variable or the plugin option.
     pub source: String,
     /// The line in the file.
     pub line: Option<usize>,
-    /// The key, its parts joined by dots; empty where the whole file is meant.
+    /// The key, its parts joined by dots. Empty if the error is about the whole file.
     pub key: String,
     /// What is wrong.
     pub why: String,
@@ -49,51 +49,52 @@ impl std::fmt::Display for Place {
     }
 }
 
-/// Why a key may not hold.
+/// Why a key is rejected.
 pub(super) struct Why {
     what: String,
     way_out: String,
-    /// Said of the key in a sentence with it: `"mode" is the user's to set`.
+    /// `what` continues a sentence that begins with the key: `"mode" can be set only in your own settings`.
     of_key: bool,
 }
 
 impl Why {
-    /// A value that the types don't take.
+    /// A value of the wrong type.
     pub(super) fn type_(error: &serde_json::Error) -> Self {
         let what = in_words(error);
         let way_out = match suggestion(&what) {
             Some(meant) => meant,
-            None if what.starts_with("unknown") => "take it out".into(),
-            None => "give it such a value, or take it out".into(),
+            None if what.starts_with("unknown") => "remove the key".into(),
+            None => "set a valid value, or remove the key".into(),
         };
         Self { what, way_out, of_key: false }
     }
 
-    /// A key that is none of those there are.
+    /// An unknown key.
     pub(super) fn unknown(key: &str, known: impl Iterator<Item = &'static str>) -> Self {
         let key = shown(key);
         let known: Vec<_> = known.collect();
         let near = known.iter().map(|name| (distance(&key, name), *name)).min();
-        let way_out = meant(near).unwrap_or_else(|| "take it out".into());
+        let way_out = meant(near).unwrap_or_else(|| "remove the key".into());
         let what = format!("unknown field `{key}`, expected one of `{}`", known.join("`, `"));
         Self { what, way_out, of_key: false }
     }
 
-    /// A value that the rules don't take.
+    /// A value that breaks a rule.
     pub(super) fn rule(what: String) -> Self {
-        Self { what, way_out: "give it such a value, or take it out".into(), of_key: false }
+        Self { what, way_out: "set a valid value, or remove the key".into(), of_key: false }
     }
 
-    /// A value that only the user may give.
+    /// A value that only the user may set.
     pub(super) fn project(what: &str) -> Self {
         Self {
             what: what.to_owned(),
-            way_out: "take it out of the project's file; your own settings may say so".into(),
+            way_out: "remove it from the project's file; you can set it in your own settings"
+                .into(),
             of_key: true,
         }
     }
 
-    /// This key was left out.
+    /// Reports an ignored key.
     pub(super) fn left_out(self, place: Place, key: &[String]) -> Diagnostic {
         let parts: Vec<String> = key.iter().map(|part| shown(part)).collect();
         let key = one_line(&parts.join("."), SHORT);
@@ -103,17 +104,17 @@ impl Why {
         Diagnostic { message, source, line, key, why, way_out: self.way_out }
     }
 
-    /// This variable of a project's was left out.
-    pub(super) fn of_foreign(self, by: &Foreign, key: &[String]) -> Diagnostic {
+    /// Reports an ignored variable that the project sets.
+    pub(super) fn into_variable_diagnostic(self, by: &Foreign, key: &[String]) -> Diagnostic {
         let Foreign { name, value, file, certain, own } = by;
         let set = one_line(&format!("{name}={value}"), SHORT);
         let why = if self.of_key { "a project may only tighten" } else { self.what.as_str() };
         let why = one_line(why, LONGEST);
         let message = if *certain {
-            format!("`{set}` in {file} is left out: {why}; set it in {own} if you mean it")
+            format!("`{set}` in {file} is ignored: {why}. To apply it, set it in {own}")
         } else {
             format!(
-                "`{set}` is left out: {why}, and {file}, which is not readable JSON, may set it; set it in {own} if you mean it"
+                "`{set}` is ignored: {why}, and {file}, which is not readable JSON, may set it. To apply it, set it in {own}"
             )
         };
         Diagnostic {
@@ -122,26 +123,27 @@ impl Why {
             line: None,
             key: one_line(&key.join("."), SHORT),
             why,
-            way_out: format!("take {} out of {file}, or set it in {own}", one_line(name, SHORT)),
+            way_out: format!("remove {} from {file}, or set it in {own}", one_line(name, SHORT)),
         }
     }
 }
 
-/// A part of a key as it is shown: whatever is no name may be anybody's text.
+/// A part of a key for display. Anything but a plain name is hidden, because the project may have
+/// put any text there.
 fn shown(part: &str) -> String {
     let is_name = part.chars().all(|c| c.is_alphanumeric() || "-_. *&".contains(c));
     if is_name { one_line(part, SHORT) } else { "…".to_owned() }
 }
 
 impl Diagnostic {
-    /// Place, key and what is wrong, for who does nothing until it is mended.
+    /// The message without what applies instead, for callers that stop until the error is fixed.
     pub fn fault(&self) -> &str {
         let message = self.message.as_str();
         let fault = message.strip_suffix(IGNORED).or_else(|| message.strip_suffix(NO_FILE));
         fault.unwrap_or(message)
     }
 
-    /// A file of which nothing could be used.
+    /// A file that is ignored as a whole.
     pub(super) fn file(source: &str, line: usize, at: &str, why: String) -> Self {
         Self {
             message: format!("{source}:{at}: {why}{NO_FILE}"),
@@ -149,7 +151,7 @@ impl Diagnostic {
             line: Some(line),
             key: String::new(),
             why,
-            way_out: "mend the file there".into(),
+            way_out: "fix the file there".into(),
         }
     }
 
@@ -166,23 +168,23 @@ impl Diagnostic {
         }
     }
 
-    /// What a project has no room for.
+    /// A project's file with too many keys to check.
     pub(super) fn too_much(source: &str, keys: usize) -> Self {
-        let why = format!("too much for a project's settings: {keys} keys were not looked at");
+        let why = format!("the project sets too many keys; {keys} were not checked");
         Self {
-            message: format!("{source}: {why}; the rest stands"),
+            message: format!("{source}: {why}; the other keys apply"),
             source: source.to_owned(),
             line: None,
             key: String::new(),
             why,
-            way_out: "take out what the project does not need".into(),
+            way_out: "remove the keys that the project does not need".into(),
         }
     }
 
-    /// So many more than were told.
+    /// The number of errors that were counted but not reported.
     pub fn more(count: usize) -> Self {
         let way_out = "`brain-guard settings check` lists them".to_owned();
-        let why = format!("and {} more", grouped(count as u64));
+        let why = format!("and {} more", group_thousands(count as u64));
         Self {
             message: format!("{why}; {way_out}"),
             source: String::new(),
@@ -194,7 +196,7 @@ impl Diagnostic {
     }
 }
 
-/// One line of at most `most` letters, cut in its middle, without what a terminal acts on.
+/// One line of at most `most` characters, cut in the middle, without control characters.
 pub(super) fn one_line(text: &str, most: usize) -> String {
     let plain = |c: char| match c {
         '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' => ' ',
@@ -211,26 +213,26 @@ pub(super) fn one_line(text: &str, most: usize) -> String {
     head.chain(['…']).chain(tail).map(plain).collect()
 }
 
-/// The known key or value that an unknown one was meant to be, asked for.
+/// Suggests the known key or value that is nearest to an unknown one.
 fn suggestion(said: &str) -> Option<String> {
     let mut names = said.split('`').skip(1).step_by(2);
     let wrong = names.next().filter(|_| said.starts_with("unknown"))?;
     meant(names.map(|name| (distance(wrong, name), name)).min())
 }
 
-/// Whether this one was meant, if it is near enough.
+/// The suggestion, if the name is near enough.
 fn meant(near: Option<(usize, &str)>) -> Option<String> {
     let (letters, name) = near?;
     let near = letters <= 2 && letters < name.len();
-    near.then(|| format!("did you mean `{name}`? if not, take it out"))
+    near.then(|| format!("did you mean `{name}`? if not, remove the key"))
 }
 
-/// Letters to change, add, take out or swap with their neighbour.
+/// Edit distance: characters to change, add, remove or swap with their neighbor.
 fn distance(a: &str, b: &str) -> usize {
     let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
     let longer = a.len().abs_diff(b.len());
     if longer > 2 {
-        // Nobody asks how far off it is.
+        // Too far for a suggestion, so the exact distance does not matter.
         return longer;
     }
     let mut rows: Vec<Vec<usize>> = vec![(0..=b.len()).collect()];
@@ -249,23 +251,22 @@ fn distance(a: &str, b: &str) -> usize {
     rows[a.len()][b.len()]
 }
 
-/// A variable that came with the project.
+/// A variable that a file of the project sets.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(in crate::settings) struct Foreign {
     pub(in crate::settings) name: String,
     pub(in crate::settings) value: String,
     /// The file that sets it.
     pub(in crate::settings) file: String,
-    /// Whether the file can be read, so that it is known to.
+    /// Whether the file is readable, so that it certainly sets the variable.
     pub(in crate::settings) certain: bool,
-    /// The user's own settings of the client.
+    /// Path of the user's own client settings.
     pub(in crate::settings) own: String,
 }
 
-/// What serde found wrong, without Rust's names for things and without the place,
-/// which is named before it.
+/// A serde error without Rust's type names and without the position, which the caller names.
 pub fn in_words(why: &serde_json::Error) -> String {
-    // A value may be as long as its file, and serde quotes it whole.
+    // serde quotes the whole value, which may be as long as its file.
     let said = one_line(&why.to_string(), LONGEST);
     let mut said = said.split(" at line ").next().unwrap_or_default().to_owned();
     for (theirs, ours) in [
@@ -289,7 +290,7 @@ mod tests {
     fn what_was_meant() {
         let said =
             |name| format!("unknown field `{name}`, expected one of `mode`, `tiers`, `file`");
-        let meant = |name| Some(format!("did you mean `{name}`? if not, take it out"));
+        let meant = |name| Some(format!("did you mean `{name}`? if not, remove the key"));
         assert_eq!(suggestion(&said("tires")), meant("tiers"));
         assert_eq!(suggestion(&said("mod")), meant("mode"));
         assert_eq!(suggestion(&said("colour")), None);

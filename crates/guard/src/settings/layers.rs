@@ -1,6 +1,6 @@
-//! The layers, later wins: defaults, plugin options, user, project, environment, and what
-//! of the environment the project sets. A bad key is named and left out; the rest of its
-//! file stands.
+//! Merges the settings layers, later ones win: defaults, plugin options, user, project,
+//! environment, and variables that the project sets. A bad key is reported and ignored; the rest
+//! of its file applies.
 
 mod keys;
 mod merger;
@@ -22,34 +22,34 @@ pub use super::diagnostic::{Diagnostic, Place};
 pub struct File {
     /// Path, for messages.
     pub path: String,
-    /// Its content, or why it could not be read.
+    /// Its content, or the read error.
     pub text: io::Result<String>,
 }
 
 /// A key that a layer set.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Origin {
-    /// Its parts.
+    /// Parts of the key.
     pub key: Vec<String>,
-    /// What it was set to.
+    /// The value.
     pub value: Value,
-    /// Where.
+    /// Where it was set.
     pub place: Place,
 }
 
-/// What the layers come to, and what each of them said.
+/// The merged settings, with the origin of each key.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Merged {
-    /// What holds.
+    /// The settings that apply.
     pub settings: Settings,
-    /// What is wrong.
+    /// The errors.
     pub diagnostics: Vec<Diagnostic>,
-    /// Every key that is set and holds, where it was set last.
+    /// Every key that is set and applies, with the place that set it last.
     pub origins: Vec<Origin>,
 }
 
-/// The most faults that are told in a session.
-pub const MOST_TOLD: usize = 10;
+/// Maximum errors that the hook reports in a session.
+pub const MAX_REPORTED: usize = 10;
 
 /// Merges the layers.
 pub fn merge(
@@ -62,18 +62,18 @@ pub fn merge(
     (merger.settings, faults)
 }
 
-/// [`merge`] for the hook: of many faults it tells the first, and how many more there are.
+/// [`merge`] for the hook: reports only the first errors, and how many more there are.
 pub fn merge_briefly(
     user: Option<&File>,
     project: Option<&File>,
     variables: &Variables,
 ) -> (Settings, Vec<Diagnostic>) {
-    let mut merger = run(Merger::telling(MOST_TOLD), user, project, variables);
+    let mut merger = run(Merger::with_max_errors(MAX_REPORTED), user, project, variables);
     let faults = merger.faults();
     (merger.settings, faults)
 }
 
-/// Merges the layers and keeps where every key came from, which the hook has no use for.
+/// Merges the layers and records the origin of every key, which the hook does not need.
 pub fn trace(
     user: Option<&File>,
     project: Option<&File>,

@@ -1,4 +1,4 @@
-//! The lines on which the keys of a JSON text stand, for messages about it.
+//! Finds the line of each key in a JSON text, for error messages.
 
 use std::cell::OnceCell;
 use std::collections::HashMap;
@@ -6,18 +6,18 @@ use std::hash::Hasher as _;
 
 use fnv::{FnvBuildHasher, FnvHasher};
 
-/// The lines of a text's keys, by digests of their paths: found in one pass, when a line
-/// is asked for.
+/// Line numbers by the hash of each key's path. One pass over the text finds them all, on first
+/// use.
 pub(super) struct Lines<'a> {
     text: &'a str,
     found: OnceCell<HashMap<u64, usize, FnvBuildHasher>>,
 }
 
-/// The digest of no path.
+/// The hash of the empty path.
 const TOP: u64 = 0;
 
-/// The digest of a path that ends in `part`, from the digest of what is above it.
-fn below(above: u64, part: &str) -> u64 {
+/// The hash of a path that ends in `part`, from the hash of its parent.
+fn child_hash(above: u64, part: &str) -> u64 {
     let mut hasher = FnvHasher::default();
     hasher.write_u64(above);
     hasher.write(part.as_bytes());
@@ -29,8 +29,8 @@ impl<'a> Lines<'a> {
         Self { text, found: OnceCell::new() }
     }
 
-    /// The 1-based line of the key at `path`, as far down as it can be followed; an
-    /// entry of a list is named by its number from 0.
+    /// The 1-based line of the key at `path`, or of its deepest existing parent. Paths number list
+    /// entries from 0.
     pub(super) fn line(&self, path: &[String]) -> usize {
         let found = self.found.get_or_init(|| {
             let mut scanner =
@@ -40,7 +40,7 @@ impl<'a> Lines<'a> {
         });
         let (mut at, mut line) = (TOP, 1);
         for part in path {
-            at = below(at, part);
+            at = child_hash(at, part);
             let Some(further) = found.get(&at) else { break };
             line = *further;
         }
@@ -85,7 +85,7 @@ impl Scanner<'_> {
         String::from_utf8_lossy(&raw).into_owned()
     }
 
-    /// Passes over one value at the path of this digest.
+    /// Skips one value whose path has this hash.
     fn value(&mut self, path: u64) {
         match self.peek() {
             Some(b'"') => {
@@ -107,7 +107,7 @@ impl Scanner<'_> {
             match byte {
                 b'"' => {
                     let line = self.line;
-                    let key = below(path, &self.string());
+                    let key = child_hash(path, &self.string());
                     if self.peek() == Some(b':') {
                         self.next();
                     }
@@ -138,7 +138,7 @@ impl Scanner<'_> {
                 index += 1;
             } else {
                 let before = self.at;
-                let entry = below(path, &index.to_string());
+                let entry = child_hash(path, &index.to_string());
                 self.found.insert(entry, self.line);
                 self.value(entry);
                 if self.at == before {

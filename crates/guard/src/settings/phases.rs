@@ -1,4 +1,5 @@
-//! What a phase is told as it is entered, and how much its exit must reflect.
+//! Settings of a job's phases: the text given to the agent on entry, and the entries required
+//! on exit.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::job::{COACH_LETTERS, phase_name};
 
-/// The most entries a reflection may be asked for.
+/// The highest valid `reflection_steps`.
 const MOST_STEPS: u64 = 10;
 
 /// The phases of a job.
@@ -14,9 +15,9 @@ const MOST_STEPS: u64 = 10;
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct PhaseSettings {
-    /// Process Insight entries that a phase must write before it may be left; `none: why` counts only at 0. A project may only raise it.
+    /// Process Insight entries that the agent must write before it leaves a phase. `none: why` counts only at 0. A project may only raise it.
     pub reflection_steps: u64,
-    /// Phases by name, in any case; `*` stands for those that are not named.
+    /// Phases by name, in any letter case. `*` stands for all other phases.
     pub names: BTreeMap<String, NamedPhase>,
 }
 
@@ -25,10 +26,10 @@ pub struct PhaseSettings {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct NamedPhase {
-    /// What the agent is told as it enters, and again in every session that wakes up in it.
+    /// Text for the agent when it enters the phase, and in every session that starts in it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub coach: Option<String>,
-    /// As for all phases, for this one.
+    /// Overrides `phases.reflection_steps` for this phase.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reflection_steps: Option<u64>,
 }
@@ -40,24 +41,24 @@ impl Default for PhaseSettings {
 }
 
 impl PhaseSettings {
-    /// What the first of a phase's entries (its own, then `*`) says.
+    /// The first value that `get` finds: in the phase's own entry, then in `*`.
     fn first<T>(&self, name: &str, get: impl Fn(&NamedPhase) -> Option<T>) -> Option<T> {
         let name = name.to_lowercase();
         let mut own = self.names.iter().filter(|(key, _)| key.to_lowercase() == name);
         own.find_map(|(_, phase)| get(phase)).or_else(|| self.names.get("*").and_then(get))
     }
 
-    /// The coaching for a phase of this name.
+    /// The text for the agent on entry to the phase.
     pub fn coach(&self, name: &str) -> Option<String> {
         self.first(name, |phase| phase.coach.clone())
     }
 
-    /// The reflection asked for at the exit of a phase of this name.
+    /// The entries that the phase requires on exit.
     pub fn steps(&self, name: &str) -> u64 {
         self.first(name, |phase| phase.reflection_steps).unwrap_or(self.reflection_steps)
     }
 
-    /// What is wrong with these values, as (key path, what).
+    /// The first invalid value, as (key path, message).
     pub(super) fn problem(&self) -> Option<(Vec<&'static str>, String)> {
         if self.reflection_steps > MOST_STEPS {
             let why = format!("must be between 0 and {MOST_STEPS}");

@@ -1,16 +1,16 @@
-//! What a value must be, so that a bad one can't switch the guard off or hold a run.
+//! Checks values, so that a bad one can neither switch the guard off nor block a run.
 
 use super::tiers::{LONG_LIMIT, PRESETS};
 use super::{FileSettings, Settings, When};
 use crate::boundary::BoundarySettings;
 
-/// The key that brought it in, and what it must be.
+/// The key, and what its value must be.
 type Problem = (Vec<&'static str>, String);
 
 const ORDER: &str = "tiers must rise in the same order on both gauges, within 0 to 100";
 
 impl Settings {
-    /// What is wrong with these values; the caller drops the key that brought it in.
+    /// The first invalid value. The caller ignores the key that set it.
     pub fn problem(&self) -> Option<Problem> {
         let said = |key: &[&'static str], what: &str| Some((key.to_vec(), what.to_owned()));
         if let Some(problem) = self
@@ -35,7 +35,7 @@ impl Settings {
         if let Some(problem) = self.phases.problem() {
             return Some(problem);
         }
-        // Only numbers the user gave can break the order: the presets are ordered.
+        // Only numbers from the user can break the order, because the presets are ordered.
         for limit in [LONG_LIMIT, LONG_LIMIT - 1] {
             if let Some(why) = self.tiers_problem(limit, limit == LONG_LIMIT) {
                 return said(&["tiers"], why);
@@ -60,7 +60,7 @@ impl Settings {
         (ordered && !rise).then_some(ORDER)
     }
 
-    /// What is wrong with an entry of `when`, on top of what holds for every model.
+    /// What is wrong with an entry of `when`, once it is applied to these settings.
     fn when_problem(&self, when: &When) -> Option<String> {
         if when.words.is_some_and(|words| words < FileSettings::LEAST_WORDS) {
             return Some(format!("words must be {} or more", FileSettings::LEAST_WORDS));
@@ -68,7 +68,7 @@ impl Settings {
         if let (Some(least), Some(most)) = (when.window_at_least, when.window_at_most)
             && least > most
         {
-            return Some("no window is both at least and at most so big".into());
+            return Some("window_at_least is larger than window_at_most".into());
         }
         if when.tiers.is_empty() {
             return None;
@@ -76,9 +76,9 @@ impl Settings {
         let mut held = self.clone();
         held.overlay(when);
         if let Some(name) = held.placeless().find(|name| when.tiers.contains_key(*name)) {
-            return Some(placeless(name));
+            return Some(incomplete_message(name));
         }
-        // Which of the two profiles it meets may depend on the model alone.
+        // The entry may match long windows, short ones, or both, so one valid case is enough.
         let long = when.window_at_most.is_none_or(|most| most >= LONG_LIMIT);
         let short = when.window_at_least.is_none_or(|least| least < 2 * LONG_LIMIT);
         let limits = [(LONG_LIMIT, long), (LONG_LIMIT - 1, short)];
@@ -92,10 +92,10 @@ impl Settings {
     }
 }
 
-/// What a tier lacks that is none of the profile's.
-pub(super) fn placeless(name: &str) -> String {
+/// The message about a custom tier without thresholds.
+pub(super) fn incomplete_message(name: &str) -> String {
     format!(
-        "{name} is none of the tiers {}; one of your own must give `context` and `file`",
+        "unknown tier {name} (known: {}); a new tier needs `context` and `file`",
         PRESETS.join(", ")
     )
 }
@@ -128,7 +128,7 @@ impl FileSettings {
 
 impl BoundarySettings {
     fn problem(&self) -> Option<Problem> {
-        // A step without time fails every boundary, one without end holds the run.
+        // A step of 0 seconds fails every boundary; one without end blocks the run.
         for (key, value, most) in [
             ("step_seconds", self.step_seconds, 3_600),
             ("give_up_seconds", self.give_up_seconds, 86_400),
@@ -174,9 +174,13 @@ mod tests {
             (
                 json!({"when": [{"window_at_least": 2, "window_at_most": 1}]}),
                 &["when"],
-                "no window",
+                "window_at_least is larger",
             ),
-            (json!({"when": [{"tiers": {"mine": {"context": 3}}}]}), &["when"], "mine is none of"),
+            (
+                json!({"when": [{"tiers": {"mine": {"context": 3}}}]}),
+                &["when"],
+                "unknown tier mine",
+            ),
             (
                 json!({"when": [{"window_at_most": 200_000, "tiers": {"coach": {"context": 65}}}]}),
                 &["when"],
@@ -193,7 +197,7 @@ mod tests {
             assert_eq!(at, key, "{why}");
             assert!(why.contains(says), "{why}");
         }
-        // 65 lies between the long profile's tiers or below the short one's: one is enough.
+        // 65 keeps the order in only one of the two profiles, and one is enough.
         let some: Settings = serde_json::from_value(json!({"when": [
             {"model": "*haiku*", "tiers": {"coach": {"context": 45}, "narrow": {"context": 65}}},
         ]}))

@@ -1,6 +1,5 @@
-//! The JSON Schema that users' editors check a settings file by, and the list of keys that
-//! the merger knows them by. They are made from the types and checked in;
-//! `UPDATE_SCHEMA=1` writes them anew.
+//! The JSON Schema for editors, and the list of keys for the merger. Both are generated from the
+//! types and checked in. `UPDATE_SCHEMA=1` rewrites them.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -13,16 +12,16 @@ use super::Settings;
 fn generated() -> Value {
     let mut schema = schemars::schema_for!(Settings).to_value();
     schema["title"] = json!("brain-guard settings");
-    // What an editor finds the schema by is no setting, and no mistake either.
+    // Editors find the schema through `$schema`. It is not a setting, but allowed.
     schema["properties"]["$schema"] = json!({"type": "string"});
     schema
 }
 
-/// Names that serde takes for keys and the schema leaves out.
+/// Aliases that serde accepts and the schema does not list.
 const ALIASES: [&str; 3] =
     ["extract.keep_restore_calls", "extract.keep_restore_remote_calls", "surgery.inscribe"];
 
-/// The keys at which values stand, by the schema: a line each, `*` for a name of the user's own.
+/// The keys that hold values, one a line. `*` stands for a name that the user chooses.
 fn keys() -> String {
     fn collect(schema: &Value, root: &Value, path: &str, keys: &mut BTreeSet<String>) {
         if let Some(name) = schema["$ref"].as_str() {

@@ -1,5 +1,5 @@
-//! Where the tiers lie and what they block: the profile's presets, the user's
-//! numbers over them, and what holds for some models only.
+//! Computes the tiers' thresholds and what they block: the profile's presets, then the user's
+//! numbers, then overrides for some models.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use super::{Settings, wild};
 use crate::policy::bands::Band;
 use crate::policy::ramp::{Ramp, Tier};
 
-/// Where the tiers lie on the context's gauge, in percent of its limit.
+/// The thresholds of the tiers, in percent of the context's limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
@@ -21,8 +21,8 @@ pub enum Profile {
     Relaxed,
 }
 
-/// One tier. What is left out keeps the profile's value; a name of your own adds
-/// a tier and must give its place on both gauges.
+/// One tier. A key that is left out keeps the profile's value. A new name adds a tier and must
+/// give both `context` and `file`.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
@@ -33,10 +33,10 @@ pub struct TierSetting {
     /// Percent of the compaction file's limit at which it begins.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<f64>,
-    /// Bands the main agent may no longer use, on top of what the milder tiers took.
+    /// Bands of tools that the main agent may not use, in addition to those of the milder tiers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub blocks: Option<Vec<Band>>,
-    /// True takes the tier out; one that blocks must be left.
+    /// True removes the tier. At least one tier that blocks must remain.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub off: Option<bool>,
 }
@@ -49,49 +49,49 @@ impl TierSetting {
         self.off = over.off.or(self.off);
     }
 
-    /// Whether it says enough to be a tier of its own.
+    /// Whether a custom tier is complete.
     fn is_whole(&self) -> bool {
         self.off == Some(true) || (self.context.is_some() && self.file.is_some())
     }
 }
 
-/// What holds for some models only. Every condition that is given must be met.
+/// Overrides for some models. Every given condition must be met.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct When {
-    /// The model's id: `*` stands for any letters, `?` for one, case doesn't matter.
+    /// The model's id. `*` stands for any letters, `?` for one; letter case is ignored.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// The model's window has at most so many tokens.
+    /// Applies to models whose window has at most this many tokens.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub window_at_most: Option<u64>,
-    /// The model's window has at least so many tokens.
+    /// Applies to models whose window has at least this many tokens.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub window_at_least: Option<u64>,
-    /// Tiers, over those that hold for every model.
+    /// Tiers, over those for every model.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub tiers: BTreeMap<String, TierSetting>,
-    /// In place of `file.words`.
+    /// Replaces `file.words`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub words: Option<u64>,
 }
 
-/// The model a session works with.
+/// The model of a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Model<'a> {
-    /// Its id, where anything named it.
+    /// Its id, if known.
     pub name: Option<&'a str>,
     /// Its window in tokens.
     pub window: u64,
 }
 
 impl When {
-    /// Whether it holds for the model.
+    /// Whether the conditions match the model.
     pub fn holds_for(&self, model: &Model) -> bool {
         let named = self.model.as_ref().is_none_or(|pattern| {
             model.name.is_some_and(|name| {
-                // An event names the long variant by a suffix that the transcript leaves out.
+                // Hook events add a suffix for the long-window variant; transcripts do not.
                 is_like(pattern, name) || is_like(pattern, name.trim_end_matches("[1m]"))
             })
         });
@@ -101,23 +101,23 @@ impl When {
     }
 }
 
-/// Whether `name` is like `pattern`, letter case aside.
+/// Whether `name` matches `pattern`, ignoring letter case.
 fn is_like(pattern: &str, name: &str) -> bool {
     let lower = |text: &str| text.to_lowercase().chars().collect::<Vec<_>>();
     let (pattern, name) = (lower(pattern), lower(name));
     wild::fits(&pattern, &name, |c| *c == '*', |c, letter| *c == '?' || c == letter)
 }
 
-/// The limit from which on the long-window tiers hold.
+/// The lowest limit in tokens for which the long-window presets apply.
 pub(super) const LONG_LIMIT: u64 = 500_000;
 
-/// The names of the tiers that every profile has.
+/// The tiers of every profile.
 pub(super) const PRESETS: [&str; 3] = ["coach", "block-reads", "narrow"];
 
 impl Settings {
-    /// These settings with what `when` says of the model.
+    /// These settings with the entries of `when` that match the model.
     #[must_use]
-    pub fn held_for(&self, model: &Model) -> Self {
+    pub fn for_model(&self, model: &Model) -> Self {
         let mut held = self.clone();
         for when in self.when.iter().filter(|when| when.holds_for(model)) {
             held.overlay(when);
@@ -132,12 +132,11 @@ impl Settings {
         self.file.words = when.words.unwrap_or(self.file.words);
     }
 
-    /// The ramp for a context of `limit` tokens. What holds for some models only is
-    /// in it once [`Self::held_for`] has put it there.
+    /// The ramp for a context of `limit` tokens. Overrides for models apply only after `for_model`.
     pub fn ramp(&self, limit: u64) -> Ramp {
         let mut tiers = self.placed(limit);
-        // A number given for one profile may lie beyond its neighbour's place in the
-        // other: the stricter tier stays where it is.
+        // A number for one profile may break the order of the other. Then the milder tiers move
+        // down, and the stricter one stays.
         tiers.sort_by(|a, b| a.file.total_cmp(&b.file));
         let mut ceiling = f64::INFINITY;
         for tier in tiers.iter_mut().rev() {
@@ -147,7 +146,7 @@ impl Settings {
         Ramp::new(tiers)
     }
 
-    /// The tiers as the numbers place them, in no order.
+    /// The tiers with their thresholds, in no order.
     pub(super) fn placed(&self, limit: u64) -> Vec<Tier> {
         let at = match (self.profile, limit >= LONG_LIMIT) {
             (Profile::Auto, true) => [20.0, 25.0, 30.0],
@@ -185,15 +184,15 @@ impl Settings {
         tiers
     }
 
-    /// Tiers of the user's own that don't say where they lie, so that they are none.
+    /// Custom tiers without both thresholds, which are ignored.
     pub(super) fn placeless(&self) -> impl Iterator<Item = &str> {
         let placeless =
             |(name, tier): &(&String, &TierSetting)| !is_preset(name) && !tier.is_whole();
         self.tiers.iter().filter(placeless).map(|(name, _)| name.as_str())
     }
 
-    /// Percent of the file's limit at which the first blocking tier begins: a
-    /// sealed file must be below it.
+    /// Percent of the file's limit at which the first blocking tier begins. A sealed file must be
+    /// smaller.
     pub fn file_block_percent(&self) -> f64 {
         let ramp = self.ramp(LONG_LIMIT);
         ramp.tier(ramp.first_blocking()).map_or(100.0, |t| t.file)

@@ -1,4 +1,4 @@
-//! The folders whose jobs the user accepts without being asked.
+//! Projects whose jobs are accepted without asking the user.
 
 use std::path::{Component, Path};
 
@@ -11,12 +11,12 @@ use super::wild;
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct TrustSettings {
-    /// Folders whose jobs are accepted without asking, for containers and second machines: absolute or `~/…`, by their real paths. `*` stands for any letters of one part, `**` for any parts.
+    /// Folders whose jobs are accepted without asking, for containers and second machines. Real paths, absolute or `~/…`; `*` stands for any letters of one part, `**` for any parts.
     pub projects: Vec<String>,
 }
 
 impl TrustSettings {
-    /// What is wrong with these values, as (key path, what).
+    /// The first invalid value, as (key path, message).
     pub(super) fn problem(&self) -> Option<(Vec<&'static str>, String)> {
         let usable = |glob: &String| {
             (glob.starts_with('/') || glob.starts_with("~/"))
@@ -28,7 +28,7 @@ impl TrustSettings {
     }
 }
 
-/// Whether the user accepts the jobs of this project, by its real path.
+/// Whether jobs of the project at this real path are accepted without asking.
 pub fn accepts(trust: &TrustSettings, home: Option<&Path>, project: &Path) -> bool {
     if trust.projects.is_empty() {
         return false;
@@ -48,9 +48,9 @@ pub fn accepts(trust: &TrustSettings, home: Option<&Path>, project: &Path) -> bo
     })
 }
 
-/// A part of a path as a glob has it.
+/// One part of a glob.
 enum Part<'a> {
-    /// The home folder's, where a `*` is a letter.
+    /// From the home folder's path, where `*` is a plain letter.
     Exact(&'a str),
     Glob(&'a str),
 }
@@ -67,7 +67,7 @@ impl Part<'_> {
     }
 }
 
-/// The parts of an absolute path that says plainly where it leads.
+/// The parts of a path, if it is absolute and without `.` and `..`.
 fn parts(path: &Path) -> Option<Vec<&str>> {
     let mut components = path.components();
     if components.next() != Some(Component::RootDir) {

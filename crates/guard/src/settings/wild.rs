@@ -1,6 +1,6 @@
-//! Patterns in which a star stands for any number of things.
+//! Matches patterns in which a star stands for any number of elements.
 
-/// Whether the names fit the pattern, one by one.
+/// Whether the whole pattern matches all names. Each element but a star matches one name.
 pub(super) fn fits<P, N>(
     pattern: &[P],
     names: &[N],
@@ -8,7 +8,7 @@ pub(super) fn fits<P, N>(
     is_like: impl Fn(&P, &N) -> bool,
 ) -> bool {
     let (mut p, mut n) = (0, 0);
-    // Where the last star stood, and the first name it does not stand for yet.
+    // Position of the last star, and of the first name after those it has consumed.
     let mut star = None;
     while n < names.len() {
         if pattern.get(p).is_some_and(&is_star) {

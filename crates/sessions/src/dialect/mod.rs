@@ -1,10 +1,10 @@
-//! What the rows of a session file mean, for each kind of client that writes them. A
-//! dialect reads a row's head; the row itself stays as its bytes.
+//! What the rows of a session file mean, for each client that writes them. A dialect reads the head
+//! of a row; the row itself stays as bytes.
 
 mod claude;
 mod pi;
 
-pub use claude::{Claude, of_client};
+pub use claude::{Claude, is_client_field};
 pub use pi::Pi;
 
 use std::borrow::Cow;
@@ -14,33 +14,33 @@ use serde::{Deserialize, Serialize};
 use super::span::{self, Field, Span};
 use base::clock::Time;
 
-/// What a row is to the conversation.
+/// The role of a row in the conversation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Kind {
-    /// A user's message: begins a round.
+    /// A user's message; starts a round.
     Prompt,
-    /// The summary that a compaction left: the first message behind it.
+    /// The summary that a compaction left: the first message after it.
     Summary,
     /// Results of tool calls.
     ToolResult,
-    /// Said in the user's role by the client: reminders, notifications, output of local commands.
+    /// The client's, in the user's role: reminders, notifications, output of local commands.
     Notice,
-    /// The agent's.
+    /// A message of the agent.
     Assistant,
     /// What the client attaches to the conversation.
     Attachment,
-    /// Kept by the client in the chain, not a message.
+    /// Kept by the client in the chain, but not a message.
     System,
-    /// Everything before is no longer in the context: begins a round.
+    /// Everything before is no longer in the context; starts a round.
     Boundary,
     /// The client's bookkeeping, outside the chain.
     #[default]
     Other,
-    /// No JSON object: kept as it is.
+    /// Not a JSON object; kept as it is.
     Broken,
 }
 
-/// What a part of a message is.
+/// The kind of a message part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum BlockKind {
     /// The user's words.
@@ -51,9 +51,9 @@ pub enum BlockKind {
     Thinking,
     /// A tool call.
     ToolUse,
-    /// What a tool call gave.
+    /// The result of a tool call.
     ToolResult,
-    /// A picture.
+    /// An image.
     Image,
     /// A whole row that is none of these.
     Row,
@@ -62,7 +62,7 @@ pub enum BlockKind {
 /// A part of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Block {
-    /// What it is.
+    /// Its kind.
     pub kind: BlockKind,
     /// Its JSON in the row: an object, or the string that is the whole content.
     pub span: Span,
@@ -71,66 +71,65 @@ pub struct Block {
 /// A tool call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Call<'a> {
-    /// The tool.
+    /// The tool's name.
     pub name: Cow<'a, str>,
-    /// What it was given, as JSON.
+    /// Its input, as JSON.
     pub input: &'a [u8],
 }
 
-/// A row's head. Texts are borrowed from the row and hold no escapes.
+/// The head of a row. Texts are borrowed from the row and contain no escapes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Row<'a> {
-    /// What it is.
+    /// Its kind.
     pub kind: Kind,
-    /// Its id, where it has one: then it is part of the chain.
+    /// Its id; a row with an id is part of the chain.
     pub id: Option<&'a str>,
-    /// The id it hangs on; for a boundary, what it hangs on logically.
+    /// The id of its parent; for a boundary, of its logical parent.
     pub parent: Option<&'a str>,
-    /// When it was written, as written (RFC 3339).
+    /// When it was written (RFC 3339, not parsed).
     pub at: Option<&'a str>,
     /// Id of the API's message; one message may be several rows.
     pub message: Option<&'a str>,
-    /// Of a subagent, in a file of the main loop.
+    /// A subagent's row in a main-loop file.
     pub sidechain: bool,
-    /// Where the message's content lies: a string or an array of blocks.
+    /// Where the message's content is: a string or an array of blocks.
     pub content: Option<Span>,
-    /// Tokens that the response used in all (input, cache, output), of an assistant's row.
+    /// All tokens that an assistant's response used (input, cache, output).
     pub used: Option<u64>,
-    /// Written by surgery: it tells of rounds, and is nobody's words.
+    /// Surgery wrote it to describe rounds; it is nobody's words.
     pub told: bool,
     /// A copy of another session's row.
     pub copied: bool,
-    /// Surgery says here what the session was made from.
+    /// Surgery noted here what the session was made from.
     pub made: bool,
 }
 
 /// Whether the field `brainGuard` says that surgery wrote the row's message.
-fn is_told(json: &[u8]) -> bool {
+fn is_surgery_table(json: &[u8]) -> bool {
     span::find(json, "table") == Some(b"true")
 }
 
 impl Row<'_> {
-    /// A row that nothing is known of.
+    /// A row of that kind, with nothing else known.
     pub fn of(kind: Kind) -> Self {
         Self { kind, ..Self::default() }
     }
 }
 
-/// Room to work in, so that nothing is allocated a row, and what was found in the row that
-/// was read last, so that nothing is looked for twice.
+/// Buffers, so that no row allocates, and what was found in the last row, so that nothing is
+/// searched twice.
 #[derive(Debug, Default)]
 pub struct Scratch {
-    /// The fields of the row that was read last.
+    /// The fields of the last row read.
     pub fields: Vec<Field>,
     pub(crate) message: Vec<Field>,
-    /// Spans that a reader of rows collects, for its own use.
+    /// Spans for the own use of whoever reads rows.
     pub spans: Vec<Span>,
     blocks: Vec<Block>,
 }
 
 impl Scratch {
-    /// The parts of the message of the row that was read last: as [`Dialect::blocks`] finds
-    /// them, without looking again.
+    /// The message parts of the last row read, the same as [`Dialect::blocks`] finds.
     pub fn blocks(&self) -> &[Block] {
         &self.blocks
     }
@@ -141,28 +140,27 @@ pub trait Dialect: Sync {
     /// `claude` or `pi`.
     fn name(&self) -> &'static str;
 
-    /// Reads a row's head. Never fails: what is not understood is [`Kind::Other`] or
-    /// [`Kind::Broken`].
+    /// Reads the head of a row. Never fails: an unknown row is [`Kind::Other`] or [`Kind::Broken`].
     fn row<'a>(&self, line: &'a [u8], scratch: &mut Scratch) -> Row<'a>;
 
-    /// The parts of the row's message, in order, into `found`; none for rows without a message.
-    /// Right behind [`Dialect::row`], [`Scratch::blocks`] has them already.
+    /// Collects the parts of the row's message into `found`, in order; none without a message.
+    /// Right after [`Dialect::row`], [`Scratch::blocks`] already has them.
     fn blocks(&self, line: &[u8], row: &Row, scratch: &mut Scratch, found: &mut Vec<Block>);
 
-    /// The call that a block of the kind [`BlockKind::ToolUse`] makes.
+    /// The call in a block of the kind [`BlockKind::ToolUse`].
     fn call<'a>(&self, block: &'a [u8]) -> Option<Call<'a>>;
 
-    /// What a person said in a text of the user's role; `None` where the client says it.
+    /// What a person said in a text of the user's role; `None` if the client wrote it.
     fn said<'a>(&self, text: &'a str) -> Option<Cow<'a, str>>;
 
-    /// What a person said while the agent was at work, where an attachment holds that.
+    /// What a person said while the agent was working, if an attachment holds that.
     fn queued(&self, line: &[u8]) -> Option<String>;
 
-    /// Puts what a row says of its session into `facts`, where that is not known yet.
+    /// Adds to `facts` what a row says about its session and is not known yet.
     fn facts(&self, line: &[u8], facts: &mut Facts);
 }
 
-/// The dialect of that name.
+/// The dialect with that name.
 pub fn named(name: &str) -> Option<&'static dyn Dialect> {
     match name {
         "claude" => Some(&Claude),
@@ -171,13 +169,13 @@ pub fn named(name: &str) -> Option<&'static dyn Dialect> {
     }
 }
 
-/// The dialect of a file by its first whole line: pi and `OpenClaw` begin with a header of
-/// type `session`, everything else is the client's.
-pub fn of_first_line(line: &[u8]) -> &'static dyn Dialect {
+/// The dialect of a file by its first whole line: pi and `OpenClaw` begin with a header of type
+/// `session`, everything else is Claude Code.
+pub fn detect(line: &[u8]) -> &'static dyn Dialect {
     if pi::is_header(line) { &Pi } else { &Claude }
 }
 
-/// A call by the names that its fields have.
+/// Reads a call; `input` is the name of its input field.
 fn call<'a>(block: &'a [u8], input: &str) -> Option<Call<'a>> {
     let mut fields = Vec::new();
     span::fields(block, &mut fields)?;
@@ -185,14 +183,14 @@ fn call<'a>(block: &'a [u8], input: &str) -> Option<Call<'a>> {
     Some(Call { name, input: span::get(block, &fields, input).unwrap_or_default() })
 }
 
-/// What a session's rows say of the session.
+/// What a session's rows say about it.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Facts {
-    /// The id that its rows bear, which a copied file may have from elsewhere.
+    /// The id in its rows; a copied file may have the id of another session.
     pub id: Option<String>,
     /// The folder it began in.
     pub cwd: Option<String>,
-    /// Of a subagent: its id.
+    /// A subagent's id.
     pub subagent: Option<String>,
     /// The session it was forked from, or its file.
     pub parent: Option<String>,

@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 
 use super::Facts;
-use super::{Block, BlockKind, Call, Dialect, Kind, Row, Scratch, is_told};
+use super::{Block, BlockKind, Call, Dialect, Kind, Row, Scratch, is_surgery_table};
 use crate::span::{self, Field, Span};
 
 /// pi and `OpenClaw`.
@@ -33,15 +33,15 @@ impl Dialect for Pi {
 
     fn blocks(&self, line: &[u8], row: &Row, scratch: &mut Scratch, found: &mut Vec<Block>) {
         found.clear();
-        // A compaction's summary is no part of a message.
+        // A compaction's summary is not part of a message.
         let Some(content) = row.content.filter(|_| row.kind != Kind::Boundary) else { return };
         let words = match row.kind {
             Kind::Assistant => BlockKind::AssistantText,
             Kind::ToolResult => BlockKind::ToolResult,
             _ => BlockKind::UserText,
         };
-        let json = content.of(line);
-        // What a tool gave is one message: its texts belong together.
+        let json = content.slice(line);
+        // A tool result is one message: its texts belong together.
         if words == BlockKind::ToolResult || json.first() == Some(&b'"') {
             found.push(Block { kind: words, span: content });
             return;
@@ -49,7 +49,7 @@ impl Dialect for Pi {
         let mut spans = std::mem::take(&mut scratch.spans);
         if span::items(json, &mut spans).is_some() {
             for item in &spans {
-                let bytes = item.of(json);
+                let bytes = item.slice(json);
                 let kind = match span::fields(bytes, &mut scratch.message)
                     .and_then(|_| span::get(bytes, &scratch.message, "type"))
                 {
@@ -98,14 +98,14 @@ fn read<'a>(line: &'a [u8], scratch: &mut Scratch) -> Row<'a> {
     let mut row = Row::of(Kind::Other);
     let (mut kind, mut message, mut summary) = (&b""[..], None, None);
     for Field { name, value } in &scratch.fields {
-        let json = value.of(line);
-        match name.of(line) {
+        let json = value.slice(line);
+        match name.slice(line) {
             b"type" => kind = json,
             b"id" => row.id = span::plain(json),
             b"parentId" => row.parent = span::plain(json),
             b"timestamp" => row.at = span::plain(json),
             b"message" => message = Some(*value),
-            b"brainGuard" => (row.told, row.made) = (is_told(json), true),
+            b"brainGuard" => (row.told, row.made) = (is_surgery_table(json), true),
             b"forkedFrom" => row.copied = true,
             b"summary" | b"content" => summary = Some(*value),
             _ => {}
@@ -129,22 +129,22 @@ fn read<'a>(line: &'a [u8], scratch: &mut Scratch) -> Row<'a> {
     row
 }
 
-/// Whether a line is one object, its fields into `fields`.
+/// Whether a line is exactly one object; collects its fields.
 fn whole(line: &[u8], fields: &mut Vec<Field>) -> bool {
     let end = span::fields(line, fields);
     end.is_some_and(|end| line[end..].trim_ascii().is_empty())
 }
 
 fn role<'a>(line: &'a [u8], at: Span, row: &mut Row<'a>, scratch: &mut Scratch) -> Kind {
-    let json = at.of(line);
+    let json = at.slice(line);
     if span::fields(json, &mut scratch.message).is_none() {
         return Kind::System;
     }
     let mut kind = Kind::System;
     for Field { name, value } in &scratch.message {
-        match name.of(json) {
+        match name.slice(json) {
             b"role" => {
-                kind = match value.of(json) {
+                kind = match value.slice(json) {
                     b"\"user\"" => Kind::Prompt,
                     b"\"assistant\"" => Kind::Assistant,
                     b"\"toolResult\"" => Kind::ToolResult,
@@ -152,7 +152,7 @@ fn role<'a>(line: &'a [u8], at: Span, row: &mut Row<'a>, scratch: &mut Scratch) 
                 }
             }
             b"content" => row.content = Some(value.shifted(at.start)),
-            b"usage" => row.used = crate::usage::pi_total(value.of(json)),
+            b"usage" => row.used = crate::usage::pi_total(value.slice(json)),
             _ => {}
         }
     }

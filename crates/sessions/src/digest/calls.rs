@@ -1,4 +1,4 @@
-//! Tool calls of a round: how many of each, on which files, and the one that says most.
+//! Tool calls of a round: how many of each, on which files, and the most telling one.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,10 +7,10 @@ use crate::dialect::Call;
 use crate::round::Round;
 use crate::span::{self, Field};
 
-/// Characters of what a call is about.
+/// Characters kept of what a call is about.
 const WHAT: usize = 40;
 
-/// What a call is about, the first of its input's fields that says so.
+/// Input fields that say what a call is about, best first.
 const ABOUT: [&str; 9] = [
     "description",
     "file_path",
@@ -23,14 +23,14 @@ const ABOUT: [&str; 9] = [
     "prompt",
 ];
 
-/// Calls that hand work on, write files, run commands: the names of both dialects.
+/// Tools that hand work on, write files, run commands: the names of both dialects.
 const DISPATCH: [&str; 2] = ["Agent", "Task"];
 const WRITE: [&str; 6] = ["Write", "Edit", "MultiEdit", "NotebookEdit", "write", "edit"];
 const SHELL: [&str; 4] = ["Bash", "PowerShell", "bash", "exec"];
-/// Calls whose `path` is where they look.
+/// Tools whose `path` is where they search.
 const LOOK: [&str; 6] = ["Grep", "Glob", "LS", "grep", "find", "ls"];
 
-/// The call that says most of a round.
+/// The most telling call of a round.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Key {
     rank: u8,
@@ -39,7 +39,7 @@ pub struct Key {
 }
 
 impl Key {
-    /// The name of a call and what it is about; `fields` are its input's.
+    /// A call's name and what it is about; `fields` are those of its input.
     fn of(call: &Call, fields: &[Field]) -> Self {
         let about = ABOUT.iter().find_map(|name| {
             let text = span::get(call.input, fields, name).and_then(span::text)?;
@@ -53,7 +53,7 @@ impl Key {
         Self { rank: 0, name: cut(&call.name, WHAT).0, what: about.unwrap_or_default() }
     }
 
-    /// `Name·what`; `None` where nothing was called.
+    /// `Name·what`; `None` if there was no call.
     pub fn text(&self) -> Option<String> {
         match (self.name.as_str(), self.what.as_str()) {
             ("", _) => None,
@@ -63,7 +63,7 @@ impl Key {
     }
 }
 
-/// Counts a call in.
+/// Adds a call to the round's counts, its files and its key call.
 pub fn count(call: &Call, round: &mut Round, key: &mut Key) {
     let name = call.name.as_ref();
     match round.tools.get_mut(name) {

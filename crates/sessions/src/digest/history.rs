@@ -1,33 +1,33 @@
-//! Which round a row hangs on, and how full the context was behind each: what is remembered
-//! of rounds that ended. Four bytes a row in the chain, twelve a round.
+//! Remembers for rounds that ended which rows they had and how full the context was after each.
+//! Four bytes per row in the chain, twelve per round.
 
 use std::hash::Hasher;
 
 use fnv::FnvHasher;
 use serde::{Deserialize, Serialize};
 
-/// Rows in the chain and rounds, in the file's order.
+/// Rows in the chain and rounds, in file order.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct History {
-    /// Each row's id, as 32 bits of it: looked up only where a session was rewound, and what
-    /// two ids of four billion may have in common is then mistaken for a rewind elsewhere.
+    /// Each row's id as a 32-bit hash, searched only after a rewind. A collision (one in four
+    /// billion) then looks like a rewind to another place.
     #[serde(with = "hex")]
     ids: Vec<u32>,
-    /// How many of them there were as each round ended, from round 0.
+    /// How many ids there were when each round ended, from round 0.
     ends: Vec<u32>,
-    /// What the context held behind each round, from round 0; 0 is unknown.
+    /// What the context held after each round, from round 0; 0 is unknown.
     used: Vec<u64>,
-    /// Rows behind a rewind that stand in the round before the one they lead to: id and the
-    /// round that they hang on.
+    /// Rows inside a later round whose parent is in an earlier one, after a rewind: id and the
+    /// earlier round.
     strays: Vec<(u32, u32)>,
-    /// The last row's id and the round it stands for.
+    /// The last row's id and the round it counts for.
     last: Option<(String, u32)>,
 }
 
 impl History {
-    /// Takes the next row of the chain. Returns the round that it hangs on: the open one,
-    /// unless it is its first, or stands behind a rewind. What hangs on nothing known follows
-    /// what is before it, as the client reads it; `None` is the beginning.
+    /// Takes the next row of the chain and returns its parent's round: usually the open one, or the
+    /// one before for a first row. With an unknown parent a row follows the one before it, as the
+    /// client reads it; `None` is the beginning.
     pub fn row(&mut self, id: &str, parent: Option<&str>) -> Option<u32> {
         let open = self.ends.len() as u32;
         let first = self.ids.len() as u32 == self.ends.last().copied().unwrap_or(0);
@@ -50,13 +50,13 @@ impl History {
         hangs
     }
 
-    /// The open round ends, with so much in the context.
+    /// Ends the open round, with `used` tokens in the context.
     pub fn end(&mut self, used: Option<u64>) {
         self.ends.push(self.ids.len() as u32);
         self.used.push(used.unwrap_or(0));
     }
 
-    /// What the context held behind a round that ended.
+    /// What the context held after a round that ended.
     pub fn used(&self, round: u32) -> Option<u64> {
         self.used.get(round as usize).copied().filter(|used| *used > 0)
     }
@@ -71,9 +71,9 @@ impl History {
     }
 }
 
-/// Where `id` is for the last time. A file whose links are all broken asks at every row.
+/// The last position of `id`. A file whose links are all broken searches at every row.
 fn last_of(ids: &[u32], id: u32) -> Option<usize> {
-    /// So many are compared without a branch between them.
+    /// How many ids are compared without a branch in between.
     const AT_ONCE: usize = 64;
     let mut end = ids.len();
     while end > 0 {
@@ -94,7 +94,7 @@ fn short(id: &str) -> u32 {
     (hash ^ (hash >> 32)) as u32
 }
 
-/// Numbers as one text, eight digits each.
+/// Numbers as one text, eight hex digits each.
 mod hex {
     use std::fmt::Write;
 
@@ -149,7 +149,7 @@ mod tests {
         );
         assert_eq!(history.row("4-0", Some("2-1")), Some(2));
         assert_eq!(history.row("4-1", Some("4-0")), Some(4));
-        // Behind a rewind in the midst of a round.
+        // After a rewind in the middle of a round.
         assert_eq!(history.row("4-2", Some("1-2")), Some(1));
         assert_eq!(history.row("4-3", Some("4-2")), Some(1));
         assert_eq!(history.find("4-2"), Some(1));

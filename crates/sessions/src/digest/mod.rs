@@ -1,6 +1,5 @@
-//! From a session's rows to its rounds: what the index holds of each and the words that the
-//! search finds, gathered row by row. A digest can be put down between any two rows (serde)
-//! and taken up again.
+//! Turns a session's rows into rounds, row by row: what the index holds of each, and the words that
+//! search finds. A digest can be saved (serde) between any two rows and resumed.
 
 mod calls;
 mod history;
@@ -20,42 +19,41 @@ use super::round::{PREVIEW, Round, Rounds, Words};
 use calls::Key;
 use history::History;
 
-/// A session's rounds so far. The last is open: rows that follow may be part of it.
+/// A session's rounds so far. The last one is open: later rows may be part of it.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Digest {
     rounds: Rounds,
     facts: Facts,
     history: History,
     open: Open,
-    /// Surgery made the session.
+    /// Whether surgery made the session.
     made: bool,
-    /// Rows that are no JSON, the first of them: their round, and which row of it, from 0.
+    /// The first rows that are not JSON: their round, and their position in it from 0.
     malformed: Vec<(u32, u32)>,
 }
 
-/// The round that rows are added to.
+/// The round that new rows are added to.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 struct Open {
     round: Round,
     words: Words,
-    /// Where in the agent's words the last text begins.
+    /// Where the last text begins in the agent's words.
     last_text: usize,
-    /// Bytes of its messages, as its tokens are estimated by.
+    /// Bytes of its messages, for the token estimate.
     weight: u64,
-    /// What the context held behind its last response.
+    /// What the context held after its last response.
     used: Option<u64>,
     key: Key,
 }
 
-/// Rows that are no JSON, of which so many are remembered.
+/// How many rows that are not JSON are remembered.
 const MALFORMED: usize = 1000;
 
-/// Bytes of text that make a token, where nothing was measured.
+/// Bytes of text per token, if nothing was measured.
 const BYTES_A_TOKEN: u64 = 4;
 
 impl Digest {
-    /// Takes the next row: its head, its line, and its parts.
-    /// Returns the round that it ended, which is then complete.
+    /// Takes the next row: its head, its line, and its parts. Returns the round that it completed.
     pub fn row(
         &mut self,
         dialect: &dyn Dialect,
@@ -98,7 +96,7 @@ impl Digest {
                 round.follows = stands.filter(|round| *round > 0);
             }
         }
-        // What a response used that surgery copied is of another context.
+        // The usage in a row that surgery copied is of another context.
         let used = row.used.filter(|_| !(self.made && row.copied));
         self.open.message(dialect, &Row { used, ..*row }, line, blocks);
         ended
@@ -109,7 +107,7 @@ impl Digest {
         self.rounds.seq
     }
 
-    /// The round that is open, as it is now; `None` before the first.
+    /// The open round as it is now; `None` before the first.
     pub fn open(&self) -> Option<(Round, Words)> {
         if self.open.round.seq == 0 {
             return None;
@@ -129,13 +127,13 @@ impl Digest {
         Some((round, words.clone()))
     }
 
-    /// What is known of the session.
+    /// What is known about the session.
     pub fn session(&self) -> &Facts {
         &self.facts
     }
 
-    /// What the context held behind a round that ends: without a response of its own, as much
-    /// as behind the round it follows.
+    /// What the context held after a round. A round without a response of its own leaves as much as
+    /// the round it follows.
     fn used(&self, round: &Round) -> Option<u64> {
         let before =
             || round.follows.filter(|_| !round.boundary).and_then(|f| self.history.used(f));
@@ -144,7 +142,7 @@ impl Digest {
 }
 
 impl Open {
-    /// Takes what a row in the conversation says.
+    /// Takes what a row of the conversation says.
     fn message(&mut self, dialect: &dyn Dialect, row: &Row, line: &[u8], blocks: &[Block]) {
         match row.kind {
             Kind::Attachment => {
@@ -159,31 +157,35 @@ impl Open {
             Kind::Boundary | Kind::Summary | Kind::ToolResult | Kind::Notice => {}
         }
         let Some(content) = row.content else { return };
-        self.weight += texts::weight(content.of(line));
+        self.weight += texts::weight(content.slice(line));
         self.used = row.used.or(self.used);
         if row.kind == Kind::Boundary {
-            self.summary(&texts::of(content.of(line)));
+            self.summary(&texts::from_json(content.slice(line)));
         }
         for block in blocks {
-            let json = block.span.of(line);
+            let json = block.span.slice(line);
             if (row.kind, block.kind) == (Kind::Prompt, BlockKind::UserText) {
                 self.round.said.get_or_insert_with(|| mark(json));
             }
             match (row.kind, block.kind) {
-                (Kind::Assistant, BlockKind::AssistantText) => self.answered(&texts::of(json)),
+                (Kind::Assistant, BlockKind::AssistantText) => {
+                    self.answered(&texts::from_json(json));
+                }
                 (Kind::Assistant, BlockKind::ToolUse) => {
                     if let Some(call) = dialect.call(json) {
                         calls::count(&call, &mut self.round, &mut self.key);
                     }
                 }
-                // What it tells of is found in the rounds themselves.
-                (Kind::Prompt, BlockKind::UserText) if row.told => self.summary(&texts::of(json)),
+                // Search finds the rounds themselves, not the table that describes them.
+                (Kind::Prompt, BlockKind::UserText) if row.told => {
+                    self.summary(&texts::from_json(json));
+                }
                 (Kind::Prompt, BlockKind::UserText) => {
-                    if let Some(words) = dialect.said(&texts::of(json)) {
+                    if let Some(words) = dialect.said(&texts::from_json(json)) {
                         self.said(&words);
                     }
                 }
-                (Kind::Summary, BlockKind::UserText) => self.summary(&texts::of(json)),
+                (Kind::Summary, BlockKind::UserText) => self.summary(&texts::from_json(json)),
                 _ => {}
             }
         }
@@ -207,7 +209,7 @@ impl Open {
     }
 }
 
-/// Sixteen hex digits that tell a message from another one.
+/// Sixteen hex digits that tell messages apart.
 fn mark(json: &[u8]) -> String {
     let mut hasher = FnvHasher::default();
     hasher.write(json);

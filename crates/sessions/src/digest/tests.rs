@@ -38,7 +38,7 @@ fn agent(id: &str, parent: &str, content: &str, used: u64) -> String {
     )
 }
 
-/// What a response used is of the context that it was given in.
+/// The usage of a response is of the context in which it was given.
 #[test]
 fn what_a_copied_response_used_measures_nothing_in_what_surgery_made() {
     let from =
@@ -60,7 +60,7 @@ fn what_a_copied_response_used_measures_nothing_in_what_surgery_made() {
         let lines: Vec<&str> = rows.iter().map(String::as_str).collect();
         rounds(&lines).iter().map(|(round, _)| (round.measured, round.tokens)).collect()
     };
-    // A client's fork sends what it copied.
+    // A client's fork sends the rows it copied.
     assert_eq!(measured(&rows)[1], (true, 70_000));
     rows[0] = format!(r#"{},"brainGuard":{{"made":"x"}}}}"#, &rows[0][..rows[0].len() - 1]);
     let of = measured(&rows);
@@ -78,7 +78,7 @@ fn what_surgery_tells_is_nobodys_words() {
     assert_eq!((all[0].1.user.as_str(), all[1].1.user.as_str()), ("", "pears"));
     assert_eq!(all[0].0.user_preview, "| 001 | answer about apples |");
     assert!(all[0].0.user, "it is a round as it was");
-    // The first row of a session that surgery made says so, and is the user's all the same.
+    // The first row of a session that surgery made says so, but is still the user's.
     let all = rounds(&[&mark(&rows[1], r#"{"made":"x"}"#)]);
     assert_eq!(all[0].1.user, "pears");
 }
@@ -145,7 +145,7 @@ fn a_rewound_round_follows_an_earlier_one() {
         agent("a2", "u2", texts, 9_000),
         user("u3", Some("a1"), r#""instead of two""#),
         agent("a3", "u3", texts, 1_400),
-        // A caveat ahead of a command, behind a rewind: the command follows what it hangs on.
+        // A caveat before a command, after a rewind: the command follows the caveat's parent.
         meta,
         user(
             "u4",

@@ -1,11 +1,11 @@
-//! Texts of a message as the index has them.
+//! Texts of a message in the form that the index stores.
 
 use std::borrow::Cow;
 
 use crate::fill;
 use crate::span;
 
-/// The beginning of a text on one line: so many characters, blanks collapsed, and `...` where
+/// The start of a text on one line: at most that many characters, blanks collapsed, then `...` if
 /// there is more. Control characters count as blanks.
 pub fn preview(text: &str, characters: usize) -> String {
     let (mut line, more) = cut(text, characters);
@@ -15,7 +15,7 @@ pub fn preview(text: &str, characters: usize) -> String {
     line
 }
 
-/// The beginning of a text on one line, and whether there is more.
+/// The start of a text on one line, and whether there is more.
 pub fn cut(text: &str, characters: usize) -> (String, bool) {
     let mut line = String::new();
     let (mut count, mut gap) = (0, false);
@@ -38,9 +38,9 @@ pub fn cut(text: &str, characters: usize) -> (String, bool) {
     (line, false)
 }
 
-/// The text of a block or of a message's whole content, from its JSON: a string, the `text` of
-/// an object, or those of the objects in an array. Empty where there is none.
-pub fn of(json: &[u8]) -> Cow<'_, str> {
+/// The text of a block or of a message's whole content, from its JSON: a string, an object's
+/// `text`, or those of the objects in an array. Empty if there is none.
+pub fn from_json(json: &[u8]) -> Cow<'_, str> {
     match json.first() {
         Some(b'"') => span::text(json).unwrap_or_default(),
         Some(b'[') => {
@@ -48,7 +48,7 @@ pub fn of(json: &[u8]) -> Cow<'_, str> {
             span::items(json, &mut items);
             let mut all = String::new();
             for item in items {
-                append(&mut all, &of(item.of(json)));
+                append(&mut all, &from_json(item.slice(json)));
             }
             Cow::Owned(all)
         }
@@ -60,7 +60,7 @@ pub fn of(json: &[u8]) -> Cow<'_, str> {
     }
 }
 
-/// Adds a text as a paragraph of its own. Returns where it begins; `None` where it is blank.
+/// Adds a text as a paragraph of its own. Returns where it begins; `None` if it is blank.
 pub fn append(all: &mut String, text: &str) -> Option<usize> {
     let text = text.trim();
     if text.is_empty() {
@@ -74,9 +74,9 @@ pub fn append(all: &mut String, text: &str) -> Option<usize> {
     Some(begins)
 }
 
-/// Bytes of content as its tokens are estimated by: a picture counts for what it costs.
+/// Bytes of content for the token estimate; an image counts by its cost.
 pub fn weight(content: &[u8]) -> u64 {
-    /// Shorter content holds no picture worth looking for.
+    /// Shorter content holds no image worth a search.
     const SHORT: usize = 4_000;
     match str::from_utf8(content) {
         Ok(text) if text.len() > SHORT => fill::weight(text),

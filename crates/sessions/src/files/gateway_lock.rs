@@ -1,6 +1,6 @@
-//! `OpenClaw`'s lock of a session file (up to 2026.7.1): `<real folder>/<name>.lock`, which
-//! exists while somebody holds it and says who. Made, judged stale and given back by the rules
-//! of its `session-write-lock`.
+//! `OpenClaw`'s lock of a session file (up to 2026.7.1): `<real folder>/<name>.lock` exists and
+//! names the holder while the lock is held. Creating, judging stale and releasing follow its
+//! `session-write-lock`.
 
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
@@ -18,24 +18,24 @@ use base::clock::{self, Time};
 use base::new_file::NewFile;
 use base::process;
 
-/// Behind this age a lock is nobody's, whoever made it.
+/// A lock older than this is stale, unless its holder is known to be alive.
 const STALE: Duration = Duration::from_secs(30 * 60);
 
-/// What a lock says is some hundred bytes.
+/// Bytes read of a lock; it holds a few hundred.
 const LONGEST: u64 = 64 * 1024;
 
-/// What our own lock says.
+/// The content of our own lock.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Said {
     pid: u32,
     created_at: String,
-    /// Field 22 of `/proc/<pid>/stat`: another process that got the number later has another.
+    /// Field 22 of `/proc/<pid>/stat`: it differs for a later process with the same pid.
     #[serde(rename = "starttime", skip_serializing_if = "Option::is_none")]
     start: Option<u64>,
 }
 
-/// A lock that is held, until it is dropped.
+/// A lock that is held until it is dropped.
 #[derive(Debug)]
 pub struct GatewayLock {
     path: PathBuf,
@@ -43,11 +43,11 @@ pub struct GatewayLock {
 }
 
 impl GatewayLock {
-    /// Where the lock of a session file is.
+    /// The path of a session file's lock.
     ///
     /// # Errors
-    /// A folder that is not there.
-    pub fn place(session: &Path) -> io::Result<PathBuf> {
+    /// The folder does not exist.
+    pub fn lock_path(session: &Path) -> io::Result<PathBuf> {
         let session = std::path::absolute(session)?;
         let folder = session.parent().map_or_else(|| Ok(session.clone()), fs::canonicalize)?;
         let mut name = session.file_name().unwrap_or_default().to_owned();
@@ -55,12 +55,12 @@ impl GatewayLock {
         Ok(folder.join(name))
     }
 
-    /// Takes the lock of a session file within `patience`. One that is stale is removed first.
+    /// Takes the lock of a session file; waits up to `patience`. Removes a stale lock first.
     ///
     /// # Errors
-    /// [`Refused::Locked`] where another one kept it that long; what the system says.
+    /// [`Refused::Locked`] if another process kept it that long; I/O errors.
     pub fn acquire(session: &Path, patience: Duration) -> Result<Self, Refused> {
-        let path = Self::place(session)?;
+        let path = Self::lock_path(session)?;
         let began = Instant::now();
         let mut attempt = 0;
         loop {
@@ -78,10 +78,13 @@ impl GatewayLock {
             let left = patience.saturating_sub(began.elapsed());
             if left.is_zero() {
                 return Err(Refused::Locked(match other {
-                    Some(other) => other.told(&path),
-                    // Something that can't be followed, or one that comes and goes.
+                    Some(other) => other.describe(&path),
+                    // A broken link, or a lock that comes and goes.
                     None => {
-                        format!("{} can't be taken: it is there, and can't be read", path.display())
+                        format!(
+                            "the lock {} exists but cannot be read. Try again; if no program uses the session, remove the lock",
+                            path.display()
+                        )
                     }
                 }));
             }
@@ -91,16 +94,16 @@ impl GatewayLock {
         }
     }
 
-    /// Puts it there with all that it says, so that nobody finds it empty; `None` where there
-    /// is one.
+    /// Creates the lock with its whole content, so that nobody finds it empty; `None` if there is
+    /// one.
     fn make(path: &Path) -> io::Result<Option<Self>> {
         let me = std::process::id();
         let created_at = clock::now().to_rfc3339_opts(SecondsFormat::Millis, true);
-        let said = Said { pid: me, created_at, start: process::start(me) };
+        let said = Said { pid: me, created_at, start: process::start_time(me) };
         let said = serde_json::to_vec_pretty(&said).map_err(io::Error::from)?;
         let written = NewFile::begin(path).and_then(|mut file| {
             file.write_all(&said)?;
-            // It could be written: what it could not get is its name.
+            // Writing worked, only linking to the name failed.
             file.finish().map_err(|e| match e.kind() {
                 io::ErrorKind::PermissionDenied => io::Error::new(io::ErrorKind::Unsupported, e),
                 _ => e,
@@ -109,11 +112,11 @@ impl GatewayLock {
         match written {
             Ok(_) => Ok(Some(Self { path: path.to_owned(), said })),
             Err(e) if e.kind() == io::ErrorKind::AlreadyExists => Ok(None),
-            Err(e) => Err(super::told(path, &e)),
+            Err(e) => Err(super::with_path(path, &e)),
         }
     }
 
-    /// Whether it is ours still: whoever holds one for half an hour loses it.
+    /// Whether it is still ours: others take over a lock held for half an hour.
     pub fn is_ours(&self) -> bool {
         Other::of(&self.path).is_ok_and(|there| there.is_some_and(|lock| lock.bytes == self.said))
     }
@@ -122,16 +125,16 @@ impl GatewayLock {
 impl Drop for GatewayLock {
     fn drop(&mut self) {
         if self.is_ours() {
-            // Left behind it is stale as soon as this process is gone.
+            // A leftover is stale as soon as this process is gone.
             let _ = fs::remove_file(&self.path);
         }
     }
 }
 
-/// A lock that is there.
+/// An existing lock.
 #[derive(Debug)]
 struct Other {
-    /// `None` where it can't be read: then only its age counts.
+    /// `None` if it cannot be read: then only its age counts.
     file: Option<File>,
     number: (u64, u64),
     bytes: Vec<u8>,
@@ -142,26 +145,26 @@ struct Other {
 }
 
 impl Other {
-    /// `None` where it is gone.
+    /// `None` if it is gone.
     fn of(path: &Path) -> io::Result<Option<Self>> {
         let mut options = fs::OpenOptions::new();
         std::os::unix::fs::OpenOptionsExt::custom_flags(options.read(true), base::atomic::NO_WAIT);
         let gone = |e: &io::Error| e.kind() == io::ErrorKind::NotFound;
         let (file, meta) = match options.open(path) {
             Ok(file) => {
-                let meta = file.metadata().map_err(|e| super::told(path, &e))?;
+                let meta = file.metadata().map_err(|e| super::with_path(path, &e))?;
                 (Some(file), meta)
             }
             Err(e) if gone(&e) => return Ok(None),
             Err(_) => match fs::metadata(path) {
                 Ok(meta) => (None, meta),
                 Err(e) if gone(&e) => return Ok(None),
-                Err(e) => return Err(super::told(path, &e)),
+                Err(e) => return Err(super::with_path(path, &e)),
             },
         };
         let mut bytes = Vec::new();
         if let Some(file) = file.as_ref().filter(|_| meta.is_file()) {
-            file.take(LONGEST).read_to_end(&mut bytes).map_err(|e| super::told(path, &e))?;
+            file.take(LONGEST).read_to_end(&mut bytes).map_err(|e| super::with_path(path, &e))?;
         }
         let said: Value = serde_json::from_slice(&bytes).unwrap_or_default();
         let created =
@@ -177,8 +180,8 @@ impl Other {
         }))
     }
 
-    /// What `OpenClaw` calls stale, with one exception, which 2026.7.1 makes too: what a process
-    /// holds that is sure to live is not taken from it, however long that has been.
+    /// Stale by `OpenClaw`'s rules, with an exception that 2026.7.1 makes too: a lock whose holder
+    /// is known to be alive is never taken over, however old it is.
     fn is_stale(&self, now: Time) -> bool {
         let old = |since: Time| (now - since).to_std().is_ok_and(|age| age > STALE);
         let too_old = self.created.is_some_and(old);
@@ -186,26 +189,26 @@ impl Other {
             return too_old || self.modified.is_some_and(old);
         };
         let Ok(pid) = u32::try_from(pid) else { return true };
-        let Some(started) = process::start(pid) else { return true };
+        let Some(started) = process::start_time(pid) else { return true };
         match self.start {
             Some(start) if start != started => true,
             Some(_) => false,
-            // Ours say when we started: what doesn't is of one that had our number.
+            // Ours have a start time; one without is of an earlier process with our pid.
             None if pid == std::process::id() => true,
             None => too_old || self.created.is_none() && self.modified.is_some_and(old),
         }
     }
 
-    /// Removes it, unless it is another one by now; `false` where somebody else is about to.
+    /// Removes it, unless it was replaced; `false` if another process is about to remove it.
     fn remove(&self, path: &Path) -> io::Result<bool> {
-        // Of two that found it stale the second must not take away what the first made since.
+        // If two find it stale, the second must not remove what the first has made since.
         if self.file.as_ref().is_some_and(|file| FileExt::try_lock_exclusive(file).is_err()) {
             return Ok(false);
         }
         if fs::metadata(path).is_ok_and(|there| (there.dev(), there.ino()) == self.number) {
             match fs::remove_file(path) {
                 Err(e) if e.kind() != io::ErrorKind::NotFound => {
-                    return Err(super::told(path, &e));
+                    return Err(super::with_path(path, &e));
                 }
                 _ => {}
             }
@@ -213,7 +216,7 @@ impl Other {
         Ok(true)
     }
 
-    fn told(&self, path: &Path) -> String {
+    fn describe(&self, path: &Path) -> String {
         let who =
             self.pid.map_or_else(|| "another process".to_owned(), |pid| format!("process {pid}"));
         let since = self.created.map_or_else(String::new, |at| {
@@ -226,8 +229,7 @@ impl Other {
     }
 }
 
-/// A whole number that is none below zero, also where it is written `7.0`, as JavaScript
-/// takes it.
+/// A whole number from 0 on, also written as `7.0`, as JavaScript accepts it.
 fn whole(value: &Value) -> Option<u64> {
     let float = || value.as_f64().filter(|n| n.fract() == 0.0 && *n >= 0.0 && *n < 2f64.powi(53));
     value.as_u64().or_else(|| float().map(|n| n as u64))

@@ -1,4 +1,4 @@
-//! Who has a file open for writing, by `/proc`: processes of other users are not seen.
+//! Finds who has a file open for writing, in `/proc`. Processes of other users are not visible.
 
 use std::fs::{self, Metadata};
 use std::os::unix::fs::MetadataExt;
@@ -9,9 +9,9 @@ use std::time::Duration;
 /// `O_WRONLY` and `O_RDWR` among the flags in `fdinfo`.
 const WRITES: u32 = 0o3;
 
-/// The process that `look` finds, where it finds one for a tenth of a second: one that is being
-/// started has open what its parent has, until it runs its program.
-pub fn lasting(look: impl Fn() -> Option<u32>) -> Option<u32> {
+/// The process that `look` finds, if it finds one for a tenth of a second. A starting process has
+/// its parent's files open until it runs its program.
+pub fn lasting_holder(look: impl Fn() -> Option<u32>) -> Option<u32> {
     for _ in 0..5 {
         look()?;
         thread::sleep(Duration::from_millis(20));
@@ -19,8 +19,8 @@ pub fn lasting(look: impl Fn() -> Option<u32>) -> Option<u32> {
     look()
 }
 
-/// The processes that have this file open for writing, but for this one. `file` is the name
-/// it has or had; the folders above may have other names to them.
+/// The other processes that have this file open for writing. `file` is its name now or before;
+/// folders above it may have other names for them.
 pub fn writers(file: &Path, meta: &Metadata) -> Vec<u32> {
     let name = file.file_name().unwrap_or_default().as_encoded_bytes();
     let is = |meta: &Metadata| (meta.dev(), meta.ino());
@@ -31,7 +31,7 @@ pub fn writers(file: &Path, meta: &Metadata) -> Vec<u32> {
         .filter(|pid| {
             let open = fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().flatten();
             open.map(|fd| fd.path()).any(|fd| {
-                // Asked what it is, what is no file of a disk of ours might not answer.
+                // The name first: `metadata` might hang on what is not a local file.
                 fs::read_link(&fd).is_ok_and(|to| is_called(&to, name))
                     && fs::metadata(&fd).is_ok_and(|there| is(&there) == is(meta))
                     && fd
@@ -43,7 +43,7 @@ pub fn writers(file: &Path, meta: &Metadata) -> Vec<u32> {
         .collect()
 }
 
-/// Whether that is the last part of a path, also of one that leads to another file by now.
+/// Whether that is the last part of a path; also of a file that was deleted or replaced.
 fn is_called(path: &Path, name: &[u8]) -> bool {
     let last = path.file_name().unwrap_or_default().as_encoded_bytes();
     last == name || last.strip_suffix(b" (deleted)") == Some(name)
@@ -81,9 +81,9 @@ mod tests {
             looks.set(looks.get() + 1);
             (looks.get() <= last).then_some(7)
         };
-        assert_eq!(lasting(|| until(2)), None);
+        assert_eq!(lasting_holder(|| until(2)), None);
         assert_eq!(looks.replace(0), 3);
-        assert_eq!(lasting(|| until(100)), Some(7));
+        assert_eq!(lasting_holder(|| until(100)), Some(7));
     }
 
     #[test]

@@ -1,6 +1,6 @@
-//! Whether a run may be going on in a session of pi or `OpenClaw`, by the file alone: since
-//! 2026.5.17 the gateway gives its lock back while the model works, and a file that changes
-//! then costs the turn.
+//! Whether a run may be in progress in a session of pi or `OpenClaw`, by the file alone. Since
+//! 2026.5.17 the gateway releases its lock while the model works, and a file that changes then
+//! costs the turn.
 
 use std::fs;
 use std::io;
@@ -10,21 +10,21 @@ use std::path::Path;
 use std::time::Duration;
 
 use super::Stamp;
-use crate::flat::whose;
+use crate::flat::parse_author;
 use crate::settings::Trigger;
 use crate::span;
 use base::clock::Time;
 use base::tail;
 
-/// A turn that nothing was written of for so long was given up: what a tool does in the
-/// gateway ends after half an hour, unless it was told otherwise.
+/// A turn without a new row for this long was given up: a tool in the gateway ends after half an
+/// hour, unless configured otherwise.
 const ABANDONED: Duration = Duration::from_secs(60 * 60);
 
-/// What a clock may be ahead of ours by, a file server's. A time that lies further ahead says
-/// nothing of when the file was written: a clock was set back, or somebody gave it that time.
+/// How far another clock, such as a file server's, may be ahead of ours. A later time says nothing:
+/// a clock was set back, or somebody set the file's time.
 const AHEAD: Duration = Duration::from_secs(60);
 
-/// How long ago that was, in nanoseconds since 1970; `None` where it lies ahead.
+/// The age of a time in nanoseconds since 1970; `None` if it is in the future.
 fn age(at: i128, now: i128) -> Option<Duration> {
     match u64::try_from(now - at) {
         Ok(age) => Some(Duration::from_nanos(age)),
@@ -32,18 +32,22 @@ fn age(at: i128, now: i128) -> Option<Duration> {
     }
 }
 
-/// When the file was changed in any way: nobody can set that.
+/// When the file was last changed in any way: nobody can set that.
 fn changed(path: &Path) -> io::Result<i128> {
     let meta = fs::metadata(path)?;
     Ok(i128::from(meta.ctime()) * 1_000_000_000 + i128::from(meta.ctime_nsec()))
 }
 
-/// Why the session may be in use; `None` where it is not. `idle`: how long nothing may have
-/// been written.
+/// Why the session may be in use; `None` if it is not. `idle`: how long it must have been quiet.
 ///
 /// # Errors
-/// What the system says.
-pub fn why_not(path: &Path, stamp: Stamp, idle: Duration, now: Time) -> io::Result<Option<String>> {
+/// I/O errors.
+pub fn busy_reason(
+    path: &Path,
+    stamp: Stamp,
+    idle: Duration,
+    now: Time,
+) -> io::Result<Option<String>> {
     let now = i128::from(now.timestamp_nanos_opt().unwrap_or(i64::MAX));
     let age = match age(stamp.modified, now) {
         None => age(changed(path)?, now),
@@ -51,7 +55,7 @@ pub fn why_not(path: &Path, stamp: Stamp, idle: Duration, now: Time) -> io::Resu
     };
     if let Some(age) = age.filter(|age| *age < idle) {
         return Ok(Some(format!(
-            "{} was written {} s ago: a run may be under way; try again when it has been quiet for {} s",
+            "{} was written {} s ago, so a run may be in progress. Try again when nothing was written for {} s",
             path.display(),
             age.as_secs(),
             idle.as_secs(),
@@ -68,39 +72,39 @@ pub fn why_not(path: &Path, stamp: Stamp, idle: Duration, now: Time) -> io::Resu
     let open = turn == Some(Turn::Open);
     Ok(open.then(|| match age {
         Some(age) => format!(
-            "{}: its last turn is not over, and the file was written {} min ago; try again behind the agent's answer, or {} min after the last row",
+            "{}: its last turn is not over, and the file was written {} min ago. Try again after the agent's answer, or {} min after the last row",
             path.display(),
             age.as_secs() / 60,
             ABANDONED.as_secs() / 60,
         ),
         None => format!(
-            "{}: its last turn is not over, and its time lies ahead of the clock, so that nobody can tell when it was written; try again behind the agent's answer, or give it the time of now with `touch`",
+            "{}: its last turn is not over, and the file's time is in the future, so its age is unknown. Try again after the agent's answer, or set the time to now with `touch`",
             path.display(),
         ),
     }))
 }
 
-/// Where a message leaves its turn.
+/// The state of a turn after a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Turn {
     Open,
     Over,
 }
 
-/// What a row says of the turn; `None`: nothing.
+/// What a row says about the turn; `None`: nothing.
 fn turn_of(line: &[u8]) -> Option<Turn> {
-    // A row that is too long for an answer.
+    // The row is too long for an answer.
     if line.is_empty() {
         return Some(Turn::Open);
     }
     let field = |of, name| span::find(of, name).and_then(span::plain);
-    // Flat rows say it by their type.
+    // Flat rows say who wrote them by their type.
     let message = span::find(line, "message").filter(|m| m.starts_with(b"{"));
     let who = match (field(line, "type")?, message) {
         ("message", Some(message)) => field(message, "role")?,
         (kind, _) => kind,
     };
-    match whose(who)? {
+    match parse_author(who)? {
         (_, Trigger::Assistant) => {
             let asks = message.is_some_and(|m| field(m, "stopReason") == Some("toolUse"));
             Some(if asks { Turn::Open } else { Turn::Over })
@@ -125,7 +129,7 @@ mod tests {
         std::fs::write(&path, rows.join("\n")).unwrap();
         let stamp = Stamp::of(&std::fs::metadata(&path).unwrap());
         let now = Time::from_timestamp_nanos(stamp.modified as i64) + Duration::from_secs(age);
-        why_not(&path, stamp, Duration::from_secs(30), now).unwrap()
+        busy_reason(&path, stamp, Duration::from_secs(30), now).unwrap()
     }
 
     #[test]
@@ -150,7 +154,7 @@ mod tests {
         }
     }
 
-    /// A clock that was set back, and a file that was given a time.
+    /// A clock that was set back, and a file whose time was set.
     #[test]
     fn a_time_that_lies_ahead_keeps_no_session_in_use() {
         let dir = tempfile::tempdir().unwrap();
@@ -162,14 +166,16 @@ mod tests {
             file.set_modified(written + Duration::from_secs(ahead)).unwrap();
             let stamp = Stamp::of(&fs::metadata(&path).unwrap());
             let now = Time::from(written) + chrono::TimeDelta::seconds(later);
-            why_not(&path, stamp, Duration::from_secs(30), now).unwrap()
+            busy_reason(&path, stamp, Duration::from_secs(30), now).unwrap()
         };
-        // By when it was changed.
-        assert!(why(&[USER, SAID], 86_400, 20).unwrap().contains("ago: a run may be under way"));
+        // Judged by when it was changed.
+        assert!(
+            why(&[USER, SAID], 86_400, 20).unwrap().contains("ago, so a run may be in progress")
+        );
         assert_eq!(why(&[USER, SAID], 86_400, 40), None);
         assert!(why(&[USER], 86_400, 40).unwrap().contains("min ago"));
         assert_eq!(why(&[USER], 86_400, 7_200), None);
-        // By nothing, as that lies ahead as well.
+        // Judged by nothing, because that is in the future as well.
         assert_eq!(why(&[USER, SAID], 0, -86_400), None);
         assert!(why(&[USER], 0, -86_400).unwrap().contains("`touch`"));
         // A server's clock may differ a little.

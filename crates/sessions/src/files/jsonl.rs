@@ -1,7 +1,6 @@
-//! Sessions of pi, and of `OpenClaw` up to 2026.7.1: a file of rows. It is written anew under
-//! `OpenClaw`'s lock, beside itself, and only takes its place while nobody wrote it. pi knows
-//! no lock, and appends by opening the file: rows that come into the old one after the last
-//! look are brought over.
+//! Sessions of pi, and of `OpenClaw` up to 2026.7.1: a file of rows. An edit writes a new file next
+//! to it, under `OpenClaw`'s lock, and replaces it only if nobody wrote to it. pi has no lock and
+//! appends by opening the file, so late rows in the old file are moved to the new one.
 
 mod kind;
 mod left;
@@ -14,32 +13,32 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use self::left::{Carried, Left, Stays};
+use self::left::{MoveOutcome, OldFile, StayReason};
 use self::temp::Temp;
 use super::gateway_lock::GatewayLock;
-use super::{Change, Edited, Refused, SessionFile, Stamp, holders, idle, told};
+use super::{Change, Edited, Refused, SessionFile, Stamp, holders, idle, with_path};
 use crate::line::Lines;
 use base::atomic;
 use base::clock;
 
-/// Bytes that are read and written at a time: what was read is still near when it is looked at.
+/// Bytes per read and write: few enough that they are still in the CPU cache when they are used.
 const BUFFER: usize = 256 * 1024;
 
-/// How long nothing may have been written.
+/// How long the file must have been quiet.
 const IDLE: Duration = Duration::from_secs(30);
 
-/// How long the lock is waited for, as `OpenClaw` does; and a process that opened the file
-/// before it was replaced.
+/// How long to wait for the lock, as `OpenClaw` does, and for a process that opened the file before
+/// it was replaced.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Sessions, by their real names, of which an edit was not ended, in the folders that these
-/// files really lie in: [`SessionFile::settle`] is for them.
+/// Sessions with an unfinished edit, by their real paths, in the real folders of these files.
+/// [`SessionFile::settle`] finishes them.
 pub fn unfinished(files: &[PathBuf]) -> Vec<PathBuf> {
     let real = files.iter().filter_map(|file| fs::canonicalize(file).ok());
     let folders: BTreeSet<PathBuf> =
         real.filter_map(|file| file.parent().map(Path::to_owned)).collect();
-    // A folder that can't be listed is told by who reads the sessions in it.
-    let found = folders.iter().flat_map(|folder| Left::within(folder).unwrap_or_default());
+    // Whoever reads the sessions of a folder reports that it cannot be listed.
+    let found = folders.iter().flat_map(|folder| OldFile::in_folder(folder).unwrap_or_default());
     found.map(|(session, _)| session).collect::<BTreeSet<_>>().into_iter().collect()
 }
 
@@ -52,32 +51,32 @@ pub struct Jsonl {
 }
 
 impl Jsonl {
-    /// The file at `path`, which may be a link to it.
+    /// The file at `path`, which may be a link.
     pub fn new(path: impl Into<PathBuf>) -> Self {
         Self { path: path.into(), idle: IDLE, patience: PATIENCE }
     }
 
-    /// Where it is.
+    /// Its path.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The same with other times: how long nothing may have been written, and how long the
-    /// lock, and who holds the old file, is waited for.
+    /// Sets other times: how long the file must have been quiet, and how long to wait for the lock
+    /// and for holders of the old file.
     pub fn with_times(mut self, idle: Duration, patience: Duration) -> Self {
         (self.idle, self.patience) = (idle, patience);
         self
     }
 
     fn open(&self) -> io::Result<(File, Stamp)> {
-        let file = open(&self.path).map_err(|e| told(&self.path, &e))?;
+        let file = open(&self.path).map_err(|e| with_path(&self.path, &e))?;
         let stamp = Stamp::of(&file.metadata()?);
         Ok((file, stamp))
     }
 
-    /// What it is, while it is as it was read.
+    /// The metadata, if the file is as it was read.
     fn as_read(&self, real: &Path, stamp: Stamp) -> Result<Metadata, Refused> {
-        let there = fs::metadata(real).map_err(|e| told(real, &e))?;
+        let there = fs::metadata(real).map_err(|e| with_path(real, &e))?;
         if Stamp::of(&there) == stamp {
             Ok(there)
         } else {
@@ -85,52 +84,54 @@ impl Jsonl {
         }
     }
 
-    /// Whether it is as it was read, and nobody is at work in it.
+    /// Checks that the file is as it was read, and that nobody is working in it.
     fn untouched(&self, real: &Path, stamp: Stamp) -> Result<(), Refused> {
         let there = self.as_read(real, stamp)?;
         let writer = || holders::writers(real, &there).first().copied();
-        if let Some(pid) = holders::lasting(writer) {
+        if let Some(pid) = holders::lasting_holder(writer) {
             return Err(Refused::Busy(format!(
-                "{} is held open by process {pid}, which may write it: try again when that has ended",
+                "{} is held open by process {pid}, which may write it: try again when that process has ended",
                 self.path.display()
             )));
         }
-        // One that held it for a moment may have written.
+        // A process that held it for a moment may have written.
         self.as_read(real, stamp)?;
-        match idle::why_not(real, stamp, self.idle, clock::now()).map_err(|e| told(real, &e))? {
+        match idle::busy_reason(real, stamp, self.idle, clock::now())
+            .map_err(|e| with_path(real, &e))?
+        {
             Some(why) => Err(Refused::Busy(why)),
             None => Ok(()),
         }
     }
 
-    /// The file's lock, by the name it was given; and, where that is a link, by its own.
+    /// Takes the lock of the given name and, if that is a link, of the real one.
     fn locks(&self, real: &Path, source: &File) -> Result<Vec<GatewayLock>, Refused> {
         let mut places = vec![self.path.as_path(), real];
-        if GatewayLock::place(&self.path)? == GatewayLock::place(real)? {
+        if GatewayLock::lock_path(&self.path)? == GatewayLock::lock_path(real)? {
             places.pop();
         }
         let take = |place| GatewayLock::acquire(place, self.patience);
         places.into_iter().map(take).collect::<Result<_, _>>().map_err(|refused| match refused {
-            // It gets its name as a second one.
+            // A lock gets its name by a hard link.
             Refused::Io(e) if e.kind() == io::ErrorKind::Unsupported => {
-                left::one_name(real, real, &e)
+                left::link_error(real, real, &e)
             }
-            Refused::Io(e) => source
-                .metadata()
-                .map_or_else(Refused::Io, |old| Refused::Io(temp::why(real, &old, &e))),
+            Refused::Io(e) => source.metadata().map_or_else(Refused::Io, |old| {
+                Refused::Io(temp::explain_write_error(real, &old, &e))
+            }),
             other => other,
         })
     }
 
-    /// Puts a new file in the place of the one with this stamp, which gets another name.
+    /// Replaces the file that has this stamp with a new one; the old one gets another name.
     fn swap(
         &self,
         real: &Path,
         stamp: Stamp,
         temp: Temp,
         locks: &[GatewayLock],
-    ) -> Result<Left, Refused> {
-        let left = Left::keep(real, stamp, &temp.metadata()?)?;
+    ) -> Result<OldFile, Refused> {
+        let left = OldFile::create(real, stamp, &temp.metadata()?)?;
         let is_free = || {
             self.untouched(real, stamp)?;
             if locks.iter().all(GatewayLock::is_ours) {
@@ -142,48 +143,52 @@ impl Jsonl {
             )))
         };
         if let Err(refused) = is_free().and_then(|()| Ok(temp.put(real)?)) {
-            // What stays is no fault: the next edit finds it to be the session itself.
-            let _ = left.let_go();
+            // A leftover is harmless: the next edit finds that it is the session itself.
+            let _ = left.remove();
             return Err(refused);
         }
         Ok(left)
     }
 
-    /// Brings over what came late into an old file, and lets go of it; or why that can't be.
-    fn end(
+    /// Moves late rows from an old file and removes it; or returns why that is impossible.
+    fn finish(
         &self,
         real: &Path,
-        left: &Left,
+        left: &OldFile,
         locks: &[GatewayLock],
-    ) -> Result<Result<(), Stays>, Refused> {
+    ) -> Result<Result<(), StayReason>, Refused> {
         match left.carry(real, self.patience) {
             Err(stays) => return Ok(Err(stays)),
-            Ok(Carried::All) => {}
-            Ok(Carried::Behind { at, rows }) => {
-                // As a client knows the end of a session by its last row, they can't go there.
-                let source = open(real).map_err(|e| told(real, &e))?;
-                let stamp = Stamp::of(&source.metadata().map_err(|e| told(real, &e))?);
+            Ok(MoveOutcome::All) => {}
+            Ok(MoveOutcome::Behind { at, rows }) => {
+                // Clients take the last row for the session's end, so these cannot be appended.
+                let source = open(real).map_err(|e| with_path(real, &e))?;
+                let stamp = Stamp::of(&source.metadata().map_err(|e| with_path(real, &e))?);
                 self.untouched(real, stamp)?;
-                let temp = Temp::beside(real, &source)?;
+                let temp = Temp::create_beside(real, &source)?;
                 temp.insert(real, &source, stamp.size, at, &rows)?;
                 let next = self.swap(real, stamp, temp, locks)?;
-                if let Ok(Carried::All) = next.carry(real, self.patience) {
-                    next.let_go()?;
+                if let Ok(MoveOutcome::All) = next.carry(real, self.patience) {
+                    next.remove()?;
                 }
             }
         }
-        Ok(left.let_go().map_err(Stays::Io))
+        Ok(left.remove().map_err(StayReason::Io))
     }
 
-    /// Ends what earlier edits left; gives what can't be ended by waiting.
-    fn end_all(&self, real: &Path, locks: &[GatewayLock]) -> Result<Option<String>, Refused> {
+    /// Finishes earlier edits; returns what waiting cannot finish.
+    fn finish_all(&self, real: &Path, locks: &[GatewayLock]) -> Result<Option<String>, Refused> {
         let mut words = Vec::new();
-        for left in Left::of(real)? {
-            match self.end(real, &left, locks)? {
+        for left in OldFile::for_session(real)? {
+            match self.finish(real, &left, locks)? {
                 Ok(()) => {}
-                Err(held @ Stays::Held(_)) => return Err(Refused::Busy(left.word(real, &held))),
-                Err(Stays::Io(e)) => {
-                    return Err(io::Error::new(e.kind(), left.word(real, &Stays::Io(e))).into());
+                Err(held @ StayReason::Held(_)) => {
+                    return Err(Refused::Busy(left.word(real, &held)));
+                }
+                Err(StayReason::Io(e)) => {
+                    return Err(
+                        io::Error::new(e.kind(), left.word(real, &StayReason::Io(e))).into()
+                    );
                 }
                 Err(stays) => words.push(left.word(real, &stays)),
             }
@@ -195,7 +200,7 @@ impl Jsonl {
 impl SessionFile for Jsonl {
     fn rows(&self, each: &mut dyn FnMut(u64, &[u8]) -> io::Result<()>) -> io::Result<Stamp> {
         let (file, stamp) = self.open()?;
-        // What is appended meanwhile belongs to the next reading.
+        // Rows appended meanwhile belong to the next read.
         let mut lines = Lines::new(BufReader::with_capacity(BUFFER, file.take(stamp.size)));
         while let Some(line) = lines.next()? {
             each(line.number - 1, line.bytes)?;
@@ -204,27 +209,27 @@ impl SessionFile for Jsonl {
     }
 
     fn edit(&self, stamp: Stamp, change: Change<'_>) -> Result<Edited, Refused> {
-        let real = fs::canonicalize(&self.path).map_err(|e| told(&self.path, &e))?;
-        let source = open(&real).map_err(|e| told(&real, &e))?;
+        let real = fs::canonicalize(&self.path).map_err(|e| with_path(&self.path, &e))?;
+        let source = open(&real).map_err(|e| with_path(&real, &e))?;
         kind::supported(&self.path, &real, &source)?;
-        // Nothing is left in a folder where there is nothing to be done.
+        // Refuse before anything is created in the folder.
         self.untouched(&real, stamp)?;
         let locks = self.locks(&real, &source)?;
-        let before = self.end_all(&real, &locks)?;
+        let before = self.finish_all(&real, &locks)?;
         self.untouched(&real, stamp)?;
-        if Stamp::of(&source.metadata().map_err(|e| told(&real, &e))?) != stamp {
+        if Stamp::of(&source.metadata().map_err(|e| with_path(&real, &e))?) != stamp {
             return Err(Refused::Changed(self.path.display().to_string()));
         }
-        let temp = Temp::beside(&real, &source)?;
+        let temp = Temp::create_beside(&real, &source)?;
         if !temp.rewrite(&real, &source, stamp.size, change)? {
             return Ok(Edited { left: before });
         }
         let left = self.swap(&real, stamp, temp, &locks)?;
-        // It is done: what keeps rows from being brought over is no refusal any more.
-        let word = match self.end(&real, &left, &locks) {
+        // The edit is done: rows that cannot be moved no longer refuse it.
+        let word = match self.finish(&real, &left, &locks) {
             Ok(Ok(())) => None,
             Ok(Err(stays)) => Some(left.word(&real, &stays)),
-            Err(refused) => Some(left.word(&real, &Stays::Io(io::Error::other(refused)))),
+            Err(refused) => Some(left.word(&real, &StayReason::Io(io::Error::other(refused)))),
         };
         let words: Vec<_> = before.into_iter().chain(word).collect();
         Ok(Edited { left: (!words.is_empty()).then(|| words.join("\n")) })
@@ -233,19 +238,20 @@ impl SessionFile for Jsonl {
     fn settle(&self) -> Result<Option<String>, Refused> {
         let real = match fs::canonicalize(&self.path) {
             Err(e) if e.kind() == io::ErrorKind::NotFound => {
-                let left = Left::of(&self.path).unwrap_or_default();
-                let words: Vec<_> = left.iter().map(|l| l.word(&self.path, &Stays::Gone)).collect();
+                let left = OldFile::for_session(&self.path).unwrap_or_default();
+                let words: Vec<_> =
+                    left.iter().map(|l| l.word(&self.path, &StayReason::Gone)).collect();
                 return Ok((!words.is_empty()).then(|| words.join("\n")));
             }
-            other => other.map_err(|e| told(&self.path, &e))?,
+            other => other.map_err(|e| with_path(&self.path, &e))?,
         };
-        if Left::of(&real)?.is_empty() {
+        if OldFile::for_session(&real)?.is_empty() {
             return Ok(None);
         }
-        let source = open(&real).map_err(|e| told(&real, &e))?;
+        let source = open(&real).map_err(|e| with_path(&real, &e))?;
         kind::supported(&self.path, &real, &source)?;
         let locks = self.locks(&real, &source)?;
-        self.end_all(&real, &locks)
+        self.finish_all(&real, &locks)
     }
 }
 

@@ -1,9 +1,9 @@
-//! What a row must keep when another is put in its place: what other rows refer to, and the
-//! shape that a client reads it by. A row that loses it breaks a session without a word.
+//! What a row must keep when it is replaced: what other rows refer to, and the shape that clients
+//! read it by. A row without them silently breaks a session.
 
 use crate::span::Cursor;
 
-/// What ties a row to others, byte for byte.
+/// Fields that tie a row to others, compared byte for byte.
 const TIES: [&str; 12] = [
     "type",
     "id",
@@ -19,7 +19,7 @@ const TIES: [&str; 12] = [
     "sessionId",
 ];
 
-/// The same of its message.
+/// The same for its message.
 const OF_MESSAGE: [&str; 5] = ["role", "toolCallId", "toolName", "isError", "id"];
 
 /// What a row would lose.
@@ -27,8 +27,8 @@ const OF_MESSAGE: [&str; 5] = ["role", "toolCallId", "toolName", "isError", "id"
 #[error("its {0}")]
 pub struct LostPart(&'static str);
 
-/// Whether `new` may stand in the place of `old`: one line with the same line break, the same
-/// ties, a message of the same shape that is not empty.
+/// Whether `new` may replace `old`: one line with the same line break, the same ties, and a message
+/// of the same shape that is not empty.
 pub fn kept(old: &[u8], new: &[u8]) -> Result<(), LostPart> {
     let (old_row, new_row) = (without_break(old), without_break(new));
     if old[old_row.len()..] != new[new_row.len()..] || memchr::memchr(b'\n', new_row).is_some() {
@@ -64,26 +64,26 @@ fn without_break(row: &[u8]) -> &[u8] {
     row.strip_suffix(b"\r").unwrap_or(row)
 }
 
-/// What must stay of a row, found on one way through it. Of a name that stands twice the first
-/// one counts.
+/// The parts of a row that must stay, found in one pass. Of a name that occurs twice, the first
+/// counts.
 #[derive(Default)]
 struct Shape<'a> {
     ties: [Option<&'a [u8]>; TIES.len()],
     of_message: [Option<&'a [u8]>; OF_MESSAGE.len()],
-    /// How the message begins, and its content.
+    /// The first byte of the message, and of its content.
     message: Option<u8>,
     content: Option<u8>,
-    /// The content is a list of something.
+    /// The content is an array that is not empty.
     filled: bool,
 }
 
 impl<'a> Shape<'a> {
-    /// `None` where the row is no object.
+    /// `None` if the row is not an object.
     fn of(row: &'a [u8]) -> Option<Self> {
         let (mut shape, mut cursor) = (Self::default(), Cursor::new(row));
         let mut more = cursor.enter(b'{')?;
         while more {
-            let name = cursor.name()?.of(row);
+            let name = cursor.name()?.slice(row);
             if name == b"message" && shape.message.is_none() {
                 shape.message = cursor.peek();
                 if shape.message == Some(b'{') {
@@ -92,7 +92,7 @@ impl<'a> Shape<'a> {
                     cursor.value()?;
                 }
             } else {
-                let value = cursor.value()?.of(row);
+                let value = cursor.value()?.slice(row);
                 keep(&TIES, &mut shape.ties, name, value);
             }
             more = cursor.more(b'}')?;
@@ -103,9 +103,9 @@ impl<'a> Shape<'a> {
     fn message(&mut self, cursor: &mut Cursor, row: &'a [u8]) -> Option<()> {
         let mut more = cursor.enter(b'{')?;
         while more {
-            let name = cursor.name()?.of(row);
+            let name = cursor.name()?.slice(row);
             let begins = cursor.peek();
-            let value = cursor.value()?.of(row);
+            let value = cursor.value()?.slice(row);
             if name == b"content" && self.content.is_none() {
                 self.content = begins;
                 self.filled = begins == Some(b'[') && Cursor::new(value).enter(b'[')?;
@@ -118,7 +118,7 @@ impl<'a> Shape<'a> {
     }
 }
 
-/// Puts a value that is one of `names` in its place, where that is free.
+/// Stores a value under its name, if it is one of `names` and has none yet.
 fn keep<'a>(names: &[&str], values: &mut [Option<&'a [u8]>], name: &[u8], value: &'a [u8]) {
     if let Some(n) = names.iter().position(|known| known.as_bytes() == name) {
         values[n].get_or_insert(value);

@@ -1,5 +1,5 @@
-//! Session files that extraction edits, behind one interface: what is read is known by its
-//! stamp, what is written replaces the file whole, and only while that stamp still holds.
+//! Session files that extraction edits, behind one interface. A read returns a stamp; an edit
+//! replaces the whole file, and only if the stamp still matches.
 #![allow(clippy::disallowed_methods, reason = "it owns the session files")]
 
 mod gateway_lock;
@@ -18,19 +18,19 @@ use thiserror::Error;
 pub use jsonl::{Jsonl, unfinished};
 pub use kept::{LostPart, kept};
 
-/// What tells a file from what it becomes when somebody writes it.
+/// Tells one state of a file from the next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Stamp {
-    /// Bytes; of a database, its rows of the session.
+    /// Bytes; for a database, the session's rows.
     pub size: u64,
-    /// When it was written, in nanoseconds since 1970.
+    /// Modification time, in nanoseconds since 1970.
     pub modified: i128,
-    /// Where it lies on the disk.
+    /// Its inode.
     pub inode: u64,
 }
 
 impl Stamp {
-    /// That of a file.
+    /// The stamp of a file.
     pub fn of(meta: &Metadata) -> Self {
         let seconds = i128::from(meta.mtime());
         let modified = seconds * 1_000_000_000 + i128::from(meta.mtime_nsec());
@@ -38,68 +38,68 @@ impl Stamp {
     }
 }
 
-/// Why a session was not written; it is as it was.
+/// Why a session was not written; it is unchanged.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum Refused {
-    /// Somebody wrote it since it was read.
+    /// Somebody wrote to it since it was read.
     #[error("{0} was written by another process meanwhile; try again")]
     Changed(String),
-    /// A run is under way, or was a moment ago.
+    /// A run is in progress, or was a moment ago.
     #[error("{0}")]
     Busy(String),
     /// Another process holds its lock.
     #[error("{0}")]
     Locked(String),
-    /// Files of this kind are not written.
+    /// Files of this kind cannot be edited.
     #[error("{0}")]
     Unsupported(String),
-    /// The system.
+    /// An I/O error.
     #[error(transparent)]
     Io(#[from] io::Error),
 }
 
-/// Gives a row in the place of another, by its number, or none.
+/// Returns a replacement for a row, given its number, or none.
 pub type Change<'a> = &'a mut dyn FnMut(u64, &[u8]) -> io::Result<Option<Vec<u8>>>;
 
-/// An edit that was made, and what is left of it to be done.
+/// A finished edit, and what is left to do.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Edited {
-    /// Where rows are that came while the file was replaced, and why they are not in it.
+    /// Where rows are that came while the file was replaced, and why they are not in the session.
     pub left: Option<String>,
 }
 
-/// A session that can be read, and perhaps written.
+/// A session that can be read, and perhaps edited.
 pub trait SessionFile {
-    /// Hands on its rows, with their number from 0, each with its line break where it has one.
+    /// Calls `each` with every row and its number from 0; with the line break, if the row has one.
     ///
     /// # Errors
-    /// What the system says.
+    /// I/O errors.
     fn rows(&self, each: &mut dyn FnMut(u64, &[u8]) -> io::Result<()>) -> io::Result<Stamp>;
 
-    /// Writes it anew: `change` gives a row in the place of another, or none. It is asked under
-    /// the lock, of each row in its order; what it fails with is what the edit fails with.
+    /// Rewrites the session; `change` returns a replacement for a row, or none. It is called under
+    /// the lock, for each row in order; if it fails, the edit fails.
     ///
     /// # Errors
     /// [`Refused`]: nothing was changed.
     fn edit(&self, stamp: Stamp, change: Change<'_>) -> Result<Edited, Refused>;
 
-    /// Ends an edit that was killed, or that a process kept from ending: best before it is read
-    /// to be edited. Gives what can't be ended, and why.
+    /// Finishes an edit that was killed or that a process held up; call it before reading for an
+    /// edit. Returns what cannot be finished, and why.
     ///
     /// # Errors
-    /// [`Refused`]: what is left to do is as it was.
+    /// [`Refused`]: the unfinished edit is as it was.
     fn settle(&self) -> Result<Option<String>, Refused> {
         Ok(None)
     }
 
-    /// Where the last edit left a copy of what was there before, where it leaves one.
+    /// The copy of the previous content, if the last edit left one.
     fn copied(&self) -> Option<PathBuf> {
         None
     }
 }
 
-/// The same error, with the file it is about.
-fn told(path: &Path, error: &io::Error) -> io::Error {
+/// Adds the path of the file to an error.
+fn with_path(path: &Path, error: &io::Error) -> io::Error {
     io::Error::new(error.kind(), format!("{}: {error}", path.display()))
 }

@@ -146,7 +146,7 @@ fn a_brief_look_ends_at_the_last_response_unless_something_came_since() {
     assert_eq!((count, fill.measured, fill.estimated), (3, 11_500, 1_000));
 }
 
-/// A row in its place: its id and what it hangs on.
+/// A row with its id and its parent.
 fn placed(uuid: &str, parent: &str, row: &str) -> String {
     row.replacen('{', &format!(r#"{{"uuid":"{uuid}","parentUuid":"{parent}","#), 1)
 }
@@ -168,7 +168,7 @@ fn what_all_results_of_one_response_bring_counts_in_any_order() {
         let fill = gather(&rows).unwrap();
         assert_eq!((fill.measured, fill.estimated, fill.rewound), (1_050, 600, false));
     }
-    // The chain is broken: what came since is still known.
+    // The chain is broken, but what came since is known.
     let rows = [u0.as_str(), &a1, &r1, &placed("u9", "nowhere", &user(348))];
     let fill = gather(&rows).unwrap();
     assert_eq!((fill.measured, fill.estimated), (1_050, 300));

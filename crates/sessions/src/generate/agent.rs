@@ -1,14 +1,14 @@
-//! The agent's messages of a made-up session: thinking, calls and results, answers.
+//! The agent's messages of a generated session: thinking, calls and results, answers.
 
 use super::dice::json;
 use super::pen::Pen;
 
 impl Pen {
-    /// A message with calls, and what they gave.
+    /// A message with calls, and their results.
     pub fn calls(&mut self) {
         let (message, usage) = self.message();
         self.think(&message, &usage);
-        // Results that come while the message is still being written stand between its rows.
+        // Results that come while the message is still being written are between its rows.
         let between = self.dice.chance(25);
         let mut made = Vec::new();
         for n in 0..=self.dice.below(3) {
@@ -53,7 +53,7 @@ impl Pen {
         }
     }
 
-    /// What a call of that row gave.
+    /// The result of a call in that row.
     fn gives(&mut self, call: &str, row: &str) {
         let (short, long) = (self.dice.words(20), self.dice.chance(5));
         let given = json(&if long { short.repeat(40) } else { short });

@@ -1,6 +1,6 @@
-//! What a made-up session's choices are drawn from, in tests and benchmarks.
+//! The random choices of generated sessions, in tests and benchmarks.
 
-/// A number generator (splitmix64): the same numbers everywhere.
+/// A number generator (splitmix64): the same seed gives the same numbers everywhere.
 pub struct Dice(pub u64);
 
 impl Dice {
@@ -13,12 +13,12 @@ impl Dice {
         z ^ (z >> 31)
     }
 
-    /// Below `end`.
+    /// A number below `end`.
     pub fn below(&mut self, end: u64) -> u64 {
         self.next() % end.max(1)
     }
 
-    /// Whether it comes to pass that often in a hundred.
+    /// `true` in that share of calls.
     pub fn chance(&mut self, percent: u64) -> bool {
         self.below(100) < percent
     }
@@ -34,7 +34,7 @@ impl Dice {
         )
     }
 
-    /// Up to so many words.
+    /// Up to that many words.
     pub fn words(&mut self, most: u64) -> String {
         const WORDS: [&str; 16] = [
             "console",

@@ -1,6 +1,6 @@
-//! Sessions made up for properties, in the shapes that client 2.1.329 writes: thinking, calls
-//! in parallel, compactions, rewinds, commands, pictures, prompts that came meanwhile,
-//! bookkeeping and rows nobody knows. The same seed makes the same bytes.
+//! Sessions generated for property tests, in the shapes that client 2.1.329 writes: thinking,
+//! parallel calls, compactions, rewinds, commands, images, queued prompts, bookkeeping and unknown
+//! rows. The same seed gives the same bytes.
 #![allow(
     clippy::unwrap_used,
     clippy::should_implement_trait,
@@ -16,7 +16,7 @@ use proptest::prelude::*;
 
 use pen::Pen;
 
-/// A session that was made up, and what is true of it.
+/// A generated session, and what is true of it.
 #[derive(Debug, Clone)]
 pub struct Generated {
     /// Its id.
@@ -30,9 +30,9 @@ pub struct Generated {
 /// What is true of a round.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Expected {
-    /// The round it hangs on.
+    /// The round it follows.
     pub follows: Option<u32>,
-    /// A compaction begins it.
+    /// A compaction starts it.
     pub boundary: bool,
     /// Id of its first row in the chain.
     pub first_id: String,
@@ -46,7 +46,7 @@ pub struct Expected {
     pub calls: Vec<String>,
 }
 
-/// A session of so many rounds.
+/// A session with that many rounds.
 pub fn session(seed: u64, rounds: usize) -> Generated {
     let mut pen = Pen::new(seed);
     pen.bookkeeping();
@@ -61,8 +61,8 @@ pub fn sessions() -> impl Strategy<Value = Generated> {
     (any::<u64>(), 1..=12usize).prop_map(|(seed, rounds)| session(seed, rounds))
 }
 
-/// A session with lines that no reader understands put in between: a torn row, no JSON, an
-/// empty line, invalid UTF-8, and a last line that is still being written.
+/// A session with unreadable lines in between: a torn row, no JSON, an empty line, invalid UTF-8,
+/// and an unfinished last line.
 pub fn damaged(seed: u64, rounds: usize) -> Vec<u8> {
     let whole = session(seed, rounds).bytes;
     let mut bytes = Vec::new();
@@ -91,7 +91,7 @@ mod tests {
         assert_ne!(session(7, 5).bytes, session(8, 5).bytes);
     }
 
-    /// Over some seeds everything comes about that a property is to meet.
+    /// A few seeds give everything that the properties need to meet.
     #[test]
     fn sessions_hold_everything_there_is() {
         let all: Vec<u8> = (0..60).flat_map(|seed| session(seed, 8).bytes).collect();

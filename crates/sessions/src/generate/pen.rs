@@ -1,23 +1,22 @@
-//! Writes the rows of a session that is made up.
+//! Writes the rows of a generated session.
 
 use super::dice::{Dice, json};
 use super::{Expected, Generated};
 
-/// Writes rows one after the other.
 pub struct Pen {
     pub(super) dice: Dice,
     id: String,
     out: Vec<u8>,
     /// The chain's last row.
     pub(super) tip: Option<String>,
-    /// The last row and the context's tokens as each round ended, from round 0.
+    /// The last row and the tokens in the context when each round ended, from round 0.
     ends: Vec<(Option<String>, u64)>,
     /// The round of the last compaction.
     boundary: usize,
     pub(super) used: u64,
     millis: u64,
     rounds: Vec<Expected>,
-    /// The chain's rows of the last round, and of this one.
+    /// The chain's rows in the round before, and in this one.
     chain: [Vec<String>; 2],
 }
 
@@ -128,13 +127,13 @@ impl Pen {
 
     fn compaction(&mut self) {
         let seq = self.rounds.len();
-        // A rewind leads nowhere before a compaction.
+        // A rewind before a compaction has no effect.
         (self.tip, self.used) = self.ends[seq - 1].clone();
         self.here().follows = Some(seq as u32 - 1);
         self.boundary = seq;
         self.here().boundary = true;
         let (logical, rest) = (self.parent(), self.rest());
-        // The client was not seen to keep a prompt.
+        // No client was seen to keep a prompt.
         let last = self.chain[0].iter().skip(1).rev().take(2);
         let kept: Vec<&String> = if self.chain[0].len() > 2 && self.dice.chance(50) {
             last.rev().collect()
@@ -149,7 +148,7 @@ impl Pen {
         self.line(&format!(
             r#"{{"parentUuid":null,"logicalParentUuid":{logical},"isSidechain":false,"type":"system","subtype":"compact_boundary","content":"Conversation compacted","level":"info","compactMetadata":{{"trigger":"manual","preTokens":{pre},"postTokens":2875,"preservedMessages":{{"anchorUuid":"{anchor}","uuids":{kept},"allUuids":{kept}}}}},"uuid":"{id}"{rest}}}"#
         ));
-        // The client writes the summary with a time before the boundary's.
+        // The client gives the summary an earlier time than the boundary.
         self.millis -= 9;
         let (parent, rest) = (self.parent(), self.rest());
         self.line(&format!(
@@ -183,7 +182,7 @@ impl Pen {
         ));
     }
 
-    /// A new row in the chain: its id, which is then the chain's last.
+    /// Adds a row to the chain and returns its id.
     pub(super) fn step(&mut self) -> String {
         let id = self.dice.uuid();
         if let Some(round) = self.rounds.last_mut().filter(|round| round.first_id.is_empty()) {
@@ -198,7 +197,7 @@ impl Pen {
         self.tip.as_ref().map_or("null".into(), |tip| format!("\"{tip}\""))
     }
 
-    /// What every row of the chain ends with; time goes on.
+    /// The fields that every row of the chain ends with; advances the time.
     pub(super) fn rest(&mut self) -> String {
         self.millis += 10 + self.dice.below(20_000);
         let (s, ms) = (self.millis / 1_000, self.millis % 1_000);

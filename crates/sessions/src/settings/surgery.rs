@@ -10,7 +10,7 @@ pub enum ImportWhen {
     /// Never.
     #[default]
     Off,
-    /// As it ends, in a process of its own.
+    /// When it ends, in a process of its own.
     SessionEnd,
 }
 
@@ -22,8 +22,8 @@ pub struct SurgerySettings {
     /// When the guard imports a session by itself: `off`, or `session-end`.
     #[serde(alias = "inscribe")]
     pub import: ImportWhen,
-    /// The store's folder, an absolute path or below `~/`, where it is not the user's data folder; the variable
-    /// `BRAIN_GUARD_STORE` goes before it.
+    /// The store's folder, if it is not the user's data folder: an absolute path or one below `~/`.
+    /// The variable `BRAIN_GUARD_STORE` overrides it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub store: Option<String>,
 }

@@ -1,44 +1,43 @@
-//! Walks through JSON value by value, without parsing what is walked over: it sees only what it
-//! needs to find its way.
+//! Walks through JSON value by value and looks only at what it needs to find the next one.
 
 use memchr::{memchr, memchr3};
 
 use super::Span;
 
-/// A place in JSON. Every step is `None` where the JSON is not as it would have to be, or ends.
+/// A position in JSON. Every step is `None` if the JSON is malformed there or ends.
 #[derive(Debug, Clone)]
 pub struct Cursor<'a> {
     bytes: &'a [u8],
     at: usize,
 }
 
-/// Bytes that are looked at one by one before a search is worth its beginning: names, ids.
+/// Bytes checked one by one before a search is worth starting: enough for names and ids.
 const SHORT: usize = 24;
 
 impl<'a> Cursor<'a> {
-    /// Before the first value.
+    /// A cursor before the first value.
     pub fn new(bytes: &'a [u8]) -> Self {
         Self { bytes, at: 0 }
     }
 
-    /// Before the value at `at`.
+    /// A cursor before the value at `at`.
     pub fn from(bytes: &'a [u8], at: usize) -> Self {
         Self { bytes, at }
     }
 
-    /// How far it is.
+    /// Its position.
     pub fn at(&self) -> usize {
         self.at
     }
 
-    /// The byte that comes next.
+    /// The next byte.
     #[inline]
     pub fn peek(&self) -> Option<u8> {
         self.bytes.get(self.at).copied()
     }
 
-    /// Steps into an object or array (`open` is its bracket), up to its first name or value.
-    /// `false` where it is empty: then behind it.
+    /// Enters an object or array (`open` is its bracket), up to its first name or value. `false` if
+    /// it is empty; the cursor is then after it.
     #[inline]
     pub fn enter(&mut self, open: u8) -> Option<bool> {
         self.blanks();
@@ -52,7 +51,7 @@ impl<'a> Cursor<'a> {
         Some(!empty)
     }
 
-    /// Reads a field's name, up to its value. The span is without the quotes.
+    /// Reads a field's name, up to its value. The span has no quotes.
     #[inline]
     pub fn name(&mut self) -> Option<Span> {
         let begin = self.at + 1;
@@ -67,7 +66,7 @@ impl<'a> Cursor<'a> {
         Some(name)
     }
 
-    /// Walks over a value.
+    /// Skips a value.
     #[inline]
     pub fn value(&mut self) -> Option<Span> {
         let start = self.at;
@@ -83,8 +82,8 @@ impl<'a> Cursor<'a> {
         Some(Span { start, end: self.at })
     }
 
-    /// Behind a value: whether another one comes, up to which it goes. Where `close` comes
-    /// instead, it goes behind that.
+    /// After a value: whether another one comes; the cursor is then at it. If `close` comes
+    /// instead, the cursor is after that.
     #[inline]
     pub fn more(&mut self, close: u8) -> Option<bool> {
         self.blanks();
@@ -100,7 +99,7 @@ impl<'a> Cursor<'a> {
         Some(true)
     }
 
-    /// Whether nothing but blanks is left.
+    /// Whether only blanks are left.
     pub fn ended(&mut self) -> bool {
         self.blanks();
         self.at == self.bytes.len()
@@ -113,7 +112,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Walks over a string.
+    /// Skips a string.
     #[inline]
     fn string(&mut self) -> Option<()> {
         if self.peek()? != b'"' {
@@ -134,7 +133,7 @@ impl<'a> Cursor<'a> {
         self.long_string(at)
     }
 
-    /// Walks over the rest of a string, from a byte that is not escaped.
+    /// Skips the rest of a string, from a byte that is not escaped.
     fn long_string(&mut self, begin: usize) -> Option<()> {
         let mut from = begin;
         loop {
@@ -149,8 +148,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Walks over an object or array: its own brackets are counted, those of the other kind
-    /// lie between them.
+    /// Skips an object or array: only its own brackets are counted, the other kind is nested.
     fn nested(&mut self, open: u8) -> Option<()> {
         let close = closes(open);
         let mut depth = 1usize;
@@ -175,7 +173,7 @@ impl<'a> Cursor<'a> {
     }
 }
 
-/// The bracket that closes one.
+/// The bracket that closes `open`.
 fn closes(open: u8) -> u8 {
     open + 2
 }

@@ -1,4 +1,4 @@
-//! What was kept of a session before its file was written anew.
+//! Editions: the blocks that a session had before its file was rewritten.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -11,12 +11,12 @@ use super::root::Folder;
 use crate::database::Db;
 use base::atomic;
 
-/// An edition that was replaced.
+/// An earlier edition of a session's blocks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Edition {
     /// Its number, from 1.
     pub number: u64,
-    /// Its blocks.
+    /// The file that holds its blocks.
     pub path: PathBuf,
 }
 
@@ -25,12 +25,9 @@ impl Edition {
         Self { number, path: folder.path.join(format!("blocks.{number}.db")) }
     }
 
-    /// Removes it.
-    ///
-    /// # Errors
-    /// What the system says.
+    /// Removes its blocks and packs.
     pub fn remove(&self) -> io::Result<()> {
-        let packs = packs::of(&self.path);
+        let packs = packs::pack_folder(&self.path);
         if packs.is_dir() {
             fs::remove_dir_all(packs)?;
         }
@@ -38,36 +35,30 @@ impl Edition {
     }
 }
 
-/// The editions that were set aside, in order.
-///
-/// # Errors
-/// What the system says.
+/// All editions of a session, in order.
 pub fn editions(folder: &Folder) -> io::Result<Vec<Edition>> {
     let mut numbers = BTreeSet::new();
     for entry in fs::read_dir(&folder.path)? {
         let name = entry?.file_name();
         let number = name.to_str().and_then(|name| name.strip_prefix("blocks."));
-        // A folder of packs has no ending.
+        // A pack folder has no extension.
         let number = number.map(|rest| rest.strip_suffix(".db").unwrap_or(rest).parse::<u64>());
         numbers.extend(number.and_then(Result::ok));
     }
     Ok(numbers.into_iter().map(|number| Edition::of(folder, number)).collect())
 }
 
-/// Sets the blocks of a session aside, as the next edition. Whoever does so holds its lock.
-///
-/// # Errors
-/// What the system says.
+/// Renames a session's blocks to the next edition. The caller holds the session's lock.
 pub fn set_aside(folder: &Folder) -> io::Result<Edition> {
     let number = editions(folder)?.last().map_or(1, |last| last.number + 1);
     let (blocks, edition) = (folder.blocks(), Edition::of(folder, number));
     if blocks.exists() {
-        // What a killed process left beside it is undone first: it goes by the file's name. One
-        // that is damaged can't be.
+        // Rolls back what a killed process left: SQLite finds its journal by the file's name. A
+        // damaged file only fails here.
         let _ = Db::make(&blocks, SCHEMA);
         fs::rename(&blocks, &edition.path)?;
     }
-    match fs::rename(packs::of(&blocks), packs::of(&edition.path)) {
+    match fs::rename(packs::pack_folder(&blocks), packs::pack_folder(&edition.path)) {
         Err(e) if e.kind() != io::ErrorKind::NotFound => Err(e),
         _ => Ok(edition),
     }

@@ -1,7 +1,6 @@
-//! The rows of a session, losslessly: `blocks.db` holds blocks, each a run of consecutive rows of
-//! one round, compressed, with the SHA-256 of its bytes. What was there before a session's file
-//! was rewritten is kept as `blocks.<n>.db`. Earlier builds kept both in folders of packs, which
-//! are copied when they are first opened.
+//! Stores a session's rows losslessly. `blocks.db` holds blocks: compressed runs of consecutive
+//! rows of one round, each with its SHA-256. `blocks.<n>.db` are editions from before the session's
+//! file was rewritten. Earlier builds wrote folders of packs, which are copied when first opened.
 #![allow(clippy::disallowed_methods, reason = "it owns the blocks")]
 
 mod edition;
@@ -16,7 +15,7 @@ mod tests;
 mod writer;
 
 pub use edition::{Edition, editions, set_aside};
-pub use old::{Packs, packs_of};
+pub use old::{Packs, list_packs};
 pub use open::identity;
 pub use reader::{Reader, Totals};
 pub use root::{Folder, Root, folder_name};

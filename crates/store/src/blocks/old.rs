@@ -1,4 +1,4 @@
-//! Packs that are still there, and how they go.
+//! Pack folders of earlier builds that still exist: verifies and removes them.
 
 use std::fs;
 use std::io;
@@ -11,38 +11,32 @@ use super::packs;
 use super::reader::Reader;
 use super::root::Folder;
 
-/// A folder of packs that is still there.
+/// A pack folder that still exists.
 #[derive(Debug)]
 pub struct Packs {
     /// The folder.
     pub path: PathBuf,
-    /// The blocks that they are copied to.
+    /// The block file that receives the copy.
     blocks: PathBuf,
 }
 
-/// The packs of a session and its editions that are still there.
-///
-/// # Errors
-/// What the system says.
-pub fn packs_of(folder: &Folder) -> io::Result<Vec<Packs>> {
+/// The pack folders of a session and its editions.
+pub fn list_packs(folder: &Folder) -> io::Result<Vec<Packs>> {
     let all = editions(folder)?.into_iter().map(|edition| edition.path).chain([folder.blocks()]);
-    let packs = all.map(|blocks| Packs { path: packs::of(&blocks), blocks });
+    let packs = all.map(|blocks| Packs { path: packs::pack_folder(&blocks), blocks });
     Ok(packs.filter(|packs| packs.path.is_dir()).collect())
 }
 
 impl Packs {
-    /// Bytes that they take.
-    ///
-    /// # Errors
-    /// What the system says.
+    /// Total bytes of the packs.
     pub fn size(&self) -> io::Result<u64> {
         packs::size(&self.path)
     }
 
-    /// That every byte of them is copied into the file; copies them where they are not.
+    /// Checks that the block file has every byte of the packs; first copies what is missing.
     ///
     /// # Errors
-    /// What the system says; `InvalidData` where the copy has not all of it.
+    /// `InvalidData` if the copy is incomplete.
     pub fn verify(&self) -> io::Result<()> {
         let (mut length, mut digest) = (0, Sha256::new());
         let end = packs::rows(&self.path, 0, |_, row| {
@@ -57,23 +51,20 @@ impl Packs {
             return Ok(());
         }
         let why = format!(
-            "{}: {} does not hold all of it, because it is damaged or half written",
+            "{}: the copy in {} is incomplete, because a pack is damaged or incomplete",
             self.path.display(),
             self.blocks.display()
         );
         Err(io::Error::new(io::ErrorKind::InvalidData, why))
     }
 
-    /// Removes them.
-    ///
-    /// # Errors
-    /// What the system says.
+    /// Removes the folder.
     pub fn remove(&self) -> io::Result<()> {
         fs::remove_dir_all(&self.path)
     }
 }
 
-/// The digest of so many first bytes.
+/// Hashes only the first `left` bytes written to it.
 struct Prefix {
     left: u64,
     digest: Sha256,

@@ -1,6 +1,6 @@
-//! Opens a file of blocks, and copies packs, the old format, into it first: in one transaction,
-//! when a session is first used. The packs stay until `store drop-old`. What a running older
-//! program still appends is copied, too, until this one writes the session itself.
+//! Opens block files. The first use of a session copies its packs, the old format, in one
+//! transaction. The packs stay until `store drop-old`. Until this version writes the session, rows
+//! that an older running program appends are copied, too.
 
 use std::io;
 use std::path::Path;
@@ -16,53 +16,52 @@ use crate::database::Db;
 use base::shown;
 
 impl Reader {
-    /// Opens the rows of a session.
+    /// Opens a session's rows.
     ///
     /// # Errors
-    /// `NotFound` where none are kept; what the system says.
+    /// `NotFound` if the store has none.
     pub fn open(folder: &Folder) -> io::Result<Self> {
-        Self::of(&folder.blocks())
+        Self::open_file(&folder.blocks())
     }
 
-    /// Opens the rows in a file.
+    /// Opens the rows in a block file.
     ///
     /// # Errors
     /// As [`Reader::open`].
-    pub fn of(path: &Path) -> io::Result<Self> {
+    pub fn open_file(path: &Path) -> io::Result<Self> {
         let none = || {
-            let why = format!("{}: no blocks; `brain-guard import` writes them", path.display());
+            let why = format!(
+                "{}: this session is not in the store; import it with `brain-guard import PATH`",
+                path.display()
+            );
             io::Error::new(io::ErrorKind::NotFound, why)
         };
         read(path)?.map(Self::new).ok_or_else(none)
     }
 
-    /// Opens the rows in a file that has all that the packs beside it hold: a copy in memory is
-    /// none.
+    /// Opens a block file that itself has all packed rows; a copy in memory does not count.
     pub(super) fn copied(path: &Path) -> io::Result<Self> {
-        Ok(Self::new(copied(path, &packs::of(path))?))
+        Ok(Self::new(copied(path, &packs::pack_folder(path))?))
     }
 }
 
 impl Writer {
-    /// Opens the blocks in a file, which is made with the first row.
-    ///
-    /// # Errors
-    /// What the system says.
+    /// Opens a block file to append to; the first row creates it.
     pub fn open(path: &Path) -> io::Result<Self> {
         Self::new(path, write(path)?)
     }
 }
 
-/// What tells the blocks in a file from those of the session's other editions, whatever the file
-/// is called; none where it has none or can't be read.
+/// Identifies the blocks in a file among the session's editions, whatever the file's name. `None`
+/// if it has no blocks or is unreadable.
 pub fn identity(blocks: &Path) -> Option<u64> {
     read(blocks).ok()?.and_then(|db| file::identity(&db).ok()?)
 }
 
-/// Opens blocks to read; `None` where there are none. Packs are copied into memory where the disk
-/// is full or read-only.
+/// Opens a block file to read; `None` if there is none. Copies packs into memory if the disk is
+/// full or read-only.
 fn read(path: &Path) -> io::Result<Option<Db>> {
-    let old = packs::of(path);
+    let old = packs::pack_folder(path);
     let known = Db::read(path, SCHEMA)?;
     let behind = match &known {
         Some(db) => lags(db, &old)?,
@@ -73,7 +72,7 @@ fn read(path: &Path) -> io::Result<Option<Db>> {
     }
     match copied(path, &old) {
         Err(e) if is_unwritable(&e) => match known {
-            // Only what an older program appended since is missing.
+            // Only rows that an older program appended since are missing.
             Some(db) if taken(&db)? > Some(0) => Ok(Some(db)),
             _ => take_over(Db::in_memory(path, SCHEMA)?, &old).map(Some),
         },
@@ -81,9 +80,9 @@ fn read(path: &Path) -> io::Result<Option<Db>> {
     }
 }
 
-/// Opens blocks to write; `None` where there are none yet. From then on packs are not looked at.
+/// Opens a block file to write; `None` if there is none yet. Packs are ignored from then on.
 fn write(path: &Path) -> io::Result<Option<Db>> {
-    let old = packs::of(path);
+    let old = packs::pack_folder(path);
     if !old.is_dir() {
         return Ok(if path.exists() { Some(Db::make(path, SCHEMA)?) } else { None });
     }
@@ -92,7 +91,7 @@ fn write(path: &Path) -> io::Result<Option<Db>> {
     Ok(Some(db))
 }
 
-/// The blocks in a file, with all that the packs hold.
+/// Opens the block file and copies what only the packs have.
 fn copied(path: &Path, old: &Path) -> io::Result<Db> {
     let db = Db::make(path, SCHEMA)?;
     if !lags(&db, old)? {
@@ -113,13 +112,13 @@ fn take_over(db: Db, old: &Path) -> io::Result<Db> {
     writer.into_db()
 }
 
-/// Whether packs hold more than was copied.
+/// Whether the packs have rows that were not copied.
 fn lags(db: &Db, old: &Path) -> io::Result<bool> {
     let end = packs::end(old)?;
     Ok(taken(db)?.is_some_and(|taken| taken < end))
 }
 
-/// Up to where packs were copied; `None` where they are not looked at any more.
+/// The pack position up to which rows were copied; `None` if packs are no longer read.
 fn taken(db: &Db) -> io::Result<Option<u64>> {
     let taken = db.run(|c| {
         c.query_row("SELECT packs FROM about", [], |row| row.get::<_, Option<i64>>(0)).optional()
@@ -127,7 +126,7 @@ fn taken(db: &Db) -> io::Result<Option<u64>> {
     Ok(taken.map_or(Some(0), |taken| taken.map(|taken| taken as u64)))
 }
 
-/// That a copy has room.
+/// Checks that the disk has room for a copy.
 fn room(path: &Path, old: &Path) -> io::Result<()> {
     let needed = packs::size(old)?;
     let Ok(disk) = rustix::fs::statvfs(path.parent().unwrap_or(path)) else { return Ok(()) };

@@ -1,5 +1,5 @@
-//! How blocks were kept before: in packs, `<n>.pack` in a folder, each block behind a line of JSON
-//! that says its length, its round and the SHA-256 of its bytes. They are only read.
+//! The old format, now read-only: `<n>.pack` files in a folder. A JSON line with the length, round
+//! and SHA-256 precedes each block.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufRead as _, BufReader, Read as _, Seek as _, SeekFrom};
@@ -11,10 +11,10 @@ use sha2::{Digest as _, Sha256};
 
 use base::atomic::NO_WAIT;
 
-/// Bits of an offset in a pack; those above are the pack's number.
+/// Bits of a position that are the offset in a pack; the upper bits are the pack's number.
 const BITS: u32 = 40;
 
-/// A longer line is none of ours.
+/// Longest header line; a longer one is not ours.
 const LINE: u64 = 8 * 1024;
 
 /// The line before a block.
@@ -25,35 +25,26 @@ struct Header<'a> {
     bytes: u64,
 }
 
-/// The folder of packs that were kept before there was this file of blocks.
-pub fn of(blocks: &Path) -> PathBuf {
+/// The folder of packs that earlier builds wrote instead of this block file.
+pub fn pack_folder(blocks: &Path) -> PathBuf {
     blocks.with_extension("")
 }
 
-/// A position behind all that is there, torn rows too; 0 where nothing is.
-///
-/// # Errors
-/// What the system says.
+/// The position after all bytes, torn rows included; 0 if there are none.
 pub fn end(folder: &Path) -> io::Result<u64> {
     let Some(last) = numbers(folder)?.pop() else { return Ok(0) };
     Ok(last << BITS | fs::metadata(path(folder, last))?.len())
 }
 
-/// Bytes of all packs.
-///
-/// # Errors
-/// What the system says.
+/// Total bytes of all packs.
 pub fn size(folder: &Path) -> io::Result<u64> {
     let sizes =
         numbers(folder)?.into_iter().map(|pack| Ok(fs::metadata(path(folder, pack))?.len()));
     sizes.sum()
 }
 
-/// Hands out the whole rows from a position on with their rounds; returns where they end. A row
-/// that was not written to its end, or is damaged, ends them.
-///
-/// # Errors
-/// What the system says, and what `each` does.
+/// Passes each complete row from a position on, with its round, to `each`. Stops at a torn or
+/// damaged row, and returns the position after the last complete one.
 pub fn rows(
     folder: &Path,
     from: u64,
@@ -76,7 +67,7 @@ pub fn rows(
                 end = pack << BITS | offset;
             }
         }
-        // Rows don't reach over packs.
+        // Rows do not span packs.
         if !row.is_empty() || file.stream_position()? != offset {
             break;
         }
@@ -85,8 +76,8 @@ pub fn rows(
     Ok(end)
 }
 
-/// Adds the next block to a row; says its round. `None` at the pack's end, or where no whole block
-/// stands.
+/// Appends the next block to `row` and returns its round. `None` at the end of the pack or at an
+/// incomplete block.
 fn block(
     file: &mut BufReader<File>,
     line: &mut Vec<u8>,

@@ -1,4 +1,4 @@
-//! Rows out of the blocks, each block verified by its digest.
+//! Reads rows from blocks and verifies each block by its digest.
 
 use std::io;
 
@@ -10,8 +10,9 @@ use super::file;
 use crate::database::Db;
 use sessions::rows::Rows;
 
-/// What an error about damage says.
-const WAY_OUT: &str = "`brain-guard store check --repair` takes the session from its file anew";
+/// What errors about damage recommend.
+const WAY_OUT: &str =
+    "run `brain-guard store check --repair` to import the session from its file again";
 
 /// Reads the rows of a session.
 #[derive(Debug)]
@@ -19,10 +20,10 @@ pub struct Reader {
     db: Db,
 }
 
-/// How much there is of a session.
+/// How much the store has of a session.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Totals {
-    /// Its rounds; rows before the first are none.
+    /// Its rounds. Rows before the first belong to none.
     pub rounds: u64,
     /// Its rows.
     pub rows: u64,
@@ -32,7 +33,7 @@ pub struct Totals {
     pub bytes: u64,
 }
 
-/// A block as it is kept.
+/// A block as stored.
 struct Stored {
     id: i64,
     first: u64,
@@ -47,20 +48,14 @@ impl Reader {
         Self { db }
     }
 
-    /// The session that they are of, as its folder is called; none without rows.
-    ///
-    /// # Errors
-    /// What the system says.
+    /// The session, by its folder's name; `None` if there are no rows.
     pub fn session(&self) -> io::Result<Option<String>> {
         Ok(self
             .db
             .run(|c| c.query_row("SELECT session FROM about", [], |row| row.get(0)).optional())?)
     }
 
-    /// How much there is, without reading it.
-    ///
-    /// # Errors
-    /// What the system says.
+    /// Counts rounds, blocks, rows and bytes without reading the rows.
     pub fn totals(&self) -> io::Result<Totals> {
         const COUNT: &str = "SELECT count(DISTINCT nullif(id >> 32, 0)), count(*), \
              coalesce(sum(count), 0), coalesce(sum(bytes), 0) FROM blocks";
@@ -77,10 +72,10 @@ impl Reader {
         })?)
     }
 
-    /// Puts the rows of a round into `rows`.
+    /// Reads the rows of a round into `rows`.
     ///
     /// # Errors
-    /// `NotFound` where it is not there, `InvalidData` where it is damaged.
+    /// `NotFound` if the round is missing, `InvalidData` if it is damaged.
     pub fn round(&self, seq: u32, rows: &mut Rows) -> io::Result<()> {
         rows.clear();
         let mut at = file::id(seq, 0) - 1;
@@ -99,10 +94,10 @@ impl Reader {
         Ok(())
     }
 
-    /// Writes the session's rows as they were; returns their bytes.
+    /// Writes the session's rows as they were imported; returns their bytes.
     ///
     /// # Errors
-    /// What the system says; `InvalidData` for damage.
+    /// `InvalidData` for damage.
     pub fn original(&self, to: &mut dyn io::Write) -> io::Result<u64> {
         let mut length = 0;
         self.blocks(0, |_, rows| {
@@ -112,10 +107,10 @@ impl Reader {
         Ok(length)
     }
 
-    /// Hands out the rows, from one on, each with its round.
+    /// Passes the rows from number `from` on, each with its round, to `each`.
     ///
     /// # Errors
-    /// What the system says, and what `each` does; `InvalidData` for damage.
+    /// `InvalidData` for damage; errors of `each`.
     pub fn rows(
         &self,
         from: u64,
@@ -135,13 +130,13 @@ impl Reader {
         })
     }
 
-    /// Hands out the blocks that hold row `from` and those behind it.
+    /// Passes the block that has row `from`, and all later ones, to `each`.
     fn blocks(
         &self,
         from: u64,
         mut each: impl FnMut(&Stored, &[u8]) -> io::Result<()>,
     ) -> io::Result<()> {
-        // Backwards: as a rule the last rows are asked for, or all.
+        // Descending, because callers usually want the last rows, or all.
         const HOLDS: &str = "SELECT id FROM blocks WHERE first <= ?1 ORDER BY id DESC LIMIT 1";
         let mut at = if from == 0 {
             -1
@@ -164,8 +159,7 @@ impl Reader {
         Ok(())
     }
 
-    /// The next block behind one. Nothing is locked between two: whoever takes the rows may be
-    /// slow.
+    /// The block after `behind`. No lock is held between two calls, because consumers may be slow.
     fn next(&self, behind: i64, last: i64) -> io::Result<Option<Stored>> {
         const NEXT: &str = "SELECT id, first, count, bytes, sha256, rows FROM blocks \
              WHERE id > ?1 AND id <= ?2 ORDER BY id LIMIT 1";
@@ -185,7 +179,7 @@ impl Reader {
         })?)
     }
 
-    /// The rows of a block, verified.
+    /// Decompresses a block and verifies it.
     fn unpack(&self, block: &Stored) -> io::Result<Vec<u8>> {
         let rows = zstd::bulk::decompress(&block.rows, block.bytes);
         let rows = rows.ok().filter(|rows| {
@@ -208,11 +202,11 @@ impl Reader {
         io::Error::new(io::ErrorKind::InvalidData, why)
     }
 
-    /// Whether the pages of the database fit together.
+    /// Checks the pages of the database.
     ///
     /// # Errors
-    /// `InvalidData` where they don't.
-    pub fn sound(&self) -> io::Result<()> {
+    /// `InvalidData` if they are inconsistent.
+    pub fn check_pages(&self) -> io::Result<()> {
         let said: String =
             self.db.run(|c| c.pragma_query_value(None, "quick_check", |row| row.get(0)))?;
         if said == "ok" { Ok(()) } else { Err(self.damaged(&said)) }

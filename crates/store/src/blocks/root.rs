@@ -1,4 +1,4 @@
-//! Where the store lies, and what folders it has.
+//! The location of the store, and its folders.
 
 use std::fs;
 use std::io;
@@ -6,19 +6,19 @@ use std::path::{Component, Path, PathBuf};
 
 use super::packs;
 use base::env::Env;
-use base::paths::{config_folder, resolve, safe_name, short_digest, states};
+use base::paths::{config_folder, is_safe_name, resolve, short_digest, state_root};
 
-/// The variable that says where the store lies.
+/// The variable that sets the store's location.
 const STORE: &str = "BRAIN_GUARD_STORE";
 
-/// The setting that says it.
+/// The setting that does the same.
 const SETTING: &str = "surgery.store";
 
-/// What an error says of where the store lies.
+/// What errors about the location recommend.
 const WAY_OUT: &str =
     "the setting `surgery.store` (or the variable BRAIN_GUARD_STORE) says where the store lies";
 
-/// Where the sessions are kept: `<data>/brain-guard`, by a setting or the environment.
+/// The store's folder: `<data>/brain-guard`, unless a setting or the environment moves it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Root(PathBuf);
 
@@ -28,23 +28,22 @@ impl Root {
         Self(folder)
     }
 
-    /// Where the environment puts it (`BRAIN_GUARD_STORE`), else the setting `surgery.store`,
-    /// else the user's data folder. `~/` in the setting is the user's home.
+    /// Locates the store: `BRAIN_GUARD_STORE`, else the setting `surgery.store` (`~/` is the user's
+    /// home), else the user's data folder.
     ///
     /// # Errors
-    /// `InvalidInput` for a path that would be another one in every folder, and for one where
-    /// the guard keeps its state or settings; `NotFound` where neither says where and there is
-    /// no home.
-    pub fn of(env: &Env, setting: Option<&str>) -> io::Result<Self> {
+    /// `InvalidInput` for a path that is relative, has `..`, or is in the guard's own state or
+    /// settings. `NotFound` if no location is set and there is no home.
+    pub fn locate(env: &Env, setting: Option<&str>) -> io::Result<Self> {
         let (root, from) = Self::asked(env, setting)?;
-        // An agent runs these verbs, too, and must not lead them there.
+        // Agents run these commands, too, and must not point the store there.
         if root.0.components().any(|part| part == Component::ParentDir) {
             let path = root.0.display();
             let why = format!("{from}: `{path}`: write the store's path without `..`");
             return Err(io::Error::new(io::ErrorKind::InvalidInput, why));
         }
         let path = resolve(&root.0);
-        let of_a_project = states(env).is_some_and(|all| {
+        let of_a_project = state_root(env).is_some_and(|all| {
             path.strip_prefix(resolve(&all)).is_ok_and(|rest| rest.components().next().is_some())
         });
         let settings = config_folder(env).map(|folder| resolve(&folder.join("brain-guard")));
@@ -58,14 +57,16 @@ impl Root {
         Ok(root)
     }
 
-    /// The path, and what says it.
+    /// The path, and what set it.
     fn asked(env: &Env, setting: Option<&str>) -> io::Result<(Self, &'static str)> {
         let absolute = |path: PathBuf, from| {
             if path.is_absolute() {
                 return Ok((Self(path), from));
             }
-            let why =
-                format!("{from}: `{}` is not an absolute path; write it whole", path.display());
+            let why = format!(
+                "{from}: `{}` is not an absolute path; write the full path",
+                path.display()
+            );
             Err(io::Error::new(io::ErrorKind::InvalidInput, why))
         };
         if let Some(path) = env.path(STORE) {
@@ -83,20 +84,17 @@ impl Root {
         Ok((Self(data.join("brain-guard")), "XDG_DATA_HOME"))
     }
 
-    /// That it is a folder which can be looked into, or is not there yet.
-    ///
-    /// # Errors
-    /// What it is, or what the system says, with the way out.
+    /// Checks that the folder is readable or does not exist yet.
     pub fn usable(&self) -> io::Result<()> {
         match fs::read_dir(&self.0) {
             Ok(_) => Ok(()),
             Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(()),
-            Err(e) => Err(Self::unusable(&self.0, &e)),
+            Err(e) => Err(Self::folder_error(&self.0, &e)),
         }
     }
 
-    /// What the system says of a folder of the store, with the way out.
-    pub fn unusable(folder: &Path, why: &io::Error) -> io::Error {
+    /// An error on a folder of the store, with the hint how to move the store.
+    pub fn folder_error(folder: &Path, why: &io::Error) -> io::Error {
         io::Error::new(why.kind(), format!("{}: {why}; {WAY_OUT}", folder.display()))
     }
 
@@ -110,18 +108,15 @@ impl Root {
         self.0.join("sessions")
     }
 
-    /// The folder of a session. Names that can't be a folder's are changed so that they can,
-    /// and stay different from each other.
+    /// The folder of a session. Names that are not valid for folders are changed, and stay
+    /// distinct.
     pub fn folder(&self, agent: &str, session: &str) -> Folder {
         let (agent, session) = (folder_name(agent), folder_name(session));
         let path = self.sessions().join(&agent).join(&session);
         Folder { agent, session, path }
     }
 
-    /// All sessions there are, sorted by agent and id.
-    ///
-    /// # Errors
-    /// What the system says.
+    /// All sessions, sorted by agent and id.
     pub fn all(&self) -> io::Result<Vec<Folder>> {
         let mut all = Vec::new();
         for agent in names(&self.sessions())? {
@@ -135,20 +130,14 @@ impl Root {
         Ok(all)
     }
 
-    /// Sessions of exactly this id, whoever ran them.
-    ///
-    /// # Errors
-    /// What the system says.
-    pub fn named(&self, id: &str) -> io::Result<Vec<Folder>> {
+    /// Sessions with exactly this id, of any agent.
+    pub fn find_exact(&self, id: &str) -> io::Result<Vec<Folder>> {
         let agents = names(&self.sessions())?;
         let folders = agents.iter().map(|agent| self.folder(agent, id));
         Ok(folders.filter(|folder| folder.path.is_dir()).collect())
     }
 
-    /// Sessions whose id begins so; where some are called exactly so, only these.
-    ///
-    /// # Errors
-    /// What the system says.
+    /// Sessions whose id starts with `id`; if some are equal to it, only those.
     pub fn find(&self, id: &str) -> io::Result<Vec<Folder>> {
         let mut found = self.all()?;
         found.retain(|folder| !id.is_empty() && folder.session.starts_with(id));
@@ -159,9 +148,9 @@ impl Root {
     }
 }
 
-/// A name as a folder's: itself, where it can be one.
+/// Turns a name into a valid folder name; a valid one stays as it is.
 pub fn folder_name(name: &str) -> String {
-    if safe_name(name) {
+    if is_safe_name(name) {
         return name.to_owned();
     }
     let plain = |c: char| if c.is_ascii_alphanumeric() || "._-".contains(c) { c } else { '-' };
@@ -170,17 +159,17 @@ pub fn folder_name(name: &str) -> String {
     whole.trim_start_matches(['.', '-']).to_owned()
 }
 
-/// The folders in a folder that can be ours, sorted; none where there is no folder.
+/// The folders with valid names in a folder, sorted; empty if it does not exist.
 fn names(folder: &Path) -> io::Result<Vec<String>> {
     let entries = match fs::read_dir(folder) {
         Ok(entries) => entries,
         Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(e) => return Err(Root::unusable(folder, &e)),
+        Err(e) => return Err(Root::folder_error(folder, &e)),
     };
     let mut names = Vec::new();
     for entry in entries {
         let entry = entry?;
-        if let Some(name) = entry.file_name().to_str().filter(|name| safe_name(name))
+        if let Some(name) = entry.file_name().to_str().filter(|name| is_safe_name(name))
             && entry.path().is_dir()
         {
             names.push(name.to_owned());
@@ -193,7 +182,7 @@ fn names(folder: &Path) -> io::Result<Vec<String>> {
 /// A session's folder in the store.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Folder {
-    /// Who ran it.
+    /// The agent that ran it.
     pub agent: String,
     /// Its id.
     pub session: String,
@@ -207,18 +196,18 @@ impl Folder {
         self.path.join("session.db")
     }
 
-    /// Its rows.
+    /// The file of its rows.
     pub fn blocks(&self) -> PathBuf {
         self.path.join("blocks.db")
     }
 
-    /// Whether rows of it are kept.
+    /// Whether the store has rows of it.
     pub fn has_blocks(&self) -> bool {
         let blocks = self.blocks();
-        blocks.is_file() || packs::of(&blocks).is_dir()
+        blocks.is_file() || packs::pack_folder(&blocks).is_dir()
     }
 
-    /// Held while it is written.
+    /// The lock that a writer holds.
     pub fn lock(&self) -> PathBuf {
         self.path.join(".lock")
     }
@@ -230,19 +219,19 @@ mod tests {
 
     #[test]
     fn the_environment_goes_before_the_setting_and_both_before_the_home() {
-        let at = |env: &Env, setting| Root::of(env, setting).map(|root| root.0);
+        let at = |env: &Env, setting| Root::locate(env, setting).map(|root| root.0);
         let home = ("HOME", "/h");
-        let plain = Env::of([home]);
+        let plain = Env::from_pairs([home]);
         assert_eq!(at(&plain, None).unwrap(), Path::new("/h/.local/share/brain-guard"));
         assert_eq!(at(&plain, Some("~/store")).unwrap(), Path::new("/h/store"));
-        let data = Env::of([home, ("XDG_DATA_HOME", "/d")]);
+        let data = Env::from_pairs([home, ("XDG_DATA_HOME", "/d")]);
         assert_eq!(at(&data, Some("")).unwrap(), Path::new("/d/brain-guard"));
-        let own = Env::of([home, ("XDG_DATA_HOME", "/d"), (STORE, "/s")]);
+        let own = Env::from_pairs([home, ("XDG_DATA_HOME", "/d"), (STORE, "/s")]);
         assert_eq!(at(&own, Some("/t")).unwrap(), Path::new("/s"));
-        let relative = at(&Env::of([(STORE, "s")]), None).unwrap_err().to_string();
+        let relative = at(&Env::from_pairs([(STORE, "s")]), None).unwrap_err().to_string();
         assert!(relative.contains(STORE) && relative.contains("`s`"), "{relative}");
         assert!(at(&plain, Some("store")).unwrap_err().to_string().contains("surgery.store"));
-        assert!(at(&Env::of([]), None).is_err());
+        assert!(at(&Env::from_pairs([]), None).is_err());
     }
 
     #[test]
@@ -254,7 +243,7 @@ mod tests {
             .unwrap();
         let at = |path: &str| {
             let path = format!("{home}/{path}");
-            Root::of(&Env::of([("HOME", home), (STORE, path.as_str())]), None)
+            Root::locate(&Env::from_pairs([("HOME", home), (STORE, path.as_str())]), None)
         };
         for path in [
             ".local/state/brain-guard/p-1",
@@ -277,7 +266,7 @@ mod tests {
         for name in ["", ".", "..", "../../x", "a/b", "a-b", "a:b", ".hidden", "ü", "-", "x\0y"] {
             let folder = root.folder("claude", name);
             assert_eq!(folder.path.parent().unwrap(), Path::new("/s/sessions/claude"), "{name:?}");
-            assert!(safe_name(&folder.session), "{name:?}: {:?}", folder.session);
+            assert!(is_safe_name(&folder.session), "{name:?}: {:?}", folder.session);
             assert!(seen.insert(folder.session.clone()), "{name:?}");
             assert_eq!(root.folder("claude", &folder.session), folder, "once changed, it stays");
         }
@@ -300,7 +289,7 @@ mod tests {
         assert_eq!(ids(root.find("ab").unwrap()), ["abc", "abcd"]);
         assert_eq!(ids(root.find("abc").unwrap()), ["abc"]);
         assert_eq!(ids(root.find("x").unwrap()), [""; 0]);
-        assert_eq!(root.named("agent-1").unwrap()[0].agent, "Explore");
-        assert_eq!(root.named("ab").unwrap(), []);
+        assert_eq!(root.find_exact("agent-1").unwrap()[0].agent, "Explore");
+        assert_eq!(root.find_exact("ab").unwrap(), []);
     }
 }

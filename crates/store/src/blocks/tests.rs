@@ -33,12 +33,12 @@ fn write(folder: &Folder, rows: &[(u32, Vec<u8>)]) {
     writer.commit().unwrap();
 }
 
-/// As earlier builds wrote them; a new pack each `roll` bytes.
+/// Writes packs as earlier builds did, with a new pack after every `roll` bytes.
 fn write_packs(packs: &Path, rows: &[(u32, Vec<u8>)], roll: usize) {
     fs::create_dir_all(packs).unwrap();
     let (mut number, mut pack) = (0, Vec::new());
     for (at, (round, row)) in rows.iter().enumerate() {
-        // A long row is several blocks.
+        // A long row spans several blocks.
         for block in row.chunks(100) {
             let id = format!("{:x}", Sha256::digest(block));
             let header = serde_json::json!({
@@ -128,7 +128,7 @@ fn what_was_not_committed_is_not_there() {
     assert_eq!(original(&folder), text(&rows[..4]));
 }
 
-/// Wherever a file is damaged, what is read is what was written, or an error that names the file.
+/// Wherever a file is damaged, reads return what was written or an error that names the file.
 #[test]
 fn damage_is_told_and_costs_no_other_round() {
     let (_dir, folder) = scene();
@@ -165,7 +165,7 @@ fn damage_is_told_and_costs_no_other_round() {
         told += usize::from(lost > 0);
         most += usize::from(lost == 1);
         let mut bytes = Vec::new();
-        let whole = reader.sound().and_then(|()| reader.original(&mut bytes));
+        let whole = reader.check_pages().and_then(|()| reader.original(&mut bytes));
         assert_eq!(whole.is_err(), lost > 0, "{at}: {whole:?}");
     }
     assert!(told > 100 && most * 10 > told * 9, "{told} {most}");
@@ -201,14 +201,14 @@ fn packs_are_copied_when_they_are_first_opened_and_keep_what_tells_them_apart() 
         assert_eq!(identity(&folder.blocks()), Some(inode));
         let edition = &editions(&folder).unwrap()[0];
         let mut bytes = Vec::new();
-        Reader::of(&edition.path).unwrap().original(&mut bytes).unwrap();
+        Reader::open_file(&edition.path).unwrap().original(&mut bytes).unwrap();
         assert_eq!(bytes, text(&rows[..7]));
-        for old in packs_of(&folder).unwrap() {
+        for old in list_packs(&folder).unwrap() {
             old.verify().unwrap();
             old.remove().unwrap();
         }
         assert_eq!(original(&folder), text(&rows));
-        assert!(packs_of(&folder).unwrap().is_empty());
+        assert!(list_packs(&folder).unwrap().is_empty());
     }
 }
 
@@ -225,7 +225,7 @@ fn a_program_of_the_version_before_is_followed_until_this_one_writes() {
     assert_eq!(original(&folder), text(&rows[..12]));
     write(&folder, &rows[12..]);
     assert_eq!(original(&folder), text(&rows));
-    packs_of(&folder).unwrap()[0].verify().unwrap();
+    list_packs(&folder).unwrap()[0].verify().unwrap();
 }
 
 #[test]
@@ -239,8 +239,8 @@ fn packs_with_damage_give_what_stands_before_it_and_stay() {
     bytes[at] = b'Q';
     fs::write(&pack, &bytes).unwrap();
     assert_eq!(original(&folder), text(&rows[..7]));
-    let why = packs_of(&folder).unwrap()[0].verify().unwrap_err().to_string();
-    assert!(why.contains("does not hold all of it"), "{why}");
+    let why = list_packs(&folder).unwrap()[0].verify().unwrap_err().to_string();
+    assert!(why.contains("is incomplete, because a pack is damaged"), "{why}");
 }
 
 proptest! {

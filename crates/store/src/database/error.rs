@@ -10,21 +10,21 @@ use thiserror::Error;
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// What SQLite says of which file.
+    /// An error of SQLite.
     #[error("{}: {source}", path.display())]
     Sqlite {
         /// The file.
         path: PathBuf,
-        /// What it says.
+        /// SQLite's error.
         source: rusqlite::Error,
     },
-    /// Others wrote for longer than is waited for.
+    /// Other processes kept the database busy for longer than the timeout.
     #[error("{} is kept busy by another process; try again when that is done", path.display())]
     Busy {
         /// The file.
         path: PathBuf,
     },
-    /// A file that is no database, or whose pages don't fit together.
+    /// The file is not a database, or its pages are inconsistent.
     #[error(
         "{} is damaged ({why}); run `brain-guard store check --repair`",
         path.display()
@@ -32,31 +32,31 @@ pub enum Error {
     Damaged {
         /// The file.
         path: PathBuf,
-        /// What SQLite says.
+        /// SQLite's message.
         why: String,
     },
-    /// A schema of a later version of this program.
+    /// The schema is from a later version of this program.
     #[error(
-        "{} is of a newer brain-guard (schema {found}, this one knows {known}); update brain-guard",
+        "{} was written by a newer brain-guard (schema {found}, this one reads {known}); update brain-guard",
         path.display()
     )]
     Newer {
         /// The file.
         path: PathBuf,
-        /// Its schema.
+        /// Its schema version.
         found: i64,
-        /// Ours.
+        /// The latest version that this program knows.
         known: i64,
     },
-    /// A folder that can't be made, a file that can't be read.
+    /// A folder could not be created, or a file not read.
     #[error("{}: {source}", path.display())]
     Io {
-        /// Which.
+        /// Its path.
         path: PathBuf,
-        /// What the system says.
+        /// The cause.
         source: io::Error,
     },
-    /// A name or number that isn't there.
+    /// A name or number that does not exist.
     #[error("{0}")]
     Unknown(String),
 }

@@ -1,4 +1,4 @@
-//! Opening a database: its rights, journal, schema, and what it means when that fails.
+//! Opens SQLite databases: permissions, journal, schema, and errors.
 #![allow(clippy::disallowed_methods, reason = "an edge: it opens databases")]
 
 mod error;
@@ -15,30 +15,29 @@ use base::atomic;
 
 pub use self::error::Error;
 
-/// How long a database that others keep busy is waited for: inscribers take turns at
-/// `search.db`, each for as long as its rounds need.
+/// How long to wait for a busy database: imports take turns at `search.db`, each for as long as its
+/// rounds need.
 const PATIENCE: Duration = Duration::from_secs(30);
-/// How long the change to the write-ahead log is tried: SQLite doesn't wait for it itself.
+/// The retry interval for the switch to the write-ahead log: SQLite itself does not wait there.
 const RETRY: Duration = Duration::from_millis(5);
 
-/// How a database is laid out.
+/// The layout of a database.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Schema {
-    /// Its versions; the last is what this program writes. The number of steps that were taken
-    /// is kept in the file (`user_version`).
+    /// Migrations; this program writes the version after the last one. `user_version` in the file
+    /// counts the migrations done.
     pub steps: &'static [&'static str],
-    /// How it is written.
     pub journal: Journal,
 }
 
 /// How a database is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Journal {
-    /// With a write-ahead log beside it: readers and a writer don't wait for each other. What was
-    /// committed last may be lost with the power.
+    /// With a write-ahead log: readers and a writer do not block each other. A power failure may
+    /// lose the last commits.
     Log,
-    /// In one file, which can be renamed, copied and read where nothing can be written. What was
-    /// committed is on the disk.
+    /// A single file that can be renamed, copied, and read from read-only disks. A commit is on
+    /// disk.
     File,
 }
 
@@ -48,7 +47,7 @@ impl Schema {
     }
 }
 
-/// An open database, and its file for messages.
+/// An open database, with its path for messages.
 #[derive(Debug)]
 pub(crate) struct Db {
     path: PathBuf,
@@ -56,16 +55,13 @@ pub(crate) struct Db {
 }
 
 impl Db {
-    /// Opens a database to write, and makes it where there is none: 0600 in folders of 0700.
-    ///
-    /// # Errors
-    /// [`enum@Error`].
+    /// Opens a database to write, and creates it if needed: mode 0600 in folders of 0700.
     pub fn make(path: &Path, schema: Schema) -> Result<Self, Error> {
         if !path.exists() {
             if let Some(folder) = path.parent() {
                 atomic::create_private_dir(folder).map_err(|e| Error::io(folder, e))?;
             }
-            // SQLite gives the files beside it the same rights.
+            // SQLite gives its side files the same mode.
             let made = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path);
             match made {
                 Err(e) if e.kind() != io::ErrorKind::AlreadyExists => {
@@ -86,10 +82,7 @@ impl Db {
         Ok(db)
     }
 
-    /// A database in memory; `path` is what it is called in messages.
-    ///
-    /// # Errors
-    /// [`enum@Error`].
+    /// Creates a database in memory; `path` names it in messages.
     pub fn in_memory(path: &Path, schema: Schema) -> Result<Self, Error> {
         let connection = Connection::open_in_memory().map_err(|e| Error::sqlite(path, e))?;
         let db = Self { path: path.to_owned(), connection };
@@ -97,18 +90,15 @@ impl Db {
         Ok(db)
     }
 
-    /// Opens a database to read; `None` where there is none. One that can't be written is read
-    /// as it lies there.
-    ///
-    /// # Errors
-    /// [`enum@Error`].
+    /// Opens a database to read; `None` if there is none. Without write access it is read as
+    /// immutable.
     pub fn read(path: &Path, schema: Schema) -> Result<Option<Self>, Error> {
         match fs::metadata(path) {
             Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(e) => return Err(Error::io(path, e)),
             Ok(_) => {}
         }
-        // Opened to write, for a reader that may not leaves its files behind.
+        // Opened read-write, because a read-only connection leaves its side files behind.
         let db = Self::connect(path)?;
         let version = match db.version() {
             Err(Error::Sqlite { source, .. }) if unwritable(&source) && unlogged(path) => {
@@ -136,7 +126,7 @@ impl Db {
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY
             | OpenFlags::SQLITE_OPEN_NO_MUTEX
             | OpenFlags::SQLITE_OPEN_URI;
-        Self::with(path, Path::new(&as_it_is(path)), flags)
+        Self::with(path, Path::new(&immutable_uri(path)), flags)
     }
 
     fn with(path: &Path, name: &Path, flags: OpenFlags) -> Result<Self, Error> {
@@ -147,46 +137,32 @@ impl Db {
         Ok(Self { path: path.to_owned(), connection })
     }
 
-    /// Lets statements name the tables of another database as `name.table`.
-    ///
-    /// # Errors
-    /// [`enum@Error`].
+    /// Attaches another database, so that statements can name its tables as `name.table`.
     pub fn attach(&self, other: &Self, name: &str) -> Result<(), Error> {
         let immutable = other.run(|c| c.is_readonly("main"))?;
         let file = if immutable {
-            as_it_is(&other.path)
+            immutable_uri(&other.path)
         } else {
             other.path.to_string_lossy().into_owned()
         };
         self.run(|c| c.execute(&format!("ATTACH ?1 AS {name}"), [&file]).map(|_| ()))
     }
 
-    /// Does something with the connection; errors name the file.
-    ///
-    /// # Errors
-    /// [`enum@Error`].
+    /// Runs a closure on the connection; errors name the file.
     pub fn run<T>(&self, act: impl FnOnce(&Connection) -> rusqlite::Result<T>) -> Result<T, Error> {
         act(&self.connection).map_err(|e| Error::sqlite(&self.path, e))
     }
 
-    /// Begins a transaction that writes; rolled back unless committed.
-    ///
-    /// # Errors
-    /// [`enum@Error`].
+    /// Begins a write transaction; it rolls back unless committed.
     pub fn begin(&self) -> Result<Transaction<'_>, Error> {
         Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate)
             .map_err(|e| Error::sqlite(&self.path, e))
     }
 
-    /// Commits.
-    ///
-    /// # Errors
-    /// [`enum@Error`].
     pub fn commit(&self, transaction: Transaction<'_>) -> Result<(), Error> {
         transaction.commit().map_err(|e| Error::sqlite(&self.path, e))
     }
 
-    /// What its file is.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -210,7 +186,7 @@ impl Db {
             return Ok(());
         }
         let transaction = self.begin()?;
-        // Somebody else may have been first.
+        // Another process may have migrated it first.
         let version = self.version()?;
         self.known(version, schema)?;
         for step in schema.steps.iter().skip(version.max(0) as usize) {
@@ -240,8 +216,8 @@ fn to_wal(connection: &Connection) -> rusqlite::Result<()> {
     }
 }
 
-/// The name that has SQLite read a file as it lies there.
-pub fn as_it_is(path: &Path) -> String {
+/// The URI that makes SQLite read a file as immutable.
+pub fn immutable_uri(path: &Path) -> String {
     let mut name = String::from("file:");
     for byte in path.to_string_lossy().bytes() {
         match byte {
@@ -258,19 +234,19 @@ fn hex(digit: u8) -> char {
     char::from_digit(u32::from(digit), 16).unwrap_or_default()
 }
 
-/// Whether nothing is left in the write-ahead log: then the file alone is the database.
+/// Whether the write-ahead log is empty: then the file alone is the database.
 pub fn unlogged(path: &Path) -> bool {
     let mut log = path.as_os_str().to_owned();
     log.push("-wal");
     fs::metadata(log).map_or(true, |meta| meta.len() == 0)
 }
 
-/// Whether a database could be read, but not written.
+/// Whether the database could be read, but not written.
 pub fn unwritable(error: &rusqlite::Error) -> bool {
     matches!(error.sqlite_error_code(), Some(ErrorCode::CannotOpen | ErrorCode::ReadOnly))
 }
 
-/// Whether others keep the database busy.
+/// Whether another process holds the lock.
 fn busy(error: &rusqlite::Error) -> bool {
     matches!(error.sqlite_error_code(), Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked))
 }

@@ -1,32 +1,29 @@
-//! The pieces of a Markdown file that `engagement.md` says something in.
+//! Splits Markdown into the parts that `engagement.md` is read from.
 
 use pulldown_cmark::{Event, MetadataBlockKind, Options, Parser, Tag, TagEnd};
 
-/// A piece of the file that counts.
+/// A part of the file.
 pub struct Part {
-    /// Where it begins, from 1.
+    /// Its first line, from 1.
     pub line: usize,
-    /// What it is.
     pub kind: PartKind,
-    /// Its words; a table's cells are apart by a tab.
+    /// Its text; tabs separate table cells.
     pub text: String,
 }
 
-/// What a piece is.
 #[derive(PartialEq)]
 pub enum PartKind {
-    /// The metadata ahead of it all.
+    /// The YAML front matter.
     Front,
-    /// A heading.
     Heading,
-    /// A table's row or a list's item.
+    /// A table row or a list item.
     Entry,
-    /// Other words.
+    /// Other text.
     Paragraph,
 }
 
-/// The pieces of the file, in order, without what stands in code.
-pub fn of(text: &str) -> Vec<Part> {
+/// The parts of the file in order, without code blocks.
+pub fn parse(text: &str) -> Vec<Part> {
     let options = Options::ENABLE_TABLES
         | Options::ENABLE_TASKLISTS
         | Options::ENABLE_STRIKETHROUGH
@@ -34,7 +31,7 @@ pub fn of(text: &str) -> Vec<Part> {
     let mut parts: Vec<Part> = Vec::new();
     let mut code = false;
     for (event, at) in Parser::new_ext(text, options).into_offset_iter() {
-        // An item's paragraph is the item's.
+        // A paragraph in an item belongs to the item.
         let in_item = parts.last().is_some_and(|p| p.kind == PartKind::Entry && p.text.is_empty());
         let mut begin = |kind| {
             let line = text[..at.start].matches('\n').count() + 1;

@@ -13,10 +13,10 @@ use base::atomic::NO_WAIT;
 /// Its name in the session's folder.
 pub const NAME: &str = "ledger.jsonl";
 
-/// Bytes that are read and written at a time.
+/// Bytes to read and write at a time.
 const BUFFER: usize = 64 * 1024;
 
-/// [`super::Extracted::ledger`].
+/// Reads a ledger, as [`super::Extracted::ledger`] describes.
 pub fn read(folder: &Path) -> io::Result<Ledger> {
     let (mut words, mut ledger) = (Words::default(), Ledger::default());
     lines(folder, &mut |line| {
@@ -26,9 +26,13 @@ pub fn read(folder: &Path) -> io::Result<Ledger> {
     Ok(ledger)
 }
 
-/// Collects the extractions of these rows. A line that is no record keeps none of the others from
-/// being found; it is told in the end.
-pub fn of_rows(folder: &Path, rows: &HashSet<String>, found: &mut Vec<Record>) -> io::Result<()> {
+/// Collects the extractions in these rows. A broken line does not hide the other records; its error
+/// is returned at the end.
+pub fn find_extracts(
+    folder: &Path,
+    rows: &HashSet<String>,
+    found: &mut Vec<Record>,
+) -> io::Result<()> {
     let mut words = Words::default();
     let (mut number, mut broken) = (0, None);
     let mut look = |line: &[u8]| -> Result<(), serde_json::Error> {
@@ -48,7 +52,7 @@ pub fn of_rows(folder: &Path, rows: &HashSet<String>, found: &mut Vec<Record>) -
     broken.map_or(Ok(()), Err)
 }
 
-/// What is said of a line that is no record.
+/// The error for a line that is not a record.
 fn no_record(folder: &Path, number: u64, why: &serde_json::Error) -> io::Error {
     let path = folder.join(NAME);
     let why = format!(
@@ -58,7 +62,7 @@ fn no_record(folder: &Path, number: u64, why: &serde_json::Error) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, why)
 }
 
-/// Hands on the lines of a ledger; a torn last one is passed over.
+/// Passes the lines of a ledger to `each`; a torn last line is ignored.
 fn lines(
     folder: &Path,
     each: &mut dyn FnMut(&[u8]) -> Result<(), serde_json::Error>,
@@ -66,7 +70,7 @@ fn lines(
     let path = folder.join(NAME);
     let file = match OpenOptions::new().read(true).custom_flags(NO_WAIT).open(&path) {
         Ok(file) => file,
-        // A link that leads nowhere is a ledger that can't be read.
+        // A dangling symlink is a ledger that cannot be read.
         Err(e) if absent(&e) && path.symlink_metadata().is_err_and(|e| absent(&e)) => {
             return Ok(());
         }
@@ -88,7 +92,7 @@ fn lines(
     Ok(())
 }
 
-/// Appends records, synced. Whoever does it holds the session's lock.
+/// Appends records and syncs the file. The caller holds the session's lock.
 pub fn append(folder: &Path, records: &mut dyn Iterator<Item = Record>) -> io::Result<()> {
     let path = folder.join(NAME);
     let new = path.symlink_metadata().is_err();
@@ -108,15 +112,15 @@ pub fn append(folder: &Path, records: &mut dyn Iterator<Item = Record>) -> io::R
     };
     let written = write();
     if let Err(e) = written {
-        // Half a record would be passed over as well; the error that counts is the one above.
+        // Readers would ignore half a record as well; the error above is the one that matters.
         let _ = file.set_len(before);
         return Err(named(&path, &e));
     }
     if new { settle(folder) } else { Ok(()) }
 }
 
-/// Makes the file end with a line break, and gives its length: a last line that is a whole
-/// record gets one, one that is torn is cut off.
+/// Makes the file end with a newline, and returns its length: completes a whole last record, cuts
+/// off a torn one.
 fn mend(file: &mut File) -> io::Result<u64> {
     let length = file.seek(SeekFrom::End(0))?;
     if length == 0 {
@@ -146,7 +150,7 @@ fn mend(file: &mut File) -> io::Result<u64> {
     Ok(begins)
 }
 
-/// Whether the system says that there is no such file.
+/// Whether the error says that there is no such file.
 pub(super) fn absent(why: &io::Error) -> bool {
     matches!(why.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory)
 }

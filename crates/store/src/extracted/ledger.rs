@@ -1,4 +1,4 @@
-//! The ledger of a session: what was extracted and restored, a line of JSON each, append-only.
+//! A session's ledger: an append-only log of extractions and restores, one JSON line each.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -10,24 +10,24 @@ use super::record::{Extract, Record, Shared, Word};
 use super::spelling;
 use base::clock::Time;
 
-/// None before it.
+/// Marks an entry's first record.
 const FIRST: u32 = u32::MAX;
 
-/// What a ledger says of each value.
+/// The records of a ledger, with lookups by entry.
 #[derive(Debug, Clone, Default)]
 pub struct Ledger {
-    /// In their order.
+    /// All records, in order.
     pub records: Vec<Record>,
-    /// Where in `records` the last one of an entry is.
+    /// The index in `records` of an entry's last record.
     last: HashMap<Word, u32>,
-    /// For each record, where the one before it of its entry is.
+    /// For each record, the index of the entry's previous one.
     before: Vec<u32>,
-    /// Where in `records` those are whose rows have other ids than their entries.
+    /// The indexes of records whose row has another id than their entry, by row.
     moved: HashMap<Word, Vec<u32>>,
 }
 
 impl Ledger {
-    /// One that says this.
+    /// A ledger of these records.
     pub fn of(records: Vec<Record>) -> Self {
         let mut ledger = Self::default();
         for record in records {
@@ -36,7 +36,7 @@ impl Ledger {
         ledger
     }
 
-    /// Says this besides.
+    /// Appends a record.
     pub(super) fn push(&mut self, record: Record) {
         let at = u32::try_from(self.records.len()).unwrap_or(FIRST);
         let before = match self.last.entry(record.entry().clone()) {
@@ -53,16 +53,15 @@ impl Ledger {
         self.records.push(record);
     }
 
-    /// The last extraction that put this JSON at (entry, key), where one did: then it is a
-    /// placeholder.
+    /// The last extraction that put this JSON at (entry, key); `None` if it is not a placeholder.
     pub fn placeholder(&self, entry: &str, key: &str, json: &[u8]) -> Option<&Shared<Extract>> {
-        self.fitting(entry, key, json).first().copied()
+        self.find_placeholders(entry, key, json).first().copied()
     }
 
-    /// All of them, newest first. They may be of different content: of a session's older edition,
-    /// or of another file that has its ledger here. Where it was put in this place and another
-    /// program wrote the row anew, what the JSON says counts, not how it is spelt.
-    pub fn fitting(&self, entry: &str, key: &str, json: &[u8]) -> Vec<&Shared<Extract>> {
+    /// All such extractions, newest first. Their content may differ: from an older edition of the
+    /// session, or another file with the same ledger. If none matches byte for byte, our spelling
+    /// of the JSON counts, because another program may have rewritten the row.
+    pub fn find_placeholders(&self, entry: &str, key: &str, json: &[u8]) -> Vec<&Shared<Extract>> {
         let of_key = || {
             let extracts = self.newest_first(entry).filter_map(Record::extract);
             extracts.filter(|extract| *extract.key == *key && extract.placeholder.is_some())
@@ -78,11 +77,11 @@ impl Ledger {
         if !fitting.is_empty() {
             return fitting;
         }
-        spelling::ours(json).map_or(fitting, |ours| fits(&ours))
+        spelling::our_spelling(json).map_or(fitting, |ours| fits(&ours))
     }
 
-    /// The entries and keys of which something was ever extracted in a row, the oldest first.
-    pub fn of_row(&self, row: &str) -> Vec<(&Word, &Word)> {
+    /// The entries and keys of all extractions from a row, oldest first.
+    pub fn values_of_row(&self, row: &str) -> Vec<(&Word, &Word)> {
         let moved = self.moved.get(row).into_iter().flatten().copied();
         let own = self.places(row);
         let mut all: Vec<u32> = moved.chain(own).collect();
@@ -98,9 +97,9 @@ impl Ledger {
         found
     }
 
-    /// The last extraction of each value of an entry, in the order of the keys. Whether its
-    /// placeholder still is in the session only [`Ledger::placeholder`] says.
-    pub fn of_entry(&self, entry: &str) -> Vec<&Shared<Extract>> {
+    /// The last extraction of each value of an entry, sorted by key. Only [`Ledger::placeholder`]
+    /// says whether its placeholder still is in the session.
+    pub fn last_extracts(&self, entry: &str) -> Vec<&Shared<Extract>> {
         let mut last: Vec<&Shared<Extract>> = Vec::new();
         for extract in self.newest_first(entry).filter_map(Record::extract) {
             if last.iter().all(|known| known.key != extract.key) {
@@ -111,17 +110,17 @@ impl Ledger {
         last
     }
 
-    /// When an entry was restored last.
-    pub fn restored(&self, entry: &str) -> Option<Time> {
+    /// When an entry was last restored.
+    pub fn last_restored(&self, entry: &str) -> Option<Time> {
         self.newest_first(entry).find_map(|record| match record {
             Record::Restore { at, .. } => Some(*at),
             Record::Extract(_) | Record::Set(_) => None,
         })
     }
 
-    /// What was said last of whether an entry may be extracted, where its row doesn't say it
-    /// itself: null takes back what that says.
-    pub fn said(&self, entry: &str) -> Option<&Value> {
+    /// The extractable flag that was last set for an entry, unless its row has the flag itself.
+    /// Null withdraws what the row says.
+    pub fn extractable_flag(&self, entry: &str) -> Option<&Value> {
         let last = self.newest_first(entry).find_map(|record| match record {
             Record::Set(set) => Some(set),
             Record::Extract(_) | Record::Restore { .. } => None,
@@ -133,7 +132,7 @@ impl Ledger {
         self.records.get(usize::try_from(place).ok()?)
     }
 
-    /// Where the records of an entry are, newest first.
+    /// Indexes of an entry's records, newest first.
     fn places(&self, entry: &str) -> impl Iterator<Item = u32> {
         let before = |at: &u32| self.before.get(usize::try_from(*at).ok()?).copied();
         let last = self.last.get(entry).copied();

@@ -1,5 +1,5 @@
-//! Which sessions have a ledger, and what the ledgers of other sessions say of a row. Only what
-//! the system says is not there counts as absent: a ledger that can't be looked at is one.
+//! Lists the sessions with a ledger, and finds rows in other sessions' ledgers. Only "not found"
+//! counts as absent: an unreadable ledger is one.
 
 use crate::extracted::file::absent;
 use std::collections::{BTreeMap, HashSet};
@@ -9,19 +9,19 @@ use std::path::{Path, PathBuf};
 
 use super::{Extracted, Record, file, named, place};
 use crate::blocks::Root;
-use base::paths::safe_name;
+use base::paths::is_safe_name;
 
-/// The ledgers there are.
+/// All ledgers.
 #[derive(Debug, Default)]
 pub struct All {
-    /// Sessions that have one, sorted by agent and id; it may turn out that it can't be read.
+    /// Sessions with a ledger, sorted by agent and id. Reading one may still fail.
     pub found: Vec<Extracted>,
-    /// What can't be looked at, and may hold others.
+    /// Paths that could not be read, and may hold other ledgers.
     pub unread: Vec<(PathBuf, io::Error)>,
 }
 
-/// All sessions that have a ledger.
-pub fn all(root: &Root) -> All {
+/// Finds all sessions with a ledger.
+pub fn find_ledgers(root: &Root) -> All {
     below(&place(root))
 }
 
@@ -41,7 +41,7 @@ fn below(root: &Path) -> All {
 }
 
 impl All {
-    /// The folders in a folder that can be ours, sorted; none where there is no folder.
+    /// The folders with valid names in a folder, sorted; empty if it does not exist.
     fn folders(&mut self, folder: &Path) -> Vec<PathBuf> {
         let entries = match fs::read_dir(folder) {
             Ok(entries) => entries,
@@ -60,13 +60,13 @@ impl All {
                     continue;
                 }
             };
-            if !path.file_name().and_then(|name| name.to_str()).is_some_and(safe_name) {
+            if !path.file_name().and_then(|name| name.to_str()).is_some_and(is_safe_name) {
                 continue;
             }
             match fs::metadata(&path) {
                 Ok(meta) if meta.is_dir() => found.push(path),
                 Ok(_) => {}
-                // It may have been taken away since; a link that leads nowhere still is there.
+                // It may have been removed since. A dangling symlink still exists.
                 Err(e) if absent(&e) && fs::symlink_metadata(&path).is_err_and(|e| absent(&e)) => {}
                 Err(e) => self.unread.push((path, e)),
             }
@@ -76,26 +76,26 @@ impl All {
     }
 }
 
-/// What the ledgers of other sessions say of some rows.
+/// Records of some rows in the ledgers of other sessions.
 #[derive(Debug, Default)]
 pub struct Kin {
     /// Extractions of these rows.
     pub records: Vec<Record>,
-    /// Why something may be missing: ledgers that can't be read, each with its path.
+    /// Ledgers that could not be read, so that records may be missing. Each error has a path.
     pub unread: Vec<io::Error>,
-    /// Of which of these rows it can't be told whether a record is of them, each with why.
+    /// Rows for which it is unknown whether a record is theirs, each with the reason.
     pub unsure: BTreeMap<String, String>,
 }
 
 impl Extracted {
-    /// What the ledgers of other sessions say of rows with these ids: rows that a client copied
-    /// into a session of its own keep their ids.
-    pub fn kin(&self, rows: &HashSet<String>) -> Kin {
+    /// Finds records of rows with these ids in the ledgers of other sessions. Rows that a client
+    /// copied into its own session keep their ids.
+    pub fn related_records(&self, rows: &HashSet<String>) -> Kin {
         let All { found, unread } = below(&self.root);
         let mut kin = Kin::default();
         kin.unread.extend(unread.iter().map(|(path, why)| named(path, why)));
         for other in found.into_iter().filter(|other| other.folder != self.folder) {
-            kin.unread.extend(file::of_rows(&other.folder, rows, &mut kin.records).err());
+            kin.unread.extend(file::find_extracts(&other.folder, rows, &mut kin.records).err());
         }
         kin
     }

@@ -1,11 +1,9 @@
-//! What was extracted: objects, verified by the SHA-256 of their content, and a ledger a session
-//! that says which value each came from and what was put there. Both are on the disk before a
-//! session is touched.
+//! Extracted content: objects, verified by their SHA-256, and a ledger per session that says where
+//! each value came from and what replaced it. Both are on disk before a session changes.
 //!
-//! `<root>/extracted/objects/<n>.pack` and
-//! `<root>/extracted/sessions/<agent>/<session>/ledger.jsonl`. Whoever extracts or restores
-//! keeps [`Extracted::hold`] from the first [`Extracted::put`] until the session's file is
-//! written, so that no [`sweep()`] comes between.
+//! Paths: `<root>/extracted/objects/<n>.pack` and
+//! `<root>/extracted/sessions/<agent>/<session>/ledger.jsonl`. To keep [`sweep()`] out, a caller
+//! keeps [`Extracted::hold`] from the first [`Extracted::put`] until the session's file is written.
 #![allow(clippy::disallowed_methods, reason = "it owns what was extracted")]
 
 mod file;
@@ -29,18 +27,18 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 pub use ledger::Ledger;
-pub use list::{All, Kin, all};
+pub use list::{All, Kin, find_ledgers};
 pub use object::{Digest, Object};
 use packs::Pack;
 pub use record::{Extract, Record, Set, Shared, Word};
 pub use state::State;
-pub use sweep::{Amount, GiveUp, Held, Swept, forget, held, sweep};
+pub use sweep::{Amount, GiveUp, SessionNeeds, Swept, count_objects, forget, sweep};
 pub use words::Words;
 
 use crate::blocks::{Root, folder_name};
 use base::lock::{self, Lock};
 
-/// How long another process is waited for.
+/// How long to wait for another process.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// The extracted content of a session.
@@ -50,15 +48,15 @@ pub struct Extracted {
     pub root: PathBuf,
     /// `<root>/extracted/sessions/<agent>/<session>`.
     pub folder: PathBuf,
-    /// The pack that is written, once there is something to keep.
+    /// The pack being written; `None` until there is content.
     pack: Arc<Mutex<Option<Pack>>>,
-    /// The pack that is read.
+    /// The pack that was last read.
     open: Arc<Mutex<packs::Open>>,
 }
 
 impl Extracted {
-    /// That of a session; nothing is made.
-    pub fn of(root: &Root, agent: &str, session: &str) -> Self {
+    /// The content of a session; creates nothing.
+    pub fn for_session(root: &Root, agent: &str, session: &str) -> Self {
         let root = place(root);
         let folder = root.join("sessions").join(folder_name(agent)).join(folder_name(session));
         Self::at(root, folder)
@@ -68,28 +66,25 @@ impl Extracted {
         Self { root, folder, pack: Arc::default(), open: Arc::default() }
     }
 
-    /// `agent/session`, as the folders are called.
+    /// `agent/session`, by the folders' names.
     pub fn name(&self) -> String {
         let name = self.folder.strip_prefix(self.root.join("sessions")).unwrap_or(&self.folder);
         name.display().to_string()
     }
 
-    /// Holds the store against [`sweep()`], and lets others extract at the same time.
+    /// Keeps [`sweep()`] out of the store, while others can extract at the same time.
     ///
     /// # Errors
-    /// `WouldBlock` while content is being removed; what the system says.
+    /// `WouldBlock` while content is being removed.
     pub fn hold(&self) -> io::Result<Lock> {
         make(&self.root)?;
         lock::share(&sweep::lock(&self.root), PATIENCE)
             .map_err(|e| busy(&e, &self.root, "extracted content is being removed"))
     }
 
-    /// Keeps content, some JSON; what this value put before is kept once. Gives its id. It is on
-    /// the disk once [`Extracted::add`] has added a record that names it, and for others to be
-    /// found from then on: a write and a sync for each of thousands would take minutes.
-    ///
-    /// # Errors
-    /// What the system says.
+    /// Stores content, some JSON, and returns its id; duplicates are stored once. It is on disk,
+    /// and visible to others, only after [`Extracted::add`] adds a record that names it. A sync for
+    /// each of thousands of values would take minutes.
     pub fn put(&self, content: &[u8]) -> io::Result<Object> {
         let mut pack = self.pack();
         let put = match pack.as_mut() {
@@ -97,7 +92,7 @@ impl Extracted {
             None => pack.insert(Pack::begin(&self.root)?).put(content),
         };
         if put.is_err() {
-            // Nobody knows how far it was written.
+            // A failed write leaves the length of the pack unknown.
             let torn = pack.take();
             drop(pack);
             self.unless_named(torn);
@@ -105,34 +100,34 @@ impl Extracted {
         put.map(Object::In)
     }
 
-    /// Content that the ledger says was put there before, where it still is that: it needs not
-    /// be kept once more.
+    /// Whether an object from the ledger still has this content, so that it need not be stored
+    /// again.
     pub fn has(&self, object: &Object, content: &[u8]) -> bool {
         self.get(object).is_ok_and(|kept| kept == content)
     }
 
-    /// Removes what was put and what no record came to name, as the session could not be
-    /// written: retention alone would let go of it otherwise. Whoever asks for it still holds
-    /// the store.
-    pub fn forsake(&self) {
+    /// Removes what was put but named by no record, after the session could not be written. It
+    /// would stay otherwise: sweeps keep content that no ledger names. The caller still holds the
+    /// store.
+    pub fn discard_unnamed(&self) {
         let pack = self.pack().take();
         self.unless_named(pack);
     }
 
-    /// Removes a pack unless the ledger names it, or can't be read: no other one does.
+    /// Removes a pack, unless the ledger names it or is unreadable; no other ledger names it.
     fn unless_named(&self, pack: Option<Pack>) {
         let (Some(pack), Ok(ledger)) = (pack, self.ledger()) else { return };
         let objects = ledger.records.iter().filter_map(Record::object);
         if !objects.filter_map(|of| of.id().ok()).any(|id| id.pack == pack.number()) {
-            // What stays goes with its retention.
+            // A failure only leaves an unused pack.
             let _ = fs::remove_file(packs::path(&self.root, pack.number()));
         }
     }
 
-    /// Content by its id, verified.
+    /// Reads content by its id, and verifies it.
     ///
     /// # Errors
-    /// `NotFound` for what a sweep removed; `InvalidData` where it is not what its id says.
+    /// `NotFound` if a sweep removed it; `InvalidData` if it does not match its id.
     pub fn get(&self, object: &Object) -> io::Result<Vec<u8>> {
         let id = object.id()?;
         if let Some(own) = self.pack().as_mut().filter(|pack| pack.number() == id.pack) {
@@ -142,20 +137,17 @@ impl Extracted {
         packs::get(&self.root, &mut open, &id)
     }
 
-    /// Adds to the ledger. The objects that the records name are synced first, then the ledger.
+    /// Appends records to the ledger. First syncs the objects that they name.
     ///
     /// # Errors
-    /// `NotFound` where an object is not there; what the system says. The ledger is as it was
-    /// then.
+    /// `NotFound` if an object is missing. The ledger is unchanged then.
     pub fn add(&self, records: &[Record]) -> io::Result<()> {
         let objects = records.iter().filter_map(Record::object);
         self.add_all(&mut objects.into_iter(), &mut records.iter().cloned())
     }
 
-    /// The same of many records, made one by one; `objects` are those that they name.
-    ///
-    /// # Errors
-    /// As [`Extracted::add`].
+    /// Like [`Extracted::add`], for records that are made one by one; `objects` are those they
+    /// name.
     pub fn add_all(
         &self,
         objects: &mut dyn Iterator<Item = &Object>,
@@ -177,10 +169,10 @@ impl Extracted {
         file::append(&self.folder, &mut records)
     }
 
-    /// The ledger; a torn last line is passed over.
+    /// Reads the ledger; a torn last line is ignored.
     ///
     /// # Errors
-    /// What the system says; `InvalidData`, by line, for what is no record.
+    /// `InvalidData`, with the line, for a line that is not a record.
     pub fn ledger(&self) -> io::Result<Ledger> {
         file::read(&self.folder)
     }
@@ -190,12 +182,12 @@ impl Extracted {
     }
 }
 
-/// Where everything extracted lies.
+/// The folder of everything extracted.
 fn place(root: &Root) -> PathBuf {
     root.path().join("extracted")
 }
 
-/// Makes a folder and those above it, private to the user and on the disk.
+/// Creates a folder and its parents, private to the user, and syncs them.
 fn make(folder: &Path) -> io::Result<()> {
     if folder.is_dir() {
         return Ok(());
@@ -204,20 +196,20 @@ fn make(folder: &Path) -> io::Result<()> {
         make(above)?;
     }
     match fs::DirBuilder::new().mode(0o700).create(folder) {
-        // Another process was quicker.
+        // Another process created it first.
         Err(e) if e.kind() == io::ErrorKind::AlreadyExists && folder.is_dir() => {}
-        other => other.map_err(|e| Root::unusable(folder, &e))?,
+        other => other.map_err(|e| Root::folder_error(folder, &e))?,
     }
     folder.parent().map_or(Ok(()), settle)
 }
 
-/// Waits until the names in a folder are on the disk.
+/// Syncs the names in a folder.
 fn settle(folder: &Path) -> io::Result<()> {
-    // Some file systems refuse to sync a folder; the names themselves stand.
+    // Some file systems cannot sync a folder; the names in it are still there.
     File::open(folder).map(|folder| drop(folder.sync_all()))
 }
 
-/// What is in a folder; nothing where there is none.
+/// The paths in a folder; empty if it does not exist.
 fn entries(folder: &Path) -> io::Result<Vec<PathBuf>> {
     match fs::read_dir(folder) {
         Ok(entries) => entries.map(|entry| Ok(entry?.path())).collect(),

@@ -1,5 +1,5 @@
-//! What content is called: its digest, and where it lies. A ledger names tens of thousands, so
-//! they are numbers and not text.
+//! Object ids: a digest and a location. They are numbers, not text, because a ledger has tens of
+//! thousands of them.
 
 use std::fmt;
 use std::io;
@@ -13,12 +13,12 @@ use sha2::{Digest as _, Sha256};
 pub struct Digest([u8; 32]);
 
 impl Digest {
-    /// Of some bytes.
+    /// The digest of some bytes.
     pub fn of(bytes: &[u8]) -> Self {
         Self(Sha256::digest(bytes).into())
     }
 
-    /// From 64 small digits of hex; `None` for anything else.
+    /// Parses 64 lowercase hex digits.
     pub fn from_hex(hex: &str) -> Option<Self> {
         let mut bytes = [0; 32];
         if hex.len() != 64 {
@@ -39,7 +39,7 @@ fn digit(hex: u8) -> Option<u8> {
     }
 }
 
-/// In small hex.
+/// Lowercase hex.
 impl fmt::Display for Digest {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         const DIGITS: &[u8; 16] = b"0123456789abcdef";
@@ -58,16 +58,16 @@ impl fmt::Debug for Digest {
     }
 }
 
-/// Where content lies in a pack: `<sha256>-<pack>-<offset>-<length>`.
+/// A location in a pack: `<sha256>-<pack>-<offset>-<length>`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Id {
-    /// Of the content.
+    /// The digest of the content.
     pub digest: Digest,
-    /// Its pack: when that was begun, in nanoseconds since 1970, so that none is ever named twice.
+    /// The pack's number: its creation time in nanoseconds since 1970, which is never reused.
     pub pack: u64,
     /// Where in the pack it begins.
     pub offset: u64,
-    /// Its bytes.
+    /// Its length in bytes.
     pub length: u64,
 }
 
@@ -97,20 +97,20 @@ impl fmt::Display for Id {
     }
 }
 
-/// What a ledger names: content, or a text that names none.
+/// What a ledger names: stored content, or text that names none.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Object {
-    /// Content.
+    /// Stored content.
     In(Id),
-    /// Written by hand, or of something that was never put: it is nowhere.
+    /// Text that is no id: written by hand, or never stored.
     Nowhere(Box<str>),
 }
 
 impl Object {
-    /// Where it is.
+    /// The location of the content.
     ///
     /// # Errors
-    /// `InvalidData` for what names no content.
+    /// `InvalidData` for text that is no id.
     pub fn id(&self) -> io::Result<Id> {
         match self {
             Self::In(id) => Ok(*id),
@@ -118,7 +118,7 @@ impl Object {
         }
     }
 
-    /// Of its content: two objects may hold the same.
+    /// The digest of the content; two objects may share it.
     pub fn content(&self) -> Digest {
         match self {
             Self::In(id) => id.digest,
@@ -130,7 +130,7 @@ impl Object {
 impl From<&str> for Object {
     fn from(text: &str) -> Self {
         match text.parse::<Id>() {
-            // As it is written again, it must be the same.
+            // Only in the canonical spelling, so that it is written as it was read.
             Ok(id) if id.to_string() == text => Self::In(id),
             _ => Self::Nowhere(text.into()),
         }

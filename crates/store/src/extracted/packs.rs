@@ -1,8 +1,8 @@
-//! Packs: the content that one run extracted, one value behind the other. A file for each value
-//! would cost a hundred times what its bytes do. A pack is written by one process and never
-//! again but by a sweep, which makes holes in it: what stays keeps its place.
+//! Packs: the values that one run extracted, back to back in one file. A file per value would cost
+//! a hundred times its bytes. One process writes a pack once; only a sweep changes it, by making
+//! holes, so what stays keeps its offset.
 //!
-//! An object's id says where it is: `<sha256>-<pack>-<offset>-<length>`.
+//! An object's id is its location: `<sha256>-<pack>-<offset>-<length>`.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -16,13 +16,12 @@ use super::{make, named, settle};
 use base::atomic::NO_WAIT;
 use base::clock;
 
-/// The folder of the packs below that of what is extracted.
+/// The folder of the packs, inside that of extracted content.
 pub const NAME: &str = "objects";
 
-/// Bytes that are written at once.
+/// Bytes to write at a time.
 const BUFFER: usize = 256 * 1024;
 
-/// Where a pack lies.
 pub fn path(root: &Path, pack: u64) -> PathBuf {
     root.join(NAME).join(format!("{pack}.pack"))
 }
@@ -33,12 +32,12 @@ pub struct Pack {
     number: u64,
     out: BufWriter<File>,
     length: u64,
-    /// Content that is in it already, by its digest: copies are kept once.
+    /// Offset and length of the content already in it, by digest: duplicates are stored once.
     there: HashMap<Digest, (u64, u64)>,
 }
 
 impl Pack {
-    /// Begins a pack.
+    /// Creates a pack.
     pub fn begin(root: &Path) -> io::Result<Self> {
         make(&root.join(NAME))?;
         let mut number = clock::now().timestamp_nanos_opt().unwrap_or_default().unsigned_abs();
@@ -57,7 +56,7 @@ impl Pack {
         }
     }
 
-    /// Appends content.
+    /// Appends content, unless the pack already has it.
     pub fn put(&mut self, content: &[u8]) -> io::Result<Id> {
         let (digest, pack) = (Digest::of(content), self.number);
         let (offset, length) = match self.there.entry(digest) {
@@ -72,12 +71,11 @@ impl Pack {
         Ok(Id { digest, pack, offset, length })
     }
 
-    /// Its number.
     pub fn number(&self) -> u64 {
         self.number
     }
 
-    /// Hands everything to the system.
+    /// Flushes the buffer to the operating system.
     pub fn flush(&mut self) -> io::Result<()> {
         self.out.flush().map_err(|e| failed(self.number, &e))
     }
@@ -87,10 +85,10 @@ fn failed(pack: u64, why: &io::Error) -> io::Error {
     io::Error::new(why.kind(), format!("{pack}.pack: {why}"))
 }
 
-/// A pack that is read, by its number: the values of a session are mostly in one.
+/// The pack that was last read, with its number: most values of a session are in one.
 pub type Open = Option<(u64, File)>;
 
-/// Content, verified; its pack stays open.
+/// Reads content and verifies it; its pack stays open.
 pub fn get(root: &Path, known: &mut Open, id: &Id) -> io::Result<Vec<u8>> {
     let path = path(root, id.pack);
     let gone = || {
@@ -107,7 +105,7 @@ pub fn get(root: &Path, known: &mut Open, id: &Id) -> io::Result<Vec<u8>> {
     let Some((_, file)) = known else { return Err(gone()) };
     let meta = file.metadata()?;
     if meta.nlink() == 0 {
-        // A sweep took it, or somebody put another one in its place.
+        // A sweep removed the pack, or somebody replaced it.
         *known = None;
         return if path.exists() { get(root, known, id) } else { Err(gone()) };
     }
@@ -121,22 +119,21 @@ pub fn get(root: &Path, known: &mut Open, id: &Id) -> io::Result<Vec<u8>> {
         return Err(gone());
     }
     let why = format!(
-        "{}: damaged: what is at {} is not what was extracted; a copy from a backup heals it",
+        "{}: damaged: the content at byte {} does not match its digest; restore this file from a backup",
         path.display(),
         id.offset
     );
     Err(io::Error::new(io::ErrorKind::InvalidData, why))
 }
 
-/// Whether an object still is where it was put, by its first byte: no JSON begins with
-/// zero.
+/// Whether an object is still there, by its first byte: JSON never begins with a zero byte.
 pub fn is_there(file: &File, id: &Id) -> bool {
     let mut first = [0];
     id.length > 0 && file.read_exact_at(&mut first, id.offset).is_ok() && first != [0]
 }
 
-/// Makes sure that objects are there, and waits until they are on the disk.
-/// Of what was put into the pack `own` just now, its length says enough.
+/// Checks that objects exist, and syncs their packs. For the pack `own`, which was just written,
+/// its length is enough.
 pub fn sync(root: &Path, own: Option<u64>, ids: &mut dyn Iterator<Item = Id>) -> io::Result<()> {
     let mut packs: HashMap<u64, (PathBuf, File, u64)> = HashMap::new();
     for id in ids {
@@ -161,7 +158,7 @@ pub fn sync(root: &Path, own: Option<u64>, ids: &mut dyn Iterator<Item = Id>) ->
     if packs.is_empty() { Ok(()) } else { settle(&root.join(NAME)) }
 }
 
-/// The packs there are: number and path. One that can't be looked at is an error: it may be one.
+/// All packs, by number and path. An unreadable path is an error, because it may be a pack.
 pub fn all(root: &Path) -> io::Result<Vec<(u64, PathBuf)>> {
     let mut found = Vec::new();
     for path in super::entries(&root.join(NAME))? {
@@ -185,8 +182,7 @@ pub fn open(path: &Path) -> io::Result<File> {
     Ok(file)
 }
 
-/// Gives back to the system what lies outside of `kept`, ranges of offset and length: reads as
-/// zeros from then on.
+/// Frees the disk space outside of `kept`, ranges of offset and length. It reads as zeros then.
 pub fn punch(path: &Path, kept: &mut [(u64, u64)]) -> io::Result<()> {
     use rustix::fs::{FallocateFlags, fallocate};
     let file = OpenOptions::new().write(true).custom_flags(NO_WAIT).open(path)?;
@@ -197,7 +193,7 @@ pub fn punch(path: &Path, kept: &mut [(u64, u64)]) -> io::Result<()> {
         if offset > from {
             let flags = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
             if fallocate(&file, flags, from, offset - from).is_err() {
-                // A file system without holes: the content goes all the same.
+                // The file system has no holes: overwrite the content instead.
                 zeros(&file, from, offset)?;
             }
         }

@@ -1,5 +1,5 @@
-//! A line of the ledger, in memory: words and files that many records name are kept once, and
-//! what is hex in the file is bytes here.
+//! Ledger records in memory: texts and paths that many records share are stored once, and hex
+//! digests as bytes.
 
 use std::borrow::Borrow;
 use std::fmt;
@@ -13,11 +13,11 @@ use serde_json::Value;
 use super::object::{Digest, Object};
 use base::clock::Time;
 
-/// A text, or a path, of which a record has its part: it is written as it is.
+/// A shared text or path; it is serialized like a plain one.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Shared<T: ?Sized>(Arc<T>);
 
-/// A text that many records have.
+/// A text that many records share.
 pub type Word = Shared<str>;
 
 impl<T: ?Sized> Clone for Shared<T> {
@@ -83,27 +83,27 @@ impl From<Extract> for Shared<Extract> {
 }
 
 impl Shared<Extract> {
-    /// To be changed: a copy, where others have it too.
-    pub fn own(&mut self) -> &mut Extract {
+    /// Mutable access; makes a copy if others share the value.
+    pub fn make_mut(&mut self) -> &mut Extract {
         Arc::make_mut(&mut self.0)
     }
 }
 
-/// A value that went into the store.
+/// A value that was moved into the store.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Extract {
     /// Its entry.
     pub entry: Word,
     /// Its key.
     pub key: Word,
-    /// The object: the SHA-256 of its raw JSON, and where that is kept.
+    /// The object: the SHA-256 of the raw JSON, and its location.
     pub object: Object,
-    /// Bytes of it.
+    /// Its size in bytes.
     pub bytes: u64,
-    /// Of the raw JSON that was put in its place; none where nothing was.
+    /// The digest of the raw JSON that replaced it; `None` if nothing did.
     #[serde(serialize_with = "hex")]
     pub placeholder: Option<Digest>,
-    /// Its tool, where it has one.
+    /// Its tool, if any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tool: Option<Word>,
     /// `thinking`, `tool_result`, …
@@ -112,8 +112,8 @@ pub struct Extract {
     pub at: Time,
     /// The session's file.
     pub file: Shared<Path>,
-    /// The row it is in, where that has another id than the entry: placeholders that a new
-    /// session of Claude Code's takes over name the rows of the sessions before.
+    /// The row it is in, if that has another id than the entry. Placeholders that a new session of
+    /// Claude Code copies name rows of earlier sessions.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub row: Option<Word>,
 }
@@ -124,13 +124,13 @@ impl Extract {
         self.row.as_ref().unwrap_or(&self.entry)
     }
 
-    /// SHA-256 of the content that was extracted: two objects may hold the same.
+    /// SHA-256 of the extracted content; two objects may share it.
     pub fn content(&self) -> Digest {
         self.object.content()
     }
 }
 
-/// Nothing is an empty text.
+/// `None` is an empty text.
 #[expect(clippy::ref_option, reason = "serde's way to call it")]
 fn hex<S: Serializer>(digest: &Option<Digest>, serializer: S) -> Result<S::Ok, S::Error> {
     match digest {
@@ -143,9 +143,9 @@ fn hex<S: Serializer>(digest: &Option<Digest>, serializer: S) -> Result<S::Ok, S
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "did", rename_all = "kebab-case")]
 pub enum Record {
-    /// A value went into the store.
+    /// A value was moved into the store.
     Extract(Shared<Extract>),
-    /// Values came back.
+    /// Values were restored.
     Restore {
         /// Their entry.
         entry: Word,
@@ -153,26 +153,26 @@ pub enum Record {
         keys: Vec<Word>,
         /// When.
         at: Time,
-        /// The call that asked was redacted.
+        /// Whether the call that asked for them was redacted.
         redacted: bool,
     },
-    /// Somebody said of an entry whether it may be extracted, while its row could not be written.
+    /// An entry's extractable flag was set while its row could not be written.
     Set(Box<Set>),
 }
 
-/// What was said of an entry in its row's place.
+/// An extractable flag that is stored here instead of in the entry's row.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Set {
     /// The entry, by the id of its row.
     pub entry: Word,
-    /// What `_extractable` would be in the row: true, false, a number of messages; null takes
-    /// back what was said.
+    /// The value of `_extractable`: true, false, a number of messages; null withdraws what was
+    /// said.
     pub value: Value,
     /// When.
     pub at: Time,
     /// The session's file.
     pub file: Shared<Path>,
-    /// The row says it itself now, or what holds: what was said before is over.
+    /// Whether the row now has the right flag itself, so that earlier records are void.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub in_row: bool,
 }
@@ -184,12 +184,12 @@ impl From<Extract> for Record {
 }
 
 impl Record {
-    /// What a record says of a placeholder's JSON.
+    /// The digest of a placeholder's JSON, as in a record.
     pub fn digest(json: &[u8]) -> Digest {
         Digest::of(json)
     }
 
-    /// What it says of an extraction, where it is of one.
+    /// The extraction, if it is one.
     pub fn extract(&self) -> Option<&Shared<Extract>> {
         if let Self::Extract(extract) = self { Some(extract) } else { None }
     }
@@ -203,12 +203,12 @@ impl Record {
         }
     }
 
-    /// Its object.
+    /// Its object, if it has one.
     pub fn object(&self) -> Option<&Object> {
         self.extract().map(|extract| &extract.object)
     }
 
-    /// When it was.
+    /// When it was made.
     pub fn at(&self) -> Time {
         match self {
             Self::Extract(extract) => extract.at,

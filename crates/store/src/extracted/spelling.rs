@@ -1,5 +1,5 @@
-//! Placeholders in rows that another program read and wrote anew: with other escapes, blanks and
-//! order of names it is the same text.
+//! Placeholders in rows that another program rewrote: the same text with other escapes, whitespace
+//! or field order.
 
 use std::borrow::Cow;
 
@@ -7,17 +7,17 @@ use memchr::memmem;
 use serde::Deserialize;
 use serde_json::json;
 
-/// How one begins.
+/// How a placeholder begins.
 const BEGIN: &str = "[[extracted-";
 
-/// How an escape of a character begins that needs none.
+/// How an unnecessary escape begins.
 const ESCAPE: &[u8] = b"\\u00";
 
-/// Bytes that it takes at most with its quote: an escape writes a character in six.
+/// The longest spelling of that beginning in bytes, with its quote: an escape takes six bytes.
 const SPELT: usize = 1 + 6 * BEGIN.len();
 
-/// What stands in the place of a block that went whole. Names that stand twice are an error, and
-/// so are others: then it is another block.
+/// The block that replaces a block extracted whole. Duplicate or other fields are errors: then it
+/// is another block.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Block<'j> {
@@ -27,8 +27,8 @@ struct Block<'j> {
     text: Cow<'j, str>,
 }
 
-/// The same as it is put there, for what may be a placeholder in another spelling.
-pub fn ours(json: &[u8]) -> Option<Vec<u8>> {
+/// Our spelling of JSON that may be a placeholder; `None` if it is none, or is spelled so already.
+pub fn our_spelling(json: &[u8]) -> Option<Vec<u8>> {
     let has = |json: &[u8], what| memmem::find(json, what).is_some();
     let may = |json: &[u8]| has(json, BEGIN.as_bytes()) || has(json, ESCAPE);
     let ours = match json.first()? {
@@ -56,20 +56,24 @@ mod tests {
         let string = serde_json::to_vec(text).unwrap();
         let block = serde_json::to_vec(&json!({ "type": "text", "text": text })).unwrap();
         let other = r#""[[extracted-\u00e9]] 2 KB. It begins: \u00aba\/b\u00bb""#;
-        assert_eq!(ours(other.as_bytes()), Some(string.clone()));
+        assert_eq!(our_spelling(other.as_bytes()), Some(string.clone()));
         for odd in [r"\u005b\u005Bextracted-", r"[\u005bextr\u0061cted\u002d"] {
             let other = other.replace("[[extracted-", odd);
-            assert_eq!(ours(other.as_bytes()), Some(string.clone()), "{odd}");
+            assert_eq!(our_spelling(other.as_bytes()), Some(string.clone()), "{odd}");
             let other = format!("{{\"type\":\"text\",\"text\":{other}}}");
-            assert_eq!(ours(other.as_bytes()), Some(block.clone()), "{odd}");
+            assert_eq!(our_spelling(other.as_bytes()), Some(block.clone()), "{odd}");
         }
         for names in [["type", "text"], ["text", "type"]] {
             let value = |name: &str| if name == "type" { r#""text""# } else { other };
             let [one, two] = names.map(|name| format!("\"{name}\": {}", value(name)));
             let spaced = format!("{{{one}, {two}}}");
-            assert_eq!(ours(spaced.as_bytes()), Some(block.clone()), "{spaced}");
+            assert_eq!(our_spelling(spaced.as_bytes()), Some(block.clone()), "{spaced}");
         }
-        assert_eq!((ours(&string), ours(&block)), (None, None), "they are that already");
+        assert_eq!(
+            (our_spelling(&string), our_spelling(&block)),
+            (None, None),
+            "they are that already"
+        );
     }
 
     #[test]
@@ -86,7 +90,7 @@ mod tests {
             r#"["[[extracted-\u00e9]]"]"#,
             "",
         ] {
-            assert_eq!(ours(json.as_bytes()), None, "{json}");
+            assert_eq!(our_spelling(json.as_bytes()), None, "{json}");
         }
     }
 }

@@ -1,6 +1,6 @@
-//! Removing content that the user gave up: what no placeholder of the sessions that ledgers name
-//! needs, and what belongs to sessions whose files are not found. Nothing calls this by itself.
-//! What can't be looked at may need anything, so it keeps everything that is in doubt.
+//! Removes content that the user gave up: what no placeholder of a known session needs, and content
+//! of sessions whose files are gone. It only runs on request. What cannot be read may need
+//! anything, so it keeps everything in doubt.
 
 mod forget;
 mod needs;
@@ -14,7 +14,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-pub use self::forget::{forget, held};
+pub use self::forget::{count_objects, forget};
 use self::needs::Needs;
 pub use self::swept::{Amount, Swept};
 use super::object::Id;
@@ -27,37 +27,37 @@ use base::lock as locks;
 
 /// What a session needs.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Held {
+pub enum SessionNeeds {
     /// These objects.
     Needs(Vec<String>),
-    /// Nothing: it is gone.
+    /// Nothing: its file is gone.
     Gone,
-    /// That can't be told.
+    /// This is unknown.
     Unknown,
 }
 
-/// What the session in a file needs, by a ledger that names it.
-pub type Ask<'a> = &'a mut dyn FnMut(&Path, &Ledger) -> Held;
+/// Returns what the session in a file needs, according to a ledger that names it.
+pub type Ask<'a> = &'a mut dyn FnMut(&Path, &Ledger) -> SessionNeeds;
 
-/// Whose content goes although placeholders of it may be left.
+/// Whose content is removed although placeholders of it may remain.
 #[derive(Debug, Clone, Copy)]
 pub enum GiveUp<'a> {
-    /// That of sessions whose files are gone: they may have moved to where nobody looks.
+    /// Sessions whose files are gone; they may have moved to an unknown place.
     Missing,
-    /// That of these sessions, as `agent/id`, wherever their files are.
+    /// These sessions, as `agent/id`, wherever their files are.
     These(&'a BTreeSet<String>),
 }
 
-/// The lock that a sweep takes alone and extractions share.
+/// The lock that a sweep holds exclusively and extractions share.
 pub fn lock(root: &Path) -> PathBuf {
     root.join(".lock")
 }
 
-/// Removes objects that no live placeholder needs and that were last extracted or restored
-/// before `older`.
+/// Removes objects that no live placeholder needs and that were last extracted or restored before
+/// `older`.
 ///
 /// # Errors
-/// `WouldBlock` while another process extracts or restores; what the system says.
+/// `WouldBlock` while another process extracts or restores.
 pub fn sweep(
     root: &Root,
     older: Time,
@@ -81,7 +81,7 @@ pub fn sweep(
     let mut swept = Swept::default();
     let mut by_pack: HashMap<u64, Vec<(Id, String)>> = HashMap::new();
     for object in judge.needs.used.keys() {
-        // What is named wrong is nowhere.
+        // An invalid id names no content.
         let Ok(id) = object.parse::<Id>() else { continue };
         by_pack.entry(id.pack).or_default().push((id, object.clone()));
     }
@@ -117,11 +117,11 @@ enum Fate {
     Goes,
 }
 
-/// Says what becomes of objects.
+/// Decides what becomes of objects.
 struct Judge {
     needs: Needs,
     older: Time,
-    /// Objects that go, or would.
+    /// Objects that are removed, or would be.
     going: BTreeSet<String>,
     /// Objects that stay.
     staying: BTreeSet<String>,
@@ -138,8 +138,8 @@ impl Judge {
     }
 }
 
-/// Removes of a pack what does not stay. What no ledger names stays: a run was killed, or a ledger
-/// was lost, and nobody can say which session it belongs to.
+/// Removes from a pack what does not stay. Content that no ledger names stays: after a killed run
+/// or a lost ledger, nobody knows which session it belongs to.
 fn pack(
     path: &Path,
     ids: Vec<(Id, String)>,
@@ -156,7 +156,7 @@ fn pack(
     }
     let (mut kept, mut gone) = (unnamed(&ids, length), 0);
     for (id, object) in ids {
-        // A sweep may have taken it before.
+        // An earlier sweep may have removed it.
         if id.length > 0 && !packs::is_there(&file, &id) {
             continue;
         }
@@ -181,7 +181,7 @@ fn pack(
     }
 }
 
-/// What no ledger names of a pack of so many bytes, as offsets and lengths.
+/// The ranges of a pack that no ledger names, as offsets and lengths.
 fn unnamed(ids: &[(Id, String)], end: u64) -> Vec<(u64, u64)> {
     let mut named: Vec<(u64, u64)> = ids.iter().map(|(id, _)| (id.offset, id.length)).collect();
     named.sort_unstable();

@@ -1,4 +1,4 @@
-//! What is kept comes back as it was or with a word, and nothing goes that is needed.
+//! Content comes back unchanged or with an error, and nothing that is needed is removed.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -18,7 +18,7 @@ pub(super) struct Scene {
 pub(super) fn scene() -> Scene {
     let dir = tempfile::tempdir().unwrap();
     let root = Root::new(dir.path().join("store"));
-    let extracted = Extracted::of(&root, "main", "s-1");
+    let extracted = Extracted::for_session(&root, "main", "s-1");
     Scene { dir, root, extracted }
 }
 
@@ -66,7 +66,7 @@ fn content_comes_back_and_only_its_user_can_read_it() {
         assert_eq!(mode(pack(&scene, &id).parent().unwrap()), 0o700);
         assert_eq!(mode(&scene.extracted.root), 0o700);
     }
-    let other = Extracted::of(&scene.root, "main", "s-1");
+    let other = Extracted::for_session(&scene.root, "main", "s-1");
     let (one, two) = (other.put(b"x").unwrap(), scene.extracted.put(b"x").unwrap());
     assert_ne!(pack(&scene, &one), pack(&scene, &two), "each writer has its own");
     let objects = scene.extracted.root.join("objects");
@@ -78,19 +78,19 @@ fn what_a_refused_run_put_goes_unless_a_record_names_it() {
     let scene = scene();
     let packs = || fs::read_dir(scene.extracted.root.join("objects")).unwrap().count();
     let id = scene.extracted.put(b"content").unwrap();
-    scene.extracted.forsake();
+    scene.extracted.discard_unnamed();
     assert_eq!(packs(), 0);
     assert!(scene.extracted.get(&id).is_err());
     let id = scene.extracted.put(b"content").unwrap();
     scene.extracted.add(&[extract("e", "k", &id, b"p")]).unwrap();
-    scene.extracted.forsake();
+    scene.extracted.discard_unnamed();
     assert_eq!((packs(), scene.extracted.get(&id).unwrap()), (1, b"content".to_vec()));
     assert!(scene.extracted.has(&id, b"content"));
     assert!(!scene.extracted.has(&id, b"another"));
-    // A ledger that can't be read may name it.
+    // An unreadable ledger may name it.
     scene.extracted.put(b"more").unwrap();
     fs::write(scene.extracted.folder.join("ledger.jsonl"), "no record\n").unwrap();
-    scene.extracted.forsake();
+    scene.extracted.discard_unnamed();
     assert_eq!(packs(), 2);
 }
 
@@ -164,10 +164,11 @@ fn what_is_a_placeholder_is_said_by_the_ledger_alone() {
     assert_eq!(object("g", "content", put), None);
     assert_eq!(object("f", "content", br#""[[extracted-f]]""#), None);
     assert_eq!(object("e", "content", br#""see [[extracted-e]] 9 KB""#), None);
-    assert_eq!((ledger.restored("e"), ledger.restored("f")), (Some(time(5)), None));
-    let keys: Vec<String> = ledger.of_entry("e").iter().map(|of| of.object.to_string()).collect();
+    assert_eq!((ledger.last_restored("e"), ledger.last_restored("f")), (Some(time(5)), None));
+    let keys: Vec<String> =
+        ledger.last_extracts("e").iter().map(|of| of.object.to_string()).collect();
     assert_eq!(keys, ["second", "copy"]);
-    assert!(ledger.of_entry("x").is_empty());
+    assert!(ledger.last_extracts("x").is_empty());
 }
 
 #[test]
@@ -176,39 +177,42 @@ fn a_placeholder_of_several_contents_is_known_as_such() {
     let records =
         ["a", "b", "a"].map(|content| extract("e", "k", &*of(content.parse().unwrap()), b"p"));
     let ledger = Ledger::of(records.to_vec());
-    let fitting = ledger.fitting("e", "k", b"p");
+    let fitting = ledger.find_placeholders("e", "k", b"p");
     let contents: Vec<String> = fitting.iter().map(|of| of.content().to_string()).collect();
     assert_eq!(contents, ["a".repeat(64), "b".repeat(64), "a".repeat(64)]);
-    assert!(ledger.fitting("e", "k", b"q").is_empty() && ledger.fitting("f", "k", b"p").is_empty());
+    assert!(
+        ledger.find_placeholders("e", "k", b"q").is_empty()
+            && ledger.find_placeholders("f", "k", b"p").is_empty()
+    );
 }
 
 #[test]
 fn rows_are_found_in_the_ledgers_of_other_sessions() {
     let scene = scene();
-    let other = Extracted::of(&scene.root, "pi", "s-9");
+    let other = Extracted::for_session(&scene.root, "pi", "s-9");
     let id = scene.extracted.put(b"content").unwrap();
     let mut moved = extract("e", "k", &id, b"p");
     if let Record::Extract(extract) = &mut moved {
-        extract.own().row = Some("r".into());
+        extract.make_mut().row = Some("r".into());
     }
     let records = [extract("e", "k", &id, b"p"), moved.clone(), restore("e", "k", time(1))];
     scene.extracted.add(&[extract("r", "own", &id, b"p")]).unwrap();
     other.add(&records).unwrap();
     let rows = |ids: &[&str]| ids.iter().map(|id| (*id).to_owned()).collect();
     let kin = |ids: &[&str]| {
-        let kin = scene.extracted.kin(&rows(ids));
+        let kin = scene.extracted.related_records(&rows(ids));
         assert!(kin.unread.is_empty(), "{:?}", kin.unread);
         kin.records
     };
     assert_eq!(kin(&["r", "x"]), [moved]);
     assert_eq!(kin(&["e"]), records[..1]);
     assert!(kin(&["x"]).is_empty());
-    // A broken line is told, and what the others say is known.
+    // A broken line is reported, and the other records are found.
     let ledger = other.folder.join("ledger.jsonl");
     let text = fs::read_to_string(&ledger).unwrap();
     for torn in ["", "{\"did\":\"extr"] {
         fs::write(&ledger, format!("no record\n{text}{torn}")).unwrap();
-        let kin = scene.extracted.kin(&rows(&["e"]));
+        let kin = scene.extracted.related_records(&rows(&["e"]));
         assert_eq!(kin.records, records[..1]);
         let [why] = &kin.unread[..] else { panic!("{:?}", kin.unread) };
         let why = why.to_string();
@@ -216,7 +220,7 @@ fn rows_are_found_in_the_ledgers_of_other_sessions() {
     }
     fs::remove_file(&ledger).unwrap();
     std::os::unix::fs::symlink("nowhere", &ledger).unwrap();
-    let kin = scene.extracted.kin(&rows(&["e"]));
+    let kin = scene.extracted.related_records(&rows(&["e"]));
     assert!(kin.records.is_empty() && kin.unread[0].to_string().contains("s-9"), "{kin:?}");
 }
 
@@ -231,7 +235,7 @@ fn a_torn_last_line_is_passed_over_and_a_wrong_one_named() {
     let whole = fs::read(&path).unwrap();
     for cut in 0..=whole.len() {
         fs::write(&path, [&whole[..], &whole[..cut]].concat()).unwrap();
-        // Only the line break may be missing from a record.
+        // Only the newline may be missing from a complete record.
         let there = 1 + usize::from(cut + 1 >= whole.len());
         assert_eq!(scene.extracted.ledger().unwrap().records.len(), there, "{cut}");
         scene.extracted.add(&one).unwrap();
@@ -247,7 +251,7 @@ fn a_torn_last_line_is_passed_over_and_a_wrong_one_named() {
 fn a_record_reads_as_it_is_documented() {
     let mut record = extract("e", "message.content.0.text", "o", b"p");
     if let Record::Extract(extract) = &mut record {
-        extract.own().tool = None;
+        extract.make_mut().tool = None;
     }
     let json = serde_json::to_string(&record).unwrap();
     assert_eq!(
@@ -268,15 +272,15 @@ fn a_record_reads_as_it_is_documented() {
 #[test]
 fn sessions_are_listed_by_their_ledgers() {
     let scene = scene();
-    assert!(all(&scene.root).found.is_empty());
+    assert!(find_ledgers(&scene.root).found.is_empty());
     let id = scene.extracted.put(b"content").unwrap();
     scene.extracted.get(&id).unwrap();
     for (agent, session) in [("main", "s-2"), ("a/b", "s-1"), ("main", "s-1")] {
-        let of = Extracted::of(&scene.root, agent, session);
+        let of = Extracted::for_session(&scene.root, agent, session);
         of.add(&[extract("e", "k", &id, b"p")]).unwrap();
     }
     fs::create_dir_all(scene.extracted.root.join("sessions/main/empty")).unwrap();
-    let names: Vec<String> = all(&scene.root).found.iter().map(Extracted::name).collect();
+    let names: Vec<String> = find_ledgers(&scene.root).found.iter().map(Extracted::name).collect();
     assert_eq!(names.len(), 3);
     assert!(names[0].starts_with("a-b-") && names[0].ends_with("/s-1"), "{names:?}");
     assert_eq!(names[1..], ["main/s-1", "main/s-2"]);

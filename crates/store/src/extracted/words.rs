@@ -1,4 +1,4 @@
-//! Records as they are read from a ledger's lines, with words and files that were read before.
+//! Parses ledger lines into records that share their texts and paths.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -12,11 +12,11 @@ use super::object::{Digest, Object};
 use super::record::{Extract, Record, Set, Shared, Word};
 use base::clock::Time;
 
-/// A text of a line: as it stands there, where nothing in it is escaped.
+/// A text of a line, borrowed from it unless it has escapes.
 #[derive(Deserialize)]
 struct Text<'l>(#[serde(borrow)] Cow<'l, str>);
 
-/// A line as it stands in the file.
+/// A line of the file.
 #[derive(Deserialize)]
 struct Line<'l> {
     #[serde(borrow)]
@@ -46,12 +46,12 @@ struct Line<'l> {
     in_row: Option<bool>,
 }
 
-/// Null says something, too.
+/// Makes null a value, different from a missing field.
 fn said<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
     Value::deserialize(deserializer).map(Some)
 }
 
-/// Words and files of records: each is kept once.
+/// Texts and paths of records, each stored once.
 #[derive(Debug, Default)]
 pub struct Words {
     words: HashSet<Word>,
@@ -59,19 +59,13 @@ pub struct Words {
 }
 
 impl Words {
-    /// The record on a line.
-    ///
-    /// # Errors
-    /// What is no record.
+    /// Parses a record.
     pub(super) fn record(&mut self, line: &[u8]) -> Result<Record, serde_json::Error> {
         let line: Line = serde_json::from_slice(line)?;
         self.of(line)
     }
 
-    /// The record of an extraction that is in one of these rows.
-    ///
-    /// # Errors
-    /// What is no record.
+    /// Parses a record if it is an extraction in one of these rows.
     pub(super) fn of_rows(
         &mut self,
         line: &[u8],
@@ -125,7 +119,7 @@ impl Words {
         }
     }
 
-    /// A word, the same as before.
+    /// Interns a text: equal texts share one allocation.
     pub fn word(&mut self, text: &str) -> Word {
         if let Some(word) = self.words.get(text) {
             return word.clone();

@@ -1,4 +1,4 @@
-//! What surgery wrote: the log that `undo` and `inject` read.
+//! The log of what surgery wrote; `undo` and `inject` read it.
 
 use rusqlite::params;
 use serde::{Deserialize, Serialize};
@@ -14,36 +14,35 @@ pub struct Export {
     pub id: String,
     /// When it was made.
     pub made: Time,
-    /// What was done, as a verb would say it: `compress-before 2026-03-19T10:23Z`.
+    /// The operation as on the command line: `compress-before 2026-03-19T10:23Z`.
     pub operation: String,
     /// The file.
     pub path: String,
-    /// Its size as it was written.
+    /// Its size when it was written.
     pub bytes: u64,
-    /// Its SHA-256 as it was written, in hex; empty where it has a mark.
+    /// Its SHA-256 when it was written, in hex; empty if it has a mark.
     pub sha256: String,
-    /// When it was taken back.
+    /// When it was undone.
     pub undone: Option<Time>,
-    /// What else is to be known of it.
+    /// Further details.
     pub detail: Detail,
 }
 
-/// What an export was made of.
+/// Details of an export.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Detail {
-    /// What the file was as it was written. Its time of the last change is 0 until it has its
-    /// name.
+    /// The file's mark when it was written. Its modification time is 0 until it has its final name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mark: Option<Mark>,
     /// The sessions it was made from: agent and id.
     pub sources: Vec<(String, String)>,
-    /// The files that were written into the folder beside it.
+    /// The files written into the folder beside it.
     pub companions: Vec<Beside>,
-    /// The rounds its index tables name: source, by its place in `sources`, and number.
+    /// The rounds its index tables name: the position in `sources`, and the round's number.
     pub index: Vec<(usize, u32)>,
-    /// The same by what they are of, with those of tables that came along in kept rounds.
-    /// Empty in records of before 2026-11-22, too.
+    /// The same by session, including the tables in kept rounds. Empty in records from before
+    /// 2026-11-22, too.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tables: Vec<Numbers>,
 }
@@ -51,20 +50,20 @@ pub struct Detail {
 /// Rounds of a session that an index table names.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Numbers {
-    /// Who ran the session.
+    /// The agent that ran the session.
     pub agent: String,
     /// Its id.
     pub session: String,
-    /// Which edition of it ([`crate::blocks::identity`]), where that is known.
+    /// Its edition ([`crate::blocks::identity`]), if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub blocks: Option<u64>,
-    /// From which to which, both included.
+    /// Ranges of rounds, both ends included.
     pub rounds: Vec<(u32, u32)>,
 }
 
 impl Numbers {
-    /// Those of these numbers.
-    pub fn of(
+    /// Groups round numbers into ranges.
+    pub fn from_seqs(
         agent: &str,
         session: &str,
         blocks: Option<u64>,
@@ -80,49 +79,46 @@ impl Numbers {
         Self { agent: agent.to_owned(), session: session.to_owned(), blocks, rounds }
     }
 
-    /// Whether the round is one of them.
+    /// Whether the round is among them.
     pub fn names(&self, seq: u32) -> bool {
         self.rounds.iter().any(|(from, to)| (*from..=*to).contains(&seq))
     }
 }
 
 impl Detail {
-    /// The rounds that numbers in its tables mean.
+    /// The rounds that the numbers in its tables mean.
     pub fn numbers(&self) -> Vec<Numbers> {
         if !self.tables.is_empty() {
             return self.tables.clone();
         }
         let of = |(number, (agent, session)): (usize, &(String, String))| {
             let seqs = self.index.iter().filter(|(source, _)| *source == number);
-            Numbers::of(agent, session, None, seqs.map(|(_, seq)| *seq))
+            Numbers::from_seqs(agent, session, None, seqs.map(|(_, seq)| *seq))
         };
         let all = self.sources.iter().enumerate().map(of);
         all.filter(|numbers| !numbers.rounds.is_empty()).collect()
     }
 }
 
-/// A file that was written beside an export.
+/// A file written beside an export.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Beside {
     /// The file.
     pub path: String,
-    /// Its size as it was written.
+    /// Its size when it was written.
     pub bytes: u64,
-    /// Its SHA-256 as it was written, in hex; empty where it has a mark.
+    /// Its SHA-256 when it was written, in hex; empty if it has a mark.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub sha256: String,
-    /// What it was as it was written.
+    /// Its mark when it was written.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mark: Option<Mark>,
 }
 
 impl Index {
-    /// Notes an export.
-    ///
-    /// # Errors
-    /// [`enum@Error`]; one of that id is there.
+    /// Adds an export to the log; fails if its id is already there.
     pub fn add_export(&self, export: &Export) -> Result<(), Error> {
-        self.all_made()?.run(|c| {
+        self.make_sessions_db()?.run(|c| {
             c.execute(
                 "INSERT INTO exports(id, made, operation, path, bytes, sha256, undone, detail) \
                  VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
@@ -141,10 +137,7 @@ impl Index {
         Ok(())
     }
 
-    /// All exports, the oldest first.
-    ///
-    /// # Errors
-    /// [`enum@Error`].
+    /// All exports, oldest first.
     pub fn exports(&self) -> Result<Vec<Export>, Error> {
         let Some(all) = self.all()? else { return Ok(Vec::new()) };
         all.run(|c| {
@@ -168,23 +161,17 @@ impl Index {
         })
     }
 
-    /// Notes what else came to be known of an export.
-    ///
-    /// # Errors
-    /// [`enum@Error`].
+    /// Updates the details of an export.
     pub fn detail_export(&self, id: &str, detail: &Detail) -> Result<(), Error> {
-        self.all_made()?.run(|c| {
+        self.make_sessions_db()?.run(|c| {
             c.execute("UPDATE exports SET detail = ?2 WHERE id = ?1", [id, &rows::json(detail)?])
         })?;
         Ok(())
     }
 
-    /// Notes that an export was taken back.
-    ///
-    /// # Errors
-    /// [`enum@Error`].
+    /// Marks an export as undone.
     pub fn undo_export(&self, id: &str, now: Time) -> Result<(), Error> {
-        self.all_made()?.run(|c| {
+        self.make_sessions_db()?.run(|c| {
             c.execute("UPDATE exports SET undone = ?2 WHERE id = ?1", [id, &rows::time(now)])
         })?;
         Ok(())

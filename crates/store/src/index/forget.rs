@@ -1,4 +1,4 @@
-//! Takes sessions out of the databases across them, for `purge`.
+//! Removes sessions from the databases across sessions, for `purge`.
 
 use std::path::PathBuf;
 
@@ -8,10 +8,10 @@ use super::{Error, Index, record, schema};
 use crate::blocks::Folder;
 use crate::database::Db;
 
-/// Where an imported session is from.
+/// Where an imported session comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Origin {
-    /// Who ran it.
+    /// The agent that ran it.
     pub agent: String,
     /// Its id.
     pub session: String,
@@ -22,10 +22,7 @@ pub struct Origin {
 }
 
 impl Index {
-    /// Where each imported session is from.
-    ///
-    /// # Errors
-    /// [`enum@Error`].
+    /// Where each imported session comes from.
     pub fn origins(&self) -> Result<Vec<Origin>, Error> {
         let Some(all) = self.all()? else { return Ok(Vec::new()) };
         all.run(|c| {
@@ -39,11 +36,8 @@ impl Index {
         })
     }
 
-    /// Takes a session out of search, then out of the list of sessions. Its folder goes last:
-    /// where this ends halfway, the same call ends it.
-    ///
-    /// # Errors
-    /// [`enum@Error`].
+    /// Removes a session from search, then from the list of sessions. Its folder goes last, so that
+    /// the same call can finish after an interruption.
     pub fn forget(&self, folder: &Folder) -> Result<(), Error> {
         let key = params![folder.session, folder.agent];
         let path = self.root.sessions().join("search.db");
@@ -71,11 +65,7 @@ impl Index {
         all.commit(transaction)
     }
 
-    /// Writes the databases across sessions anew: what was deleted is still in their files until
-    /// then.
-    ///
-    /// # Errors
-    /// [`enum@Error`].
+    /// Rewrites the databases across sessions: until then their files still hold deleted data.
     pub fn compact(&self) -> Result<(), Error> {
         let path = self.root.sessions().join("search.db");
         if let Some(search) = Db::read(&path, schema::SEARCH)? {

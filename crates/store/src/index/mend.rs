@@ -1,4 +1,4 @@
-//! What can be wrong with the databases, and how they are made whole again.
+//! Finds faults in the databases and repairs them.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -12,18 +12,18 @@ use super::{Error, Index, mirror, schema};
 use crate::blocks::Folder;
 use crate::database::{Db, Schema};
 
-/// Something that is wrong.
+/// A fault in a database.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fault {
     /// The database.
     pub path: PathBuf,
-    /// Whose session, where it is of one.
+    /// The session, if it concerns only one.
     pub session: Option<Folder>,
     /// What is wrong.
     pub what: String,
-    /// The database can't be used.
+    /// Whether the database is unusable.
     pub damaged: bool,
-    /// The session is to be indexed anew from its blocks.
+    /// Whether the session must be indexed again from its blocks.
     pub anew: bool,
 }
 
@@ -33,15 +33,12 @@ impl fmt::Display for Fault {
     }
 }
 
-/// Sessions by id and agent, with a revision.
+/// Revisions of sessions, by id and agent.
 type Revisions = BTreeMap<(String, String), i64>;
 
 impl Index {
-    /// Looks for what is wrong with the databases of these sessions, all of the store's, and
-    /// with those across them.
-    ///
-    /// # Errors
-    /// [`enum@Error`], but none that is a fault.
+    /// Finds faults in the databases of `folders`, which are all sessions of the store, and in
+    /// those across sessions. An error means that something else than a fault stopped it.
     pub fn check(&self, folders: &[Folder]) -> Result<Vec<Fault>, Error> {
         let mut faults = Vec::new();
         let (all, search) = (self.across("sessions.db"), self.across("search.db"));
@@ -79,24 +76,21 @@ impl Index {
             if revision == 0 {
                 faults.push(fault("holds no session", &path, false, true));
             } else if said.as_ref().is_some_and(|said| said.get(&key) != Some(&recorded)) {
-                let what = format!("does not hold session {} as it is", folder.session);
+                let what = format!("is out of date for session {}", folder.session);
                 faults.push(fault(&what, &search, false, true));
             }
             let lags = |at: &Revisions| at.get(&key).copied().unwrap_or_default() != revision;
             if revision > 0 && repeated.as_ref().is_some_and(lags) {
-                let what = format!("does not hold session {} as it is", folder.session);
+                let what = format!("is out of date for session {}", folder.session);
                 faults.push(fault(&what, &all, false, false));
             }
         }
         Ok(faults)
     }
 
-    /// Mends what [`Index::check`] found as far as the databases go: sets aside the damaged
-    /// ones and repeats sessions across. Returns the sessions that are to be indexed anew from
-    /// their blocks ([`Index::reset`], [`Index::record`]); their tags are kept.
-    ///
-    /// # Errors
-    /// [`enum@Error`].
+    /// Repairs the databases that [`Index::check`] found faulty: renames damaged ones, and copies
+    /// sessions into `sessions.db` again. Returns the sessions to index again from their blocks
+    /// ([`Index::reset`], [`Index::record`]); their tags are kept.
     pub fn mend(&self, folders: &[Folder], faults: &[Fault]) -> Result<Vec<Folder>, Error> {
         let across = faults.iter().filter(|fault| fault.session.is_none() && fault.damaged);
         for fault in across {
@@ -104,7 +98,7 @@ impl Index {
             set_aside(&fault.path)?;
             if fault.path.ends_with("sessions.db") {
                 for folder in folders {
-                    // One that is damaged, too, follows.
+                    // Sessions that are damaged, too, follow below.
                     let _ = self.repeat(folder);
                 }
             }
@@ -131,9 +125,9 @@ impl Index {
         Ok(anew)
     }
 
-    /// Gives a session whose database is new the tags that `sessions.db` has of it.
+    /// Copies a session's tags from `sessions.db` into its new database.
     fn keep_tags(&self, folder: &Folder) -> Result<(), Error> {
-        let (own, all) = (self.own(folder)?, self.all_made()?);
+        let (own, all) = (self.own(folder)?, self.make_sessions_db()?);
         if own.run(mirror::revision)? > 0 {
             return Ok(());
         }
@@ -173,8 +167,7 @@ impl Index {
     }
 }
 
-/// The sessions that a database across sessions knows; `None` where it can't be read, which
-/// is a fault.
+/// The sessions and revisions in a database across sessions. `None`, and a fault, if it is damaged.
 fn revisions(
     path: &Path,
     schema: Schema,
@@ -198,7 +191,7 @@ fn revisions(
     }
 }
 
-/// Opens a database whose pages fit together.
+/// Opens a database and checks its pages.
 fn sound(path: &Path, schema: Schema) -> Result<Option<Db>, Error> {
     let Some(db) = Db::read(path, schema)? else { return Ok(None) };
     let said: String = db.run(|c| c.pragma_query_value(None, "quick_check", |row| row.get(0)))?;
@@ -210,11 +203,8 @@ fn sound(path: &Path, schema: Schema) -> Result<Option<Db>, Error> {
 }
 
 impl Index {
-    /// Sessions in the store that the databases across them know nothing of, or the search: these
-    /// were lost, for whoever inscribes a session notes it there.
-    ///
-    /// # Errors
-    /// What the databases say; folders that can't be listed.
+    /// Counts sessions of the store that the databases across sessions or the search lack. An
+    /// import adds each session there, so these were lost.
     pub fn unknown(&self) -> Result<usize, Error> {
         let count = |db: &Db| {
             db.run(|c| c.query_row("SELECT count(*) FROM sessions", [], |row| row.get::<_, i64>(0)))
@@ -229,7 +219,7 @@ impl Index {
     }
 }
 
-/// Gives a database and the files beside it another name.
+/// Renames a database and its side files to `.damaged`.
 fn set_aside(path: &Path) -> Result<(), Error> {
     for end in ["-shm", "-wal", ""] {
         let with = |text: &str| {

@@ -1,10 +1,9 @@
-//! Changes to a session, written so that a kill between two databases heals.
+//! Writes changes to a session so that a kill between two databases heals.
 //!
-//! `session.db` is the truth. A change first marks the session in `sessions.db` as due to reach
-//! the revision that it is about to write, then commits `session.db`, then repeats it in
-//! `sessions.db`. Whoever opens the index and finds a session that is due reads it again from
-//! its `session.db`. What was said goes into `search.db` before `session.db` is committed: until
-//! then the transcript counts as not recorded, and is recorded once more.
+//! `session.db` is the source of truth. A change marks the session in `sessions.db` as due for the
+//! new revision, commits `session.db`, then copies itself to `sessions.db`. Opening the index
+//! copies each session that is still due. The search text is written before `session.db` commits;
+//! until then the transcript counts as not recorded, and is recorded again.
 
 use rusqlite::{Connection, OptionalExtension as _, params};
 
@@ -14,15 +13,14 @@ use crate::database::Db;
 use sessions::round::Session;
 
 impl Index {
-    /// Changes a session in one transaction of its `session.db`, and repeats the rounds from
-    /// the first to the last that `act` names in `sessions.db`. `act` gets the revision that it
-    /// writes.
+    /// Changes a session in one transaction of its `session.db`, and copies the range of rounds
+    /// that `act` returns to `sessions.db`. `act` receives the new revision.
     pub(super) fn change<T>(
         &self,
         folder: &Folder,
         act: impl FnOnce(&Db, i64) -> Result<(T, Option<(u32, u32)>), Error>,
     ) -> Result<T, Error> {
-        let (own, all) = (self.own(folder)?, self.all_made()?);
+        let (own, all) = (self.own(folder)?, self.make_sessions_db()?);
         let transaction = own.begin()?;
         let revision = own.run(revision)? + 1;
         all.run(|c| {
@@ -36,14 +34,14 @@ impl Index {
         own.run(|c| c.execute("UPDATE session SET revision = ?1", [revision]))?;
         own.commit(transaction)?;
         match repeat(&all, &own, folder, touched) {
-            // It is due, and will be done by whoever comes next.
+            // It stays due; the next process that opens the index copies it.
             Err(Error::Busy { .. }) => {}
             other => other?,
         }
         Ok(result)
     }
 
-    /// Repeats every session that is due in `sessions.db`.
+    /// Copies every session that is due to `sessions.db`.
     pub(super) fn heal(&self, all: &Db) -> Result<(), Error> {
         let due: Vec<(String, String)> = all.run(|c| {
             let mut query =
@@ -52,7 +50,7 @@ impl Index {
         })?;
         for (session, agent) in due {
             let folder = self.root.folder(&agent, &session);
-            // One that can't be read is told of where it is asked for.
+            // An unreadable session is reported when somebody uses it.
             let Ok(Some(own)) = Db::read(&folder.database(), schema::SESSION) else { continue };
             match repeat(all, &own, &folder, Some(rows::ALL)) {
                 Err(Error::Damaged { path, .. }) if path == own.path() => {}
@@ -62,12 +60,9 @@ impl Index {
         Ok(())
     }
 
-    /// Repeats a session in `sessions.db`, whatever that says of it.
-    ///
-    /// # Errors
-    /// [`enum@Error`].
+    /// Copies a session to `sessions.db`, whatever revision is there.
     pub fn repeat(&self, folder: &Folder) -> Result<(), Error> {
-        let all = self.all_made()?;
+        let all = self.make_sessions_db()?;
         all.run(|c| {
             c.execute(
                 "UPDATE sessions SET revision = 0 WHERE session_id = ?1 AND agent = ?2",
@@ -81,14 +76,14 @@ impl Index {
     }
 }
 
-/// The revision of a session; 0 where nothing is recorded.
+/// The revision of a session; 0 if nothing is recorded.
 pub(super) fn revision(connection: &Connection) -> rusqlite::Result<i64> {
     let found = connection.query_row("SELECT revision FROM session", [], |row| row.get(0));
     Ok(found.optional()?.unwrap_or_default())
 }
 
-/// Repeats what `session.db` holds in `sessions.db`: the rounds named, or all where it lags
-/// behind by more than one change.
+/// Copies the rounds in `touched` from `session.db` to `sessions.db`, or all rounds if more than
+/// one change is missing there.
 fn repeat(all: &Db, own: &Db, folder: &Folder, touched: Option<(u32, u32)>) -> Result<(), Error> {
     let (session, agent) = (&folder.session, &folder.agent);
     let transaction = all.begin()?;
@@ -97,7 +92,7 @@ fn repeat(all: &Db, own: &Db, folder: &Folder, touched: Option<(u32, u32)>) -> R
             c.prepare_cached("SELECT revision FROM sessions WHERE session_id = ?1 AND agent = ?2")?;
         Ok(query.query_row([session, agent], |row| row.get(0)).optional()?.unwrap_or_default())
     })?;
-    // One view of the session, whoever changes it meanwhile.
+    // One snapshot of the session, even if another process changes it.
     let (facts, revision, recorded, rounds, whole) = own.run(|c| {
         let view = c.unchecked_transaction()?;
         let revision = revision(&view)?;
@@ -124,7 +119,7 @@ fn repeat(all: &Db, own: &Db, folder: &Folder, touched: Option<(u32, u32)>) -> R
     all.commit(transaction)
 }
 
-/// Writes what `sessions` says of a session.
+/// Writes a session's row in `sessions`.
 fn facts_across(
     connection: &Connection,
     facts: &Session,

@@ -1,7 +1,7 @@
-//! The index over the store: rounds, tags, search (SQLite with FTS5, write-ahead log). What is
-//! in the blocks can be indexed again at any time; tags are only here, in each session's
-//! `session.db`; `sessions.db` repeats rounds and tags across sessions, and is alone in knowing
-//! phases and exports; `search.db` holds what was said.
+//! The index over the store: rounds, tags, search (SQLite with FTS5, write-ahead log). Blocks can
+//! be indexed again at any time. Only each session's `session.db` has its tags. `sessions.db`
+//! copies rounds and tags across sessions, and alone has phases and exports. `search.db` has the
+//! search text.
 #![allow(clippy::disallowed_methods, reason = "the index is an edge: it opens databases")]
 
 mod exports;
@@ -30,20 +30,20 @@ pub use crate::database::Error;
 
 pub use sessions::round::Words;
 
-/// How far a session is inscribed.
+/// How much of a session is imported.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Progress {
     /// The file it was read from.
     pub source: PathBuf,
     /// Bytes of it that are in the store.
     pub bytes: u64,
-    /// Rows that are.
+    /// Rows of it that are in the store.
     pub rows: u64,
-    /// Whatever the inscriber needs to go on, as JSON.
+    /// What the next import needs to continue, as JSON.
     pub state: String,
 }
 
-/// All databases of a store. Those that were opened stay open, of the sessions' the last one.
+/// All databases of a store. Opened ones stay open; of the session databases, only the last one.
 #[derive(Debug)]
 pub struct Index {
     root: Root,
@@ -53,12 +53,12 @@ pub struct Index {
 }
 
 impl Index {
-    /// The index of this store; databases are made as they are needed.
+    /// The index of this store; databases are created when needed.
     pub fn new(root: Root) -> Self {
         Self { root, all: RefCell::default(), search: RefCell::default(), own: RefCell::default() }
     }
 
-    /// `sessions.db`, to read; `None` where there is none.
+    /// Opens `sessions.db` to read; `None` if there is none.
     fn all(&self) -> Result<Option<Rc<Db>>, Error> {
         if let Some(db) = &*self.all.borrow() {
             return Ok(Some(Rc::clone(db)));
@@ -68,8 +68,8 @@ impl Index {
         self.opened(db).map(Some)
     }
 
-    /// `sessions.db`, to write; made where there is none.
-    fn all_made(&self) -> Result<Rc<Db>, Error> {
+    /// Opens `sessions.db` to write; creates it if needed.
+    fn make_sessions_db(&self) -> Result<Rc<Db>, Error> {
         if let Some(db) = &*self.all.borrow() {
             return Ok(Rc::clone(db));
         }
@@ -79,7 +79,7 @@ impl Index {
 
     fn opened(&self, db: Db) -> Result<Rc<Db>, Error> {
         match self.heal(&db) {
-            // It is told of where something is to be written, or done by whoever comes next.
+            // Reported at the next write, or done by the next process.
             Err(Error::Sqlite { source, .. }) if database::unwritable(&source) => {}
             Err(Error::Busy { .. }) => {}
             other => other?,
@@ -89,12 +89,12 @@ impl Index {
         Ok(db)
     }
 
-    /// `search.db`, to write; made where there is none.
+    /// Opens `search.db` to write; creates it if needed.
     fn search_made(&self) -> Result<Rc<Db>, Error> {
         made(&self.search, &self.root.sessions().join("search.db"), schema::SEARCH)
     }
 
-    /// A session's database, to write; made where there is none.
+    /// Opens a session's database to write; creates it if needed.
     fn own(&self, folder: &Folder) -> Result<Rc<Db>, Error> {
         made(&self.own, &folder.database(), schema::SESSION)
     }

@@ -1,13 +1,12 @@
-//! What a person asks for, as SQLite's FTS5 wants it: words are joined by AND, quotes make a
-//! phrase, `*` at the end of a word asks for its beginning. Everything else is taken word for
-//! word, so that no query is a syntax error.
+//! Turns a user's query into FTS5 syntax: AND joins words, quotes make a phrase, a final `*` makes
+//! a prefix. Everything else is literal, so that no query is a syntax error.
 
-/// Stands between the signs of scripts that put no spaces between words. The tokenizer takes
-/// it for a break, and it has no width where a text is shown.
+/// Separates characters of scripts without spaces. The tokenizer breaks there, and it is invisible
+/// in a text.
 pub const BREAK: char = '\u{200b}';
 
-/// Whether words of this sign's script stand without spaces. Such a text is indexed sign by
-/// sign, and what is asked for in it is a phrase of signs.
+/// Whether this character's script puts no spaces between words. Such text is indexed character by
+/// character, and a query for it is a phrase of characters.
 fn unspaced(c: char) -> bool {
     matches!(c,
         '\u{0e00}'..='\u{0eff}'       // Thai, Lao
@@ -22,12 +21,12 @@ fn unspaced(c: char) -> bool {
         | '\u{20000}'..='\u{3ffff}')
 }
 
-/// The text as it is indexed: a [`BREAK`] beside each sign of an unspaced script, and no
-/// control characters but blanks, for two of them mark what was found.
+/// The text as indexed: a [`BREAK`] next to each unspaced character, and spaces for control
+/// characters, because two of them mark matches.
 pub fn indexed(text: &str) -> String {
     let mut to = String::with_capacity(text.len() + text.len() / 16);
-    // Whether the last sign was of an unspaced script; at the beginning and behind a blank
-    // nothing is to be parted.
+    // Whether the last character was unspaced; `None` at the start and after whitespace, where no
+    // break is needed.
     let mut before = None;
     for c in text.chars() {
         let alone = unspaced(c);
@@ -41,7 +40,7 @@ pub fn indexed(text: &str) -> String {
     to
 }
 
-/// The query as an expression of FTS5; `None` where it holds no word.
+/// The query as an FTS5 expression; `None` if it has no word.
 pub fn expression(query: &str) -> Option<String> {
     let mut parts = Vec::new();
     let mut rest = query.trim_start();
@@ -55,7 +54,7 @@ pub fn expression(query: &str) -> Option<String> {
         let bare = words.trim_end_matches('*');
         let star = bare.len() < words.len() || behind.starts_with('*');
         let behind = behind.trim_start_matches('*');
-        // A phrase without a word in it would match nothing, whatever stands beside it.
+        // A phrase without a word would make the whole query match nothing.
         if bare.chars().any(char::is_alphanumeric) {
             parts.push(format!("\"{}\"{}", indexed(bare), if star { "*" } else { "" }));
         }

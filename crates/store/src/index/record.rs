@@ -1,4 +1,4 @@
-//! What inscription writes: rounds, words, and how far it came.
+//! Writes the results of an import: rounds, words, and progress.
 
 use std::path::PathBuf;
 
@@ -10,10 +10,7 @@ use crate::database::Db;
 use sessions::round::{Round, Session};
 
 impl Index {
-    /// How far a session is inscribed; `None` where it is not.
-    ///
-    /// # Errors
-    /// [`enum@Error`].
+    /// How much of a session is imported; `None` if nothing is.
     pub fn progress(&self, folder: &Folder) -> Result<Option<Progress>, Error> {
         let Some(own) = Db::read(&folder.database(), schema::SESSION)? else { return Ok(None) };
         own.run(|c| {
@@ -29,13 +26,9 @@ impl Index {
         })
     }
 
-    /// Records rounds, new ones and such as have grown, of `session` (its own `rounds` are not
-    /// looked at), in all three databases; tags of known rounds stay. New rounds are tagged as
-    /// they say, else `engagement`, unless they were known before a [`Index::reset`].
-    /// Whoever records holds the session's lock.
-    ///
-    /// # Errors
-    /// [`enum@Error`].
+    /// Records new and grown rounds of `session` in all three databases; ignores `session.rounds`.
+    /// Known rounds keep their tags. A new round gets the tag it had before a [`Index::reset`],
+    /// else its own, else `engagement`. The caller holds the session's lock.
     pub fn record(
         &self,
         folder: &Folder,
@@ -60,11 +53,8 @@ impl Index {
         })
     }
 
-    /// Forgets the rounds of a session and how far it was read, for they are to be indexed
-    /// anew. Their tags come back with the rounds that begin with the same row.
-    ///
-    /// # Errors
-    /// [`enum@Error`].
+    /// Forgets a session's rounds and progress, so that it can be indexed again. Tags return with
+    /// the rounds that begin with the same row.
     pub fn reset(&self, folder: &Folder) -> Result<(), Error> {
         self.change(folder, |own, revision| {
             own.run(|c| {
@@ -80,7 +70,7 @@ impl Index {
         })
     }
 
-    /// Writes what was said in these rounds in place of what was there of them.
+    /// Replaces the search text of these rounds.
     fn say(&self, folder: &Folder, rounds: &[(Round, Words)], revision: i64) -> Result<(), Error> {
         let search = self.search_made()?;
         let transaction = search.begin()?;
@@ -102,7 +92,7 @@ impl Index {
         search.commit(transaction)
     }
 
-    /// Removes all that was said in a session.
+    /// Removes all search text of a session.
     fn unsay(&self, folder: &Folder, revision: i64) -> Result<(), Error> {
         let search = self.search_made()?;
         let transaction = search.begin()?;
@@ -117,12 +107,12 @@ impl Index {
     }
 }
 
-/// The words' `rowid` of a round.
+/// The `rowid` of a round's words.
 pub(super) fn rowid(number: i64, seq: u32) -> i64 {
     (number << 32) | i64::from(seq)
 }
 
-/// A session's number in `search.db`; notes the revision that its words are of.
+/// A session's number in `search.db`; records the revision of its words.
 fn number(connection: &Connection, folder: &Folder, revision: i64) -> rusqlite::Result<i64> {
     connection
         .prepare_cached(
@@ -132,8 +122,7 @@ fn number(connection: &Connection, folder: &Folder, revision: i64) -> rusqlite::
         .query_row(params![folder.session, folder.agent, revision], |row| row.get(0))
 }
 
-/// The tag of a round that is recorded: the one it has, had before it was indexed anew, brings
-/// along, or else `engagement`.
+/// The tag of a round: its current one, the one from before a reset, its own, or `engagement`.
 fn tag(
     connection: &Connection,
     folder: &Folder,
@@ -150,7 +139,7 @@ fn tag(
     if let Some(id) = &round.first_id {
         let mut kept = connection
             .prepare_cached("DELETE FROM kept WHERE first_id = ?1 RETURNING engagement_id")?;
-        // Stepped to its end: what is left of a statement is undone.
+        // Read to the end: SQLite undoes a statement that is not finished.
         let found = kept.query_map([id], |row| row.get(0))?.collect::<Result<Vec<_>, _>>()?;
         if let Some(tag) = found.into_iter().next() {
             return Ok(tag);

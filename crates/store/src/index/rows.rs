@@ -1,4 +1,4 @@
-//! Rounds and sessions as rows of tables, and back.
+//! Converts rounds and sessions to table rows and back.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,20 +9,20 @@ use rusqlite::{Connection, OptionalExtension as _, Row, params};
 use base::clock::Time;
 use sessions::round::{Round, Session};
 
-/// The columns of `rounds`, in the order of [`put`] and [`round`].
+/// The columns of `rounds`, in the order that [`put`] and [`round`] use.
 pub(super) const ROUND: &str = "seq, engagement_id, started, ended, roles, user_preview, \
     agent_preview, key_tool, tokens, measured, tools, files, rows, bytes, follows, boundary, \
     first_id, said";
 
-/// The columns of `session` and `sessions`, in the order of [`session`].
+/// The columns of `session` and `sessions`, in the order that [`session`] uses.
 pub(super) const SESSION: &str = "session_id, agent, dialect, cwd, source, started, ended, parent";
 
-/// A time as it is kept.
+/// Formats a time as stored.
 pub(super) fn time(at: Time) -> String {
     at.to_rfc3339_opts(SecondsFormat::Millis, true)
 }
 
-/// A time as it was kept.
+/// Reads a stored time.
 pub(super) fn at(row: &Row, column: usize) -> rusqlite::Result<Option<Time>> {
     let Some(text) = row.get::<_, Option<String>>(column)? else { return Ok(None) };
     chrono::DateTime::parse_from_rfc3339(&text)
@@ -30,7 +30,7 @@ pub(super) fn at(row: &Row, column: usize) -> rusqlite::Result<Option<Time>> {
         .map_err(|e| rusqlite::Error::FromSqlConversionFailure(column, Type::Text, Box::new(e)))
 }
 
-/// Writes a round in place of what was there of it.
+/// Inserts or replaces a round.
 pub(super) fn put(
     connection: &Connection,
     session: &str,
@@ -80,7 +80,7 @@ pub(super) fn json(value: &impl serde::Serialize) -> rusqlite::Result<String> {
     serde_json::to_string(value).map_err(|e| rusqlite::Error::ToSqlConversionFailure(Box::new(e)))
 }
 
-/// Reads JSON.
+/// Reads a JSON column.
 pub(super) fn of_json<T: serde::de::DeserializeOwned>(
     row: &Row,
     column: usize,
@@ -89,12 +89,12 @@ pub(super) fn of_json<T: serde::de::DeserializeOwned>(
         .map_err(|e| rusqlite::Error::FromSqlConversionFailure(column, Type::Text, Box::new(e)))
 }
 
-/// A round, from columns [`ROUND`].
+/// Reads a round from the columns [`ROUND`].
 pub(super) fn round(row: &Row) -> rusqlite::Result<Round> {
     Ok(Round { tools: of_json(row, 10)?, files: of_json(row, 11)?, ..outline(row)? })
 }
 
-/// A round without its tools and files, which take more room than all the rest.
+/// Reads a round without its tools and files, which are larger than all the rest.
 fn outline(row: &Row) -> rusqlite::Result<Round> {
     let roles: String = row.get(4)?;
     Ok(Round {
@@ -120,7 +120,7 @@ fn outline(row: &Row) -> rusqlite::Result<Round> {
     })
 }
 
-/// A session without its rounds, from columns [`SESSION`].
+/// Reads a session, without rounds, from the columns [`SESSION`].
 pub(super) fn session(row: &Row) -> rusqlite::Result<Session> {
     Ok(Session {
         id: row.get(0)?,
@@ -135,7 +135,7 @@ pub(super) fn session(row: &Row) -> rusqlite::Result<Session> {
     })
 }
 
-/// Rounds of a session, in order; all of them, or from `first` to `last`.
+/// Rounds of a session in a range, in order.
 pub(super) fn rounds(
     connection: &Connection,
     session: &str,
@@ -169,11 +169,11 @@ fn select(
     statement.query_map(params![session, agent, first, last], read)?.collect()
 }
 
-/// The one row of a `session.db` that says what the session is.
+/// Reads the session of a `session.db`.
 pub(super) fn own(connection: &Connection) -> rusqlite::Result<Option<Session>> {
     let query = format!("SELECT {SESSION} FROM session");
     connection.query_row(&query, [], session).optional()
 }
 
-/// All rounds.
+/// The range of all rounds.
 pub(super) const ALL: (u32, u32) = (0, u32::MAX);

@@ -1,10 +1,10 @@
 //! The tables. `rounds` is the same in `session.db` and `sessions.db`, so that the query
 //! `SELECT * FROM rounds WHERE engagement_id = 'console-work' ORDER BY started` (seed 000)
-//! works in both. Times are `2026-03-19T10:23:45.678Z`, which sort as they follow each other.
+//! works in both. Times such as `2026-03-19T10:23:45.678Z` sort as text.
 
 use crate::database::{Journal, Schema};
 
-/// Where a round's blocks stood, in the packs that were before [`crate::blocks`].
+/// Drops the position of a round's blocks in the old packs.
 const NO_POSITION: &str = "ALTER TABLE rounds DROP COLUMN position";
 
 const fn log(steps: &'static [&'static str]) -> Schema {
@@ -41,9 +41,9 @@ macro_rules! rounds {
     };
 }
 
-/// `session.db`: one session. `revision` counts its changes; `recorded` is the revision of the
-/// last one that came from the transcript. `kept` holds the tags of rounds that are indexed
-/// anew, by the id of their first row.
+/// `session.db`: one session. `revision` counts its changes; `recorded` is the last revision from
+/// the transcript. `kept` has the tags of rounds that are indexed again, by the id of their first
+/// row.
 pub(super) const SESSION: Schema = log(&[
     concat!(
         rounds!(),
@@ -70,8 +70,8 @@ pub(super) const SESSION: Schema = log(&[
     NO_POSITION,
 ]);
 
-/// `sessions.db`: all sessions. `revision` is that of the `session.db` that is repeated here;
-/// one that is `due` is being written, or was when its writer ended.
+/// `sessions.db`: all sessions. `revision` is that of the `session.db` copied here; `due` is one
+/// that is being written, or was when its writer died.
 pub(super) const SESSIONS: Schema = log(&[
     concat!(
         rounds!(),
@@ -109,9 +109,9 @@ pub(super) const SESSIONS: Schema = log(&[
     NO_POSITION,
 ]);
 
-/// `search.db`: what was said. A round's `rowid` is its session's number in the upper half and
-/// its own in the lower. What the user said weighs twice what the agent did: it names the
-/// matter, and is shorter.
+/// `search.db`: the search text. A `rowid` has the session's number in its upper half, the round's
+/// in its lower. User text weighs twice as much as the agent's: it names the subject and is
+/// shorter.
 pub(super) const SEARCH: Schema = log(&["CREATE TABLE sessions(
         number INTEGER PRIMARY KEY,
         session_id TEXT NOT NULL,

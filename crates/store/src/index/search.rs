@@ -1,4 +1,4 @@
-//! Search over what users and agents said.
+//! Full-text search over what users and agents said.
 
 use rusqlite::{OptionalExtension as _, params};
 use serde::{Serialize, Serializer};
@@ -8,66 +8,66 @@ use crate::blocks::Folder;
 use crate::database::Db;
 use base::clock::Time;
 
-/// Which rounds are looked through; all where nothing is said.
+/// Which rounds to search; all by default.
 #[derive(Debug, Clone, Default)]
 pub struct Filter {
-    /// Of this session.
+    /// Only in this session.
     pub session: Option<Folder>,
-    /// By their tags.
+    /// Only with these tags.
     pub tagged: Tagged,
-    /// Of this agent.
+    /// Only of this agent.
     pub agent: Option<String>,
-    /// Not begun before.
+    /// Only those that began at this time or later.
     pub since: Option<Time>,
 }
 
-/// Which tags count.
+/// Which tags match.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum Tagged {
-    /// Any, and none.
+    /// Any tag, or none.
     #[default]
     Any,
-    /// This engagement's.
+    /// This engagement.
     As(String),
-    /// None.
+    /// No tag.
     No,
-    /// Any but this engagement's, and none.
+    /// Any other tag, or none.
     Not(String),
 }
 
-/// A round that was found, as `search --json` prints it.
+/// A search result, as `search --json` prints it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Hit {
     /// Its session.
     pub session: String,
-    /// Who ran it.
+    /// The agent that ran it.
     pub agent: String,
     /// Its number.
     pub seq: u32,
-    /// Its time.
+    /// When it began.
     pub started: Option<Time>,
     /// Its engagement.
     pub engagement: Option<String>,
-    /// What was found, with its surroundings.
+    /// The match, with some context.
     pub snippet: Snippet,
 }
 
-/// A piece of a text, on one line, in which words are marked. As JSON, they stand in brackets.
+/// A piece of a text on one line, with marked matches. In JSON, they are in brackets.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Snippet(String);
 
-/// Marks of SQLite's around what was found; [`query::indexed`] lets none of them into a text.
+/// SQLite's marks around a match; [`query::indexed`] keeps them out of texts.
 const MARKS: [char; 2] = ['\u{2}', '\u{3}'];
 
 impl Snippet {
     fn of(marked: &str) -> Self {
         let line = marked.split_whitespace().collect::<Vec<_>>().join(" ");
         let whole: String = line.chars().filter(|c| *c != query::BREAK).collect();
-        // Signs found beside each other are one find.
+        // Adjacent characters that match are one match.
         Self(whole.replace("\u{3}\u{2}", ""))
     }
 
-    /// The text with these signs around what was found.
+    /// The text with `begin` and `end` around each match.
     pub fn marked(&self, begin: &str, end: &str) -> String {
         self.0.replace(MARKS[0], begin).replace(MARKS[1], end)
     }
@@ -79,12 +79,11 @@ impl Serialize for Snippet {
     }
 }
 
-/// Of so many rounds the rank is looked for where nothing but the words narrows the search: it
-/// takes a read of each.
+/// How many rounds are ranked if only words narrow the search: ranking reads each of them.
 const RANKED: usize = 10_000;
 
 impl Filter {
-    /// Whether nothing is left out.
+    /// Whether it excludes nothing.
     fn is_none(&self) -> bool {
         let Self { session, tagged, agent, since } = self;
         session.is_none() && *tagged == Tagged::Any && agent.is_none() && since.is_none()
@@ -92,20 +91,17 @@ impl Filter {
 }
 
 impl Index {
-    /// Rounds whose words hold what `query` asks for, best first.
+    /// Rounds that match `query`, best first.
     ///
     /// # Errors
-    /// [`Error::Unknown`] where the query holds no word; [`enum@Error`].
+    /// [`Error::Unknown`] if the query has no word.
     pub fn search(&self, query: &str, filter: &Filter, limit: usize) -> Result<Vec<Hit>, Error> {
         self.found(query, filter, limit, None).map(|(hits, _)| hits)
     }
 
-    /// The same within bounded time: where the words alone are asked for and stand in more than
-    /// 10,000 rounds (more, where `limit` is), only so many are ranked, those of the sessions
-    /// that were inscribed last. How many were ranked, where these are not all.
-    ///
-    /// # Errors
-    /// As [`Index::search`].
+    /// Like [`Index::search`], in bounded time. If only words narrow the search, it ranks at most
+    /// 10,000 matches (or `limit`, if larger), from the sessions imported last. Returns how many it
+    /// ranked, if not all.
     pub fn search_soon(
         &self,
         query: &str,
@@ -124,7 +120,7 @@ impl Index {
         most: Option<usize>,
     ) -> Result<(Vec<Hit>, Option<usize>), Error> {
         let Some(expression) = query::expression(query) else {
-            return Err(Error::Unknown(format!("the query {query:?} holds no word to look for")));
+            return Err(Error::Unknown(format!("the query {query:?} has no word to search for")));
         };
         let Some(search) = self.finder()? else { return Ok((Vec::new(), None)) };
         let (mut first, mut last) = (0, i64::MAX);
@@ -155,8 +151,8 @@ impl Index {
             }
         }
         let hits = search.run(|c| {
-            // The words come first: their table ranks, and the others are asked for what it
-            // found until there is enough.
+            // Words come first: their table ranks, and the joins only run until there are enough
+            // matches.
             let mut find = c.prepare_cached(
                 "SELECT s.session_id, s.agent, r.seq, r.started, r.engagement_id, \
                  snippet(words, -1, char(2), char(3), '…', 24) \
@@ -196,7 +192,7 @@ impl Index {
         Ok((hits, ranked))
     }
 
-    /// `search.db`, with `sessions.db` as `everywhere`; `None` where nothing is inscribed.
+    /// `search.db`, with `sessions.db` attached as `everywhere`; `None` if nothing is imported.
     fn finder(&self) -> Result<Option<Db>, Error> {
         let Some(all) = self.all()? else { return Ok(None) };
         let path = self.root.sessions().join("search.db");

@@ -1,4 +1,4 @@
-//! Sessions and their rounds as they are asked for, tags, and the phases of engagements.
+//! Sessions with their rounds, tags, and the phases of engagements.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -10,13 +10,13 @@ use crate::database::Db;
 use crate::engagement::Phase;
 use sessions::round::{Round, Session};
 
-/// A session, its rounds as they are asked for, of one moment.
+/// Loads a session with the rounds that `rounds` selects, from one snapshot.
 fn load(
     folder: &Folder,
     rounds: impl Fn(&Connection) -> rusqlite::Result<Vec<Round>>,
 ) -> Result<Session, Error> {
     let Some(own) = Db::read(&folder.database(), schema::SESSION)? else {
-        return Err(uninscribed(folder));
+        return Err(not_imported(folder));
     };
     own.run(|c| {
         let view = c.unchecked_transaction()?;
@@ -24,30 +24,25 @@ fn load(
         let rounds = rounds(&view)?;
         Ok(session.map(|session| Session { rounds, ..session }))
     })?
-    .ok_or_else(|| uninscribed(folder))
+    .ok_or_else(|| not_imported(folder))
 }
 
 impl Index {
     /// A session with all its rounds and their tags.
     ///
     /// # Errors
-    /// [`Error::Unknown`] where it is not inscribed.
+    /// [`Error::Unknown`] if it is not imported.
     pub fn session(&self, folder: &Folder) -> Result<Session, Error> {
         load(folder, |c| rows::rounds(c, &folder.session, &folder.agent, rows::ALL))
     }
 
-    /// The same, its rounds without their tools and files: what an operation needs.
-    ///
-    /// # Errors
-    /// As [`Index::session`].
+    /// Like [`Index::session`], without the tools and files of rounds, which operations do not
+    /// need.
     pub fn outline(&self, folder: &Folder) -> Result<Session, Error> {
         load(folder, |c| rows::outlines(c, &folder.session, &folder.agent))
     }
 
-    /// All sessions, without their rounds, by when they began.
-    ///
-    /// # Errors
-    /// [`enum@Error`].
+    /// All sessions, without their rounds, by start time.
     pub fn sessions(&self) -> Result<Vec<Session>, Error> {
         let Some(all) = self.all()? else { return Ok(Vec::new()) };
         all.run(|c| {
@@ -59,10 +54,10 @@ impl Index {
         })
     }
 
-    /// Tags rounds, or takes their tag away. Returns how many changed.
+    /// Tags rounds, or removes their tags. Returns how many changed.
     ///
     /// # Errors
-    /// [`Error::Unknown`] names the rounds that are not there; then nothing was changed.
+    /// [`Error::Unknown`] names the rounds that do not exist; nothing is changed then.
     pub fn tag(
         &self,
         folder: &Folder,
@@ -70,10 +65,10 @@ impl Index {
         engagement: Option<&str>,
     ) -> Result<usize, Error> {
         if !folder.database().exists() {
-            return Err(uninscribed(folder));
+            return Err(not_imported(folder));
         }
         let rounds: BTreeSet<u32> = rounds.iter().copied().collect();
-        // Tags are nowhere else.
+        // Tags exist nowhere else.
         self.own(folder)?.run(|c| c.pragma_update(None, "synchronous", "FULL"))?;
         self.change(folder, |own, _| {
             let last: Option<u32> =
@@ -114,7 +109,7 @@ impl Index {
     /// All rounds of an engagement across sessions, by time.
     ///
     /// # Errors
-    /// [`Error::Unknown`] names the engagements that there are.
+    /// [`Error::Unknown`], with the existing engagements, if there are none.
     pub fn engagement(&self, id: &str) -> Result<Vec<(Session, Round)>, Error> {
         let found = self.tagged(Some(id))?;
         if found.is_empty() {
@@ -127,10 +122,7 @@ impl Index {
         Ok(found)
     }
 
-    /// Tagged rounds across sessions, by time: of an engagement, or of all.
-    ///
-    /// # Errors
-    /// [`enum@Error`].
+    /// Tagged rounds across sessions, by time: of one engagement, or of all.
     pub fn tagged(&self, engagement: Option<&str>) -> Result<Vec<(Session, Round)>, Error> {
         let Some(all) = self.all()? else { return Ok(Vec::new()) };
         let key = |session: Session| ((session.id.clone(), session.agent.clone()), session);
@@ -155,10 +147,7 @@ impl Index {
         })
     }
 
-    /// The engagements that rounds are tagged with, and of how many rounds.
-    ///
-    /// # Errors
-    /// [`enum@Error`].
+    /// All engagements, with the number of their rounds.
     pub fn engagements(&self) -> Result<Vec<(String, u64)>, Error> {
         let Some(all) = self.all()? else { return Ok(Vec::new()) };
         all.run(|c| {
@@ -170,12 +159,9 @@ impl Index {
         })
     }
 
-    /// Keeps the phases of an engagement, in place of those it had.
-    ///
-    /// # Errors
-    /// [`enum@Error`].
+    /// Replaces the phases of an engagement.
     pub fn set_phases(&self, engagement: &str, phases: &[Phase]) -> Result<(), Error> {
-        let all = self.all_made()?;
+        let all = self.make_sessions_db()?;
         let transaction = all.begin()?;
         all.run(|c| {
             c.execute("DELETE FROM phases WHERE engagement_id = ?1", [engagement])?;
@@ -192,10 +178,7 @@ impl Index {
         all.commit(transaction)
     }
 
-    /// The phases of an engagement, in order; none where none were kept.
-    ///
-    /// # Errors
-    /// [`enum@Error`].
+    /// The phases of an engagement, in order; empty if none are set.
     pub fn phases(&self, engagement: &str) -> Result<Vec<Phase>, Error> {
         let Some(all) = self.all()? else { return Ok(Vec::new()) };
         all.run(|c| {
@@ -212,7 +195,7 @@ impl Index {
     }
 }
 
-fn uninscribed(folder: &Folder) -> Error {
+fn not_imported(folder: &Folder) -> Error {
     Error::Unknown(format!(
         "session {} is not imported; import it with `brain-guard import PATH`",
         folder.session

@@ -1,5 +1,5 @@
-//! Whether a database is left alone: no gateway, no other writer of OpenClaw. Its locks are
-//! held meanwhile, so that none begins.
+//! Checks that no gateway or other process of OpenClaw uses a database, and holds OpenClaw's locks
+//! so that none starts.
 
 use std::fs::{self, DirBuilder};
 use std::io;
@@ -15,7 +15,7 @@ use base::atomic;
 use base::process;
 use sessions::files::{Refused, holders};
 
-/// The locks of OpenClaw, held while this lives.
+/// OpenClaw's locks, held until this is dropped.
 #[derive(Debug)]
 pub(super) struct Alone {
     _held: Vec<Connection>,
@@ -35,7 +35,7 @@ pub(super) fn take(database: &Path) -> Result<Alone, Refused> {
     let Some(root) = root(&database) else {
         return Err(Refused::Unsupported(format!(
             "{} is not where OpenClaw keeps its databases (agents/ID/agent below its folder), so \
-             whether something uses it can't be told; `plan`, `search` and `restore` without \
+             brain-guard cannot tell whether something uses it; `plan`, `search` and `restore` without \
              --in-place work",
             database.display()
         )));
@@ -44,9 +44,9 @@ pub(super) fn take(database: &Path) -> Result<Alone, Refused> {
     let me = rustix::process::getuid().as_raw();
     if owner != me {
         return Err(Refused::Unsupported(format!(
-            "{} is of user {owner}, and OpenClaw's locks are each user's own: run it as that \
+            "{} belongs to user {owner}, and each user has their own OpenClaw locks: run this as that \
              user (`sudo -u '#{owner}' brain-guard …`); `plan`, `search` and `restore` without \
-             --in-place work as it is",
+             --in-place work without that",
             database.display()
         )));
     }
@@ -55,12 +55,12 @@ pub(super) fn take(database: &Path) -> Result<Alone, Refused> {
         held.push(hold(&lock)?.ok_or_else(|| locked(root, holder(root, me)))?);
     }
     for user in users(root)? {
-        // Of ours, one that knows no such locks; those of others are not ours to hold.
+        // Older OpenClaws of this user take no locks, and other users' locks cannot be held.
         let seen = atomic::read_record(&beside(root, user));
         if let (Err(e), false) = (&seen, user == me) {
             let said = beside(root, user);
             return Err(Refused::Unsupported(format!(
-                "whether OpenClaw runs on {} as user {user} can't be told ({}: {e}); once it has \
+                "cannot tell whether OpenClaw runs on {} as user {user} ({}: {e}); once it has \
                  ended there, remove that file's folder",
                 root.display(),
                 said.display()
@@ -70,7 +70,7 @@ pub(super) fn take(database: &Path) -> Result<Alone, Refused> {
             return Err(locked(root, Some(pid)));
         }
     }
-    if let Some(pid) = holders::lasting(|| user(&database)) {
+    if let Some(pid) = holders::lasting_holder(|| user(&database)) {
         let path = database.display();
         let why = format!("{path} is open in another process ({pid}); end it, then try again");
         return Err(Refused::Busy(why));
@@ -78,34 +78,34 @@ pub(super) fn take(database: &Path) -> Result<Alone, Refused> {
     Ok(Alone { _held: held })
 }
 
-/// The folder of OpenClaw that a database lies in: `<root>/agents/<id>/agent/<file>`.
+/// The OpenClaw folder that a database is in: `<root>/agents/<id>/agent/<file>`.
 fn root(database: &Path) -> Option<&Path> {
     let agent = database.parent().filter(|path| path.ends_with("agent"))?;
     let agents = agent.parent()?.parent().filter(|path| path.ends_with("agents"))?;
     agents.parent()
 }
 
-/// What a gateway holds from its start on; one that finds it taken waits.
+/// The lock that a gateway holds from its start on; another gateway waits for it.
 pub(super) fn starting(root: &Path, user: u32) -> PathBuf {
     let state = root.join("state/openclaw.sqlite");
     let digest = Sha256::digest(state.as_os_str().as_encoded_bytes());
     let name = digest.iter().take(4).fold(0, |name: u32, byte| name << 8 | u32::from(*byte));
-    // Not the folder for temporary files that the environment names: it is the same for all.
+    // OpenClaw always uses `/tmp`, whatever temporary folder the environment names.
     PathBuf::from(format!("/tmp/openclaw-state-locks-{user}"))
         .join(format!("gateway-lifecycle.{name:08x}.lock.sqlite"))
 }
 
-/// What a gateway holds, and whoever else writes below the folder.
+/// The lock that a gateway, or any other writer below the folder, holds.
 pub(super) fn running(root: &Path, user: u32) -> PathBuf {
     root.join(format!("tmp/openclaw-{user}/gateway.state.lock.sqlite"))
 }
 
-/// Where the holder of that says who it is.
+/// The file in which the holder of the `running` lock says who it is.
 fn beside(root: &Path, user: u32) -> PathBuf {
     running(root, user).with_extension("")
 }
 
-/// The users who ever ran OpenClaw on its folder.
+/// The users who ever ran OpenClaw on this folder.
 fn users(root: &Path) -> io::Result<Vec<u32>> {
     let folder = root.join("tmp");
     let named = |e: io::Error| io::Error::new(e.kind(), format!("{}: {e}", folder.display()));
@@ -119,7 +119,7 @@ fn users(root: &Path) -> io::Result<Vec<u32>> {
     Ok(found)
 }
 
-/// A lock, held; `None` while somebody else holds it.
+/// Takes a lock; `None` while another process holds it.
 fn hold(lock: &Path) -> io::Result<Option<Connection>> {
     let folder = lock.parent().unwrap_or(lock);
     let made = DirBuilder::new().recursive(true).mode(0o700).create(folder);
@@ -140,11 +140,11 @@ fn hold(lock: &Path) -> io::Result<Option<Connection>> {
     }
 }
 
-/// The process that says beside a lock that it is its, where it lives still.
+/// The live process that the file beside a lock names.
 fn holder(root: &Path, user: u32) -> Option<u32> {
     let json = atomic::read_record(&beside(root, user)).ok()??;
     let holder: Holder = serde_json::from_slice(&json).ok()?;
-    let started = process::start(holder.pid)?;
+    let started = process::start_time(holder.pid)?;
     holder.start_time.is_none_or(|start| start == started).then_some(holder.pid)
 }
 
@@ -157,7 +157,7 @@ fn locked(root: &Path, pid: Option<u32>) -> Refused {
     ))
 }
 
-/// A process that has the database open, as far as that can be seen.
+/// A process that has the database open, as far as we can see.
 fn user(database: &Path) -> Option<u32> {
     let with = |end: &str| {
         let mut name = database.as_os_str().to_owned();

@@ -1,5 +1,5 @@
-//! Copies of a database, made before it is written: whole under the name that is told, since a
-//! copy that is torn would be worse than none. The last ones stay for a while.
+//! Copies a database before it is written. A copy gets its final name only when it is complete,
+//! since a torn copy would be worse than none. The last few stay for a while.
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
@@ -13,18 +13,18 @@ use rusqlite::{Connection, OpenFlags, ffi};
 use super::failed;
 use base::clock::{self, Time};
 
-/// What a copy's name has behind that of the database.
+/// What follows the database's name in the name of a copy.
 const MARK: &str = ".brain-guard-";
-/// When it was made.
+/// The format of its time, which comes next.
 const TIME: &str = "%Y%m%dT%H%M%S%.3fZ";
-/// What a copy's name ends with until it is whole.
+/// The suffix of an unfinished copy.
 const PART: &str = ".part";
-/// Copies that stay.
+/// How many copies stay.
 const KEPT: usize = 2;
-/// Pages that are copied at a time.
+/// Pages to copy at a time.
 const PAGES: i32 = 4096;
 
-/// The copy of a database; it goes again where it was not to be kept.
+/// The copy of a database; removed on drop unless kept.
 #[derive(Debug)]
 pub(super) struct Copied {
     path: PathBuf,
@@ -32,8 +32,7 @@ pub(super) struct Copied {
 }
 
 impl Copied {
-    /// Copies a database that nobody else writes; what was left of copies that were never
-    /// finished goes.
+    /// Copies a database that nobody else writes, and removes unfinished copies.
     pub fn make(database: &Path) -> io::Result<Self> {
         let path = beside(database, &format!("{MARK}{}", clock::now().format(TIME)));
         let unmade = |e: io::Error| {
@@ -56,7 +55,7 @@ impl Copied {
         Ok(Self { path, keep: false })
     }
 
-    /// Leaves it there. Says where.
+    /// Keeps the copy; returns its path.
     pub fn keep(mut self) -> PathBuf {
         self.keep = true;
         self.path.clone()
@@ -66,7 +65,7 @@ impl Copied {
 impl Drop for Copied {
     fn drop(&mut self) {
         if !self.keep {
-            // It holds nothing that the database does not.
+            // The database still has everything in it.
             let _ = fs::remove_file(&self.path);
         }
     }
@@ -82,7 +81,7 @@ fn fill(database: &Path, copy: &Path) -> rusqlite::Result<()> {
         match backup.step(PAGES)? {
             StepResult::Done => return Ok(()),
             StepResult::More => {}
-            // It was waited for: SQLite's own patience is five seconds.
+            // SQLite has waited already, for the five seconds that it does by itself.
             _ => {
                 let busy = ffi::Error::new(ffi::SQLITE_BUSY);
                 return Err(rusqlite::Error::SqliteFailure(busy, None));
@@ -91,7 +90,7 @@ fn fill(database: &Path, copy: &Path) -> rusqlite::Result<()> {
     }
 }
 
-/// Removes all copies but the last ones. What can't be removed stays.
+/// Removes all but the last copies; ignores failures.
 pub(super) fn trim(database: &Path) {
     let all = all(database).unwrap_or_default();
     for (_, path) in all.iter().rev().skip(KEPT) {
@@ -99,7 +98,7 @@ pub(super) fn trim(database: &Path) {
     }
 }
 
-/// Removes a copy, with what a reader left beside it.
+/// Removes a copy, and the side files that a reader left.
 fn remove(copy: &Path) -> io::Result<()> {
     fs::remove_file(copy)?;
     for end in ["-wal", "-shm"] {
@@ -111,11 +110,8 @@ fn remove(copy: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Removes the copies of a database that were made before `older`, or with `dry_run` counts
-/// them: how many, and their bytes.
-///
-/// # Errors
-/// What the system says.
+/// Removes the copies of a database made before `older`, or with `dry_run` counts them. Returns
+/// their number and bytes.
 pub fn remove_older(database: &Path, older: Time, dry_run: bool) -> io::Result<(u64, u64)> {
     let mut gone = (0, 0);
     for (made, path) in all(database)? {
@@ -132,18 +128,18 @@ pub fn remove_older(database: &Path, older: Time, dry_run: bool) -> io::Result<(
     Ok(gone)
 }
 
-/// The copies of a database, the oldest first.
+/// The copies of a database, oldest first.
 fn all(database: &Path) -> io::Result<Vec<(Time, PathBuf)>> {
     let mut found = ours(database, |rest| {
         let made = NaiveDateTime::parse_from_str(rest, TIME).ok()?.and_utc();
-        // Read generously, a time may be written in other ways.
+        // The parser is lenient; other spellings of a time are not ours.
         (made.format(TIME).to_string() == rest).then_some(made)
     })?;
     found.sort();
     Ok(found)
 }
 
-/// Removes what a process that was killed left of a copy.
+/// Removes the unfinished copies of a killed process.
 fn unfinished(database: &Path) -> io::Result<()> {
     let parts = ours(database, |rest| {
         let (time, behind) = rest.split_once(PART)?;
@@ -153,8 +149,7 @@ fn unfinished(database: &Path) -> io::Result<()> {
     parts.iter().try_for_each(|((), path)| fs::remove_file(path))
 }
 
-/// The files of this user beside a database whose names go on with our mark, by what `is` makes
-/// of the rest.
+/// This user's files whose names are the database's, our mark, and a rest that `is` accepts.
 fn ours<T>(database: &Path, is: impl Fn(&str) -> Option<T>) -> io::Result<Vec<(T, PathBuf)>> {
     let mut begins = database.file_name().unwrap_or_default().to_owned();
     begins.push(MARK);

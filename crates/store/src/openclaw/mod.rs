@@ -1,5 +1,5 @@
-//! Sessions in a database of OpenClaw (2026.7.2 and later): read at any time, also while a
-//! gateway writes; written only where nothing of OpenClaw runs, and after a copy.
+//! Sessions in a database of OpenClaw (2026.7.2 and later). Read at any time, even while a gateway
+//! writes; written only while no OpenClaw runs, and after a copy.
 #![allow(clippy::disallowed_methods, reason = "it owns the databases")]
 
 mod alone;
@@ -20,27 +20,27 @@ use sessions::files::{Change, Edited, Refused, SessionFile, Stamp};
 
 pub use copies::remove_older;
 
-/// A session in such a database.
+/// A session in a database of OpenClaw.
 #[derive(Debug)]
 pub struct Database {
     path: PathBuf,
     agent: String,
     session: String,
     offline: bool,
-    /// What the last edit copied it to.
+    /// The copy that the last edit made.
     copied: Mutex<Option<PathBuf>>,
 }
 
-/// A session that a database has.
+/// A session in a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Listed {
     /// Its id.
     pub session: String,
-    /// Its rows.
+    /// The number of its rows.
     pub rows: u64,
 }
 
-/// Whether a file is an SQLite database, by how it begins.
+/// Whether a file is an SQLite database, by its first bytes.
 pub fn is_database(path: &Path) -> bool {
     let mut start = [0; 16];
     let file = File::options().read(true).custom_flags(atomic::NO_WAIT).open(path);
@@ -48,12 +48,11 @@ pub fn is_database(path: &Path) -> bool {
 }
 
 impl Database {
-    /// The session of that id, or whose id alone begins so; without a name, the only one there
-    /// is. With `offline` it may be written: whoever says so has ended the gateway.
+    /// Finds a session by its id or a unique prefix of it; without a name, the only session.
+    /// `offline` allows writes: the caller has ended the gateway.
     ///
     /// # Errors
-    /// `NotFound` where there is no such file or session; `InvalidInput` where the name means
-    /// several; else why the database can't be read.
+    /// `NotFound` if the file or session does not exist; `InvalidInput` if several match.
     pub fn find(path: &Path, name: Option<&str>, offline: bool) -> io::Result<Self> {
         let connection = read::open(path)?;
         let agent = read::agent(&connection, path)?;
@@ -88,7 +87,7 @@ impl Database {
                 let some = several.iter().take(8).map(|one| one.session.as_str());
                 let some = some.collect::<Vec<_>>().join(", ");
                 let why = format!(
-                    "{said} holds {} sessions that it may be ({some}); name one as {said}:ID",
+                    "{said} has {} matching sessions ({some}); choose one with {said}:ID",
                     several.len()
                 );
                 (io::ErrorKind::InvalidInput, why)
@@ -97,15 +96,12 @@ impl Database {
         Err(io::Error::new(why.0, why.1))
     }
 
-    /// The sessions of a database, those written last first.
-    ///
-    /// # Errors
-    /// `NotFound` where there is no such file; else why it can't be read.
+    /// The sessions of a database, the last written first.
     pub fn sessions(path: &Path) -> io::Result<Vec<Listed>> {
         read::sessions(&read::open(path)?, path)
     }
 
-    /// Its agent, as the database says.
+    /// Its agent, according to the database.
     pub fn agent(&self) -> &str {
         &self.agent
     }
@@ -115,7 +111,7 @@ impl Database {
         &self.session
     }
 
-    /// Messages name a row of it so.
+    /// Its name in messages.
     fn said(&self) -> String {
         format!("{}:{}", self.path.display(), self.session)
     }
@@ -128,7 +124,7 @@ impl Database {
 impl SessionFile for Database {
     fn rows(&self, each: &mut dyn FnMut(u64, &[u8]) -> io::Result<()>) -> io::Result<Stamp> {
         let connection = read::open(&self.path)?;
-        // What others write meanwhile is not seen.
+        // A snapshot, without what others write meanwhile.
         let view = connection.unchecked_transaction().map_err(|e| self.error(&e))?;
         let stamp = self.stamp(&view)?;
         if stamp.size == 0 && read::is_cold(&view, &self.path, &self.session)? {
@@ -163,7 +159,7 @@ impl Database {
     }
 }
 
-/// What SQLite says, with the file.
+/// An error of SQLite, with the file's path.
 fn failed(path: &Path, source: &rusqlite::Error) -> io::Error {
     use rusqlite::ErrorCode::{
         DatabaseBusy, DatabaseCorrupt, DatabaseLocked, DiskFull, NotADatabase,
@@ -186,7 +182,7 @@ fn failed(path: &Path, source: &rusqlite::Error) -> io::Error {
     }
 }
 
-/// OpenClaw has put the session's rows away.
+/// The error for rows that OpenClaw moved to cold storage.
 fn cold(path: &Path, session: &str) -> io::Error {
     io::Error::other(format!(
         "{}: session {session} is in OpenClaw's cold storage; open it there once, then try again",

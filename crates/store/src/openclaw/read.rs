@@ -1,4 +1,4 @@
-//! Reading: whatever version has the table of events, as plain JSON or compressed.
+//! Reads any schema version that has the table of events, as plain or compressed JSON.
 
 use std::fs;
 use std::hash::Hasher as _;
@@ -13,24 +13,24 @@ use rusqlite::{Connection, OpenFlags, OptionalExtension as _, Row};
 use zstd::bulk::Decompressor;
 
 use super::{Database, Listed, failed};
-use crate::database::{as_it_is, unlogged, unwritable};
+use crate::database::{immutable_uri, unlogged, unwritable};
 use sessions::files::Stamp;
 
-/// How long a database that others keep busy is waited for.
+/// How long to wait for a busy database.
 pub(super) const PATIENCE: Duration = Duration::from_secs(10);
-/// The most that OpenClaw compresses of one event.
+/// The largest event that OpenClaw compresses.
 const LARGEST: usize = 4 * 1024 * 1024;
 
-/// Opens a database to read. A reader doesn't write: the file stays as it is.
+/// Opens a database read-only, so that the file stays as it is.
 pub(super) fn open(path: &Path) -> io::Result<Connection> {
-    // SQLite says "unable to open" of everything.
+    // SQLite only says "unable to open", whatever the cause.
     fs::metadata(path).map_err(|e| io::Error::new(e.kind(), format!("{}: {e}", path.display())))?;
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = connect(path, path, flags)?;
     match known(&connection) {
-        // Without rights in its folder it can only be read as it lies there.
+        // Without write access to its folder, it can only be read as immutable.
         Err(e) if unwritable(&e) && unlogged(path) => {
-            let name = as_it_is(path);
+            let name = immutable_uri(path);
             let flags = flags | OpenFlags::SQLITE_OPEN_URI;
             let connection = connect(path, Path::new(&name), flags)?;
             check(path, known(&connection))?;
@@ -62,7 +62,7 @@ fn check(path: &Path, known: rusqlite::Result<bool>) -> io::Result<()> {
     Err(io::Error::new(io::ErrorKind::InvalidData, why))
 }
 
-/// Whether a table has a column: they came with the versions.
+/// Whether a table has a column; this depends on the version.
 pub(super) fn has(connection: &Connection, table: &str, column: &str) -> rusqlite::Result<bool> {
     connection
         .query_row("SELECT 1 FROM pragma_table_info(?1) WHERE name = ?2", [table, column], |_| {
@@ -72,7 +72,7 @@ pub(super) fn has(connection: &Connection, table: &str, column: &str) -> rusqlit
         .map(|found| found.is_some())
 }
 
-/// Whose sessions they are: what the database says, else its folder.
+/// The agent of the sessions: from the database, else from its folder's name.
 pub(super) fn agent(connection: &Connection, path: &Path) -> io::Result<String> {
     let asked = || -> rusqlite::Result<Option<String>> {
         if !has(connection, "schema_meta", "agent_id")? {
@@ -88,7 +88,7 @@ pub(super) fn agent(connection: &Connection, path: &Path) -> io::Result<String> 
     Ok(said.or_else(folder).unwrap_or_else(|| "main".into()))
 }
 
-/// The sessions that have rows, those written last first.
+/// The sessions that have rows, the last written first.
 pub(super) fn sessions(connection: &Connection, path: &Path) -> io::Result<Vec<Listed>> {
     let asked = || -> rusqlite::Result<Vec<Listed>> {
         let mut all = connection.prepare(
@@ -103,7 +103,7 @@ pub(super) fn sessions(connection: &Connection, path: &Path) -> io::Result<Vec<L
     asked().map_err(|e| failed(path, &e))
 }
 
-/// Whether the rows of a session lie in an archive.
+/// Whether the rows of a session are in an archive.
 pub(super) fn is_cold(connection: &Connection, path: &Path, session: &str) -> io::Result<bool> {
     let asked = || {
         if !has(connection, "session_transcript_cold_archives", "session_id")? {
@@ -115,8 +115,8 @@ pub(super) fn is_cold(connection: &Connection, path: &Path, session: &str) -> io
     asked().map_err(|e| failed(path, &e))
 }
 
-/// What OpenClaw itself tells versions of a transcript by, as a stamp: rows, when it changed,
-/// and the generation, which every rewrite draws anew.
+/// A stamp of what OpenClaw itself detects changes by: rows, the time of the change, and the
+/// generation, which every rewrite redraws.
 pub(super) fn stamp(of: &Database, connection: &Connection) -> io::Result<Stamp> {
     let asked = || -> rusqlite::Result<(u64, i128)> {
         let sql = "SELECT count(*), max(seq), max(created_at) FROM transcript_events
@@ -143,7 +143,7 @@ pub(super) fn stamp(of: &Database, connection: &Connection) -> io::Result<Stamp>
         let mut drawn = FnvHasher::default();
         drawn.write(generation.unwrap_or_default().as_bytes());
         drawn.write_i64(last.unwrap_or(-1));
-        // Milliseconds are all that is kept of the time: what is below them tells the rest.
+        // The time only has milliseconds; the digits below hold a hash of the rest.
         let at: i64 = changed.or(made).unwrap_or(0);
         let modified = i128::from(at) * 1_000_000 + i128::from(drawn.finish() % 1_000_000);
         Ok((rows as u64, modified))
@@ -153,20 +153,20 @@ pub(super) fn stamp(of: &Database, connection: &Connection) -> io::Result<Stamp>
     Ok(Stamp { size, modified, inode })
 }
 
-/// The query of a session's rows, in their order; with `one`, of a single row.
+/// The query for a session's rows in order; with `one`, for a single row.
 pub(super) fn query(connection: &Connection, one: bool) -> rusqlite::Result<String> {
     let which = if one { "AND seq = ?2" } else { "ORDER BY seq" };
     Ok(format!("{} WHERE session_id = ?1 {which}", query_all(connection)?))
 }
 
-/// The query of all rows there are, of the same columns.
+/// The query for all rows, with the same columns.
 pub(super) fn query_all(connection: &Connection) -> rusqlite::Result<String> {
     let compressed = has(connection, "transcript_events", "event_zstd")?;
     let columns = if compressed { "event_zstd, event_utf8_bytes" } else { "NULL, NULL" };
     Ok(format!("SELECT event_json, {columns}, seq FROM transcript_events"))
 }
 
-/// Hands on the rows of a session.
+/// Passes the rows of a session to `each`.
 pub(super) fn rows(
     of: &Database,
     connection: &Connection,
@@ -184,7 +184,7 @@ pub(super) fn rows(
     Ok(())
 }
 
-/// Gets the JSON of events, whatever form it is kept in.
+/// Decodes the JSON of events, plain or compressed.
 pub(super) struct Events<'a> {
     of: &'a Database,
     decompressor: Decompressor<'static>,

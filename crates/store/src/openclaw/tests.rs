@@ -1,4 +1,4 @@
-//! Databases as OpenClaw has them, made up: what is read, what is written, and what is refused.
+//! Databases made up in OpenClaw's format: what is read, written and refused.
 
 mod lab;
 mod others;
@@ -124,7 +124,7 @@ fn offline_a_row_changes_and_openclaw_is_told() {
     // Later than what OpenClaw has seen, whatever the clock says.
     let at = "SELECT transcript_updated_at FROM session_windows";
     assert_eq!(lab.one::<i64>(at), 10_000_000_000_000);
-    // Results are not searched for.
+    // OpenClaw does not search results.
     let index = "SELECT needs_rebuild FROM session_transcript_index_state";
     assert_eq!(lab.one::<i64>(index), 0);
 
@@ -134,12 +134,12 @@ fn offline_a_row_changes_and_openclaw_is_told() {
     assert_eq!(rows(&Database::find(&copies[0], None, false).unwrap()).1, [USER, RESULT, SAID]);
     assert!(matches!(put(&found, stamp, 0, "{}"), Err(Refused::Changed(_))));
 
-    // Reasoning is not searched for, words are.
+    // OpenClaw does not search thinking, but it does search text.
     put(&found, after, 2, &SAID.replace("hm", "[[extracted-a3]]")).unwrap();
     assert_eq!(lab.one::<i64>(index), 0);
     put(&found, rows(&found).0, 2, &SAID.replace("done", "[[extracted-a3]]")).unwrap();
     assert_eq!(lab.one::<i64>(index), 1);
-    // The last two copies stay, and it says where the last one is.
+    // The last two copies stay, and `copied` names the last one.
     let left = lab.copies();
     assert!(left.len() == 2 && !left.contains(&copies[0]), "{left:?}");
     assert!(found.copied().is_some_and(|copy| left.contains(&copy)), "{found:?}");
@@ -151,7 +151,7 @@ fn what_a_gateway_left_in_its_log_is_there() {
     let gateway = lab.raw();
     let new = SAID.replace("done", "said last");
     gateway.execute("UPDATE transcript_events SET event_json = ?1 WHERE seq = 4", [&new]).unwrap();
-    // As after a kill: what was written last is in the log alone.
+    // As after a kill: only the log has the last write.
     let killed = Lab::empty();
     for end in ["", "-wal"] {
         let name = |of: &Lab| format!("{}{end}", of.path().display());
@@ -226,7 +226,7 @@ fn what_is_not_known_is_not_written() {
         "PRAGMA user_version = 23; INSERT INTO session_transcript_cold_archives VALUES ('3f2c-one')",
         "cold storage",
     );
-    // Elsewhere nobody knows which gateway has to do with it.
+    // In another folder, nobody knows which gateway uses it.
     let elsewhere = lab.dir.path().join("copy.sqlite");
     fs::copy(lab.path(), &elsewhere).unwrap();
     let found = Database::find(&elsewhere, None, true).unwrap();

@@ -1,5 +1,5 @@
-//! Writing: one transaction that changes rows and tells OpenClaw so, as it does itself when it
-//! rewrites a transcript. Before it, the database is copied.
+//! Writes rows in one transaction and signals the change to OpenClaw, as its own rewrites do. First
+//! copies the database.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -14,17 +14,17 @@ use super::{Database, cold};
 use base::clock;
 use sessions::files::{Change, Refused, Stamp, kept};
 
-/// The schemas whose rows may be written; what others ask for is not known.
+/// Schema versions that can be written; the requirements of others are unknown.
 const KNOWN: [i64; 1] = [23];
 
-/// As [`SessionFile::edit`](sessions::files::SessionFile::edit); nothing else has the
-/// database open. Says where the copy is, where anything was changed.
+/// Like [`SessionFile::edit`](sessions::files::SessionFile::edit), while nothing else has the
+/// database open. Returns the path of the copy, if anything changed.
 pub(super) fn edit(
     of: &Database,
     stamp: Stamp,
     change: Change<'_>,
 ) -> Result<Option<PathBuf>, Refused> {
-    // What it is, before it is opened to write.
+    // Checks what it is, before it is opened to write.
     drop(read::open(&of.path)?);
     let failed = |e: rusqlite::Error| Refused::Io(of.error(&e));
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
@@ -44,7 +44,7 @@ pub(super) fn edit(
     if of.stamp(&transaction)?.size != stamp.size {
         return Err(Refused::Changed(of.said()));
     }
-    // From here on it may be either.
+    // From here on, the file may have either version.
     let copy = copy.keep();
     transaction.commit().map_err(|e| {
         let (why, copy) = (of.error(&e), copy.display());
@@ -55,7 +55,7 @@ pub(super) fn edit(
     Ok(Some(copy))
 }
 
-/// Whether a database of this kind is written.
+/// Refuses a database that we do not write.
 fn writable(of: &Database, connection: &Connection) -> Result<(), Refused> {
     let read = |name| connection.pragma_query_value(None, name, |row| row.get(0));
     let version: i64 = read("user_version").map_err(|e| of.error(&e))?;
@@ -80,13 +80,13 @@ fn writable(of: &Database, connection: &Connection) -> Result<(), Refused> {
     Ok(())
 }
 
-/// Changes the rows, and what OpenClaw tells versions by; says whether any was changed.
+/// Changes the rows, and what OpenClaw detects changes by. Returns whether any row changed.
 fn changed(of: &Database, connection: &Connection, change: Change<'_>) -> Result<bool, Refused> {
     let failed = |e: rusqlite::Error| Refused::Io(of.error(&e));
     let (mut any, mut search) = (false, false);
     let sql = read::query(connection, true).map_err(failed)?;
     let mut get = connection.prepare(&sql).map_err(failed)?;
-    // Plain JSON is what OpenClaw itself writes where compression gains little.
+    // OpenClaw itself writes plain JSON where compression gains little.
     let mut put = connection
         .prepare(
             "UPDATE transcript_events SET event_json = ?3, event_utf8_bytes = ?4,
@@ -129,8 +129,8 @@ fn numbers(of: &Database, connection: &Connection) -> rusqlite::Result<Vec<i64>>
     connection.prepare(sql)?.query_map([&of.session], |row| row.get(0))?.collect()
 }
 
-/// Has OpenClaw see that it is another transcript: a new generation, a later time, and, where
-/// `search` says so, an index to make anew.
+/// Tells OpenClaw that the transcript changed: a new generation, a later time, and with `search` an
+/// index to rebuild.
 fn tell(of: &Database, connection: &Connection, search: bool) -> rusqlite::Result<()> {
     let now = clock::now().timestamp_millis();
     connection.execute(
@@ -155,8 +155,8 @@ fn tell(of: &Database, connection: &Connection, search: bool) -> rusqlite::Resul
     Ok(())
 }
 
-/// What OpenClaw derives from an event: all but our marks, and of the message what is searched
-/// for.
+/// What OpenClaw derives from an event: everything but our marks, and of the message only what is
+/// searched.
 fn searched(event: Option<Value>) -> Option<BTreeMap<String, Value>> {
     let Some(Value::Object(event)) = event else { return None };
     let kept = event.into_iter().filter(|(name, _)| !name.starts_with('_'));

@@ -5,22 +5,22 @@ use std::collections::HashSet;
 use super::{Advice, Case};
 use crate::table::short;
 use base::clock::Time;
-use base::shown::minute;
+use base::shown::format_minute;
 use sessions::round::{Round, Session};
 
-/// Merges that are named at most.
+/// Most merges to recommend.
 const NAMED: usize = 3;
 
 /// The other sessions of a session's project.
 #[derive(Debug, Clone, Default)]
 pub struct Beside {
-    /// When surgery made the session that is looked at, where it did.
+    /// When surgery made the current session, if it did.
     pub made: Option<Time>,
-    /// The others, and when surgery made them.
+    /// The other sessions, each with the time surgery made it, if it did.
     pub others: Vec<(Session, Option<Time>)>,
 }
 
-/// Work of two sessions that fell together.
+/// Work of two sessions in the same period.
 struct Parallel<'a> {
     other: &'a Session,
     from: Time,
@@ -30,7 +30,7 @@ struct Parallel<'a> {
 }
 
 impl Beside {
-    /// The merges with sessions that ran while this one did, those with the most rounds first.
+    /// Recommends merges with sessions that ran in parallel, those with the most rounds first.
     pub(super) fn parallel(&self, session: &Session) -> Vec<Advice> {
         let others = self.others.iter();
         let mut found: Vec<Parallel> =
@@ -45,9 +45,9 @@ impl Beside {
         advice
     }
 
-    /// Another session that rounds of both fall together with in time. Sessions that one was
-    /// made from the other, and those of subagents, are no parallel work; nor is what surgery
-    /// copied into a session, which has the times of the work that it is, or a client into both.
+    /// Compares the rounds of both sessions in the period they share. Ignores subagents, and
+    /// sessions made from each other. Rounds that surgery or a client copied do not count: they
+    /// keep the times of the original.
     fn with<'a>(
         &self,
         session: &Session,
@@ -70,7 +70,7 @@ impl Beside {
         };
         let from = began(session, self.made)?.max(began(other, made)?);
         let to = session.ended?.min(other.ended?);
-        // What a client copied into a fork keeps its time and its words.
+        // Rounds that a client copied into a fork keep their time and words.
         let words = |round: &'a Round| Some((round.started?, round.said.as_deref()?));
         let known: HashSet<_> = other.rounds.iter().filter_map(words).collect();
         let within = |r: &&Round| r.started.is_some_and(|at| at >= from && at <= to);
@@ -83,7 +83,7 @@ impl Beside {
                 own += 1;
             }
         }
-        // One question asked beside is no parallel work.
+        // A single question in another session is not parallel work.
         (from < to && own > 1 && its > 1).then_some(Parallel { other, from, to, own, its })
     }
 }
@@ -96,8 +96,8 @@ impl Parallel<'_> {
             why: format!(
                 "{} ran at the same time from {} to {}: {own} rounds here, {its} there",
                 short(&other.id),
-                minute(Some(*from)),
-                minute(Some(*to))
+                format_minute(Some(*from)),
+                format_minute(Some(*to))
             ),
             frees: 0,
             command: format!(

@@ -78,7 +78,7 @@ fn interleaved_engagements_are_parted() {
     tag(&mut session, [1, 3, 5, 7, 9, 11], "a");
     tag(&mut session, [2, 4, 6, 8, 10, 12], "b");
     let advice = advise(&session, &[], &Beside::default());
-    // Nothing is over where work is gone back to, and a successor keeps the last third.
+    // Nothing is finished while work returns to it, and a successor keeps the last third.
     assert_eq!(commands(&advice).len(), 1, "{advice:?}");
     assert_eq!(cut(&session, &[]).unwrap().seq, 9);
     let case = advice.iter().find(|a| a.case == Case::SeparateWorkstream).unwrap();
@@ -111,13 +111,13 @@ fn parallel_sessions_are_merged() {
     none(None, &later, None);
     let subagent = Session { id: "agent-a1".into(), parent: Some("x".into()), ..other.clone() };
     none(None, &subagent, None);
-    // Children of a split have copies, and what they went on with.
+    // Children of a split have copies, and new rounds of their own.
     let (made, late) = (Some(at("2026-03-19T10:06:30Z")), Some(at("2026-03-19T10:10:30Z")));
     none(None, &other, late);
     none(late, &other, made);
     let advice = of(made, &[(&other, made)]);
     assert!(advice[0].why.ends_with("T10:11Z: 5 rounds here, 5 there"), "{}", advice[0].why);
-    // Forks of one session have its rounds, and what each went on with.
+    // Forks of one session have its rounds, and new ones of their own.
     let forks = |own: usize| {
         let mut fork = other.clone();
         fork.rounds[..12 - own].clone_from_slice(&long().rounds[..12 - own]);
@@ -126,7 +126,7 @@ fn parallel_sessions_are_merged() {
     none(None, &forks(1), None);
     let advice = of(None, &[(&forks(3), None)]);
     assert!(advice[0].why.ends_with("T10:11Z: 3 rounds here, 3 there"), "{}", advice[0].why);
-    // Of many those with the most rounds.
+    // Of many sessions, those with the most rounds.
     let many: Vec<Session> = (0..5)
         .map(|n| {
             let mut session = other.clone();
@@ -156,7 +156,7 @@ fn a_cut_is_found_for_a_successor() {
     assert_eq!(cut(&Session::default(), &[]), None);
     let advice = advise(&long(), &[], &Beside::default());
     assert_eq!(commands(&advice), [(Case::NothingLeft, "brain-guard revive 3f0a9d1e")]);
-    assert!(advice[0].why.starts_with("12 rounds of 12000 tokens in the context"));
+    assert!(advice[0].why.starts_with("the context has 12 rounds of 12000 tokens"));
     // `revive` refuses where nothing can be cut off.
     let advice = advise(&session(&[(0, false)]), &[], &Beside::default());
     assert_eq!(commands(&advice), [(Case::NothingLeft, "")]);

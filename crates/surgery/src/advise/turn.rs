@@ -1,4 +1,4 @@
-//! Where a session turned to something else.
+//! Finds where a session turned to other work.
 
 use chrono::TimeDelta;
 
@@ -7,26 +7,26 @@ use base::clock::Time;
 use sessions::round::{Round, Session};
 use store::engagement::Phase;
 
-/// A pause from which on the work is another day's.
+/// After a pause this long, work belongs to another day.
 const PAUSE: TimeDelta = TimeDelta::hours(3);
 
-/// The first round of what came next.
+/// The first round of other work.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Turn {
     /// The round.
     pub seq: u32,
     /// When it began.
     pub at: Time,
-    /// What turned there: "the phase build", "a pause of 14 h".
+    /// The reason: "the phase build", "a pause of 14 h".
     pub why: String,
 }
 
-/// The last turn among the rounds in the context: a phase of the engagement's began, another
-/// engagement was taken up, or a long pause ended.
+/// The last turn in the context: a phase began, another engagement was taken up, or a long pause
+/// ended.
 pub fn last_turn(session: &Session, phases: &[Phase]) -> Option<Turn> {
     let context = in_context(session);
     let rounds: Vec<&Round> = context.iter().filter_map(|seq| session.round(*seq)).collect();
-    // An engagement goes on through rounds that nobody tagged.
+    // An engagement continues through untagged rounds.
     let mut engaged: Vec<Option<&str>> = Vec::with_capacity(rounds.len());
     for round in &rounds {
         let before = engaged.last().copied().flatten();
@@ -41,7 +41,7 @@ pub fn last_turn(session: &Session, phases: &[Phase]) -> Option<Turn> {
         let pause = before.ended.or(before.started).map(|ended| at - ended);
         let why = match (phase, engaged[n - 1], engaged[n]) {
             (Some(phase), ..) => format!("the phase {}", phase.name),
-            // Where work is gone back to, now or later, nothing is over.
+            // An engagement that work returns to, now or later, is not over.
             (None, Some(left), Some(taken))
                 if left != taken
                     && !engaged[..n].contains(&Some(taken))
@@ -58,8 +58,8 @@ pub fn last_turn(session: &Session, phases: &[Phase]) -> Option<Turn> {
     })
 }
 
-/// Where a successor's context is cut: at the last turn, else where the last third of the
-/// tokens begins. `None` where there is nothing to cut off.
+/// Where to cut a successor's context: at the last turn, else at the last third of the tokens.
+/// `None` if there is nothing to cut off.
 pub fn cut(session: &Session, phases: &[Phase]) -> Option<Turn> {
     if let Some(turn) = last_turn(session, phases) {
         return Some(turn);

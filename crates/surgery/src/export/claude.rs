@@ -1,5 +1,5 @@
-//! Rows of Claude Code's sessions (client 2.1.329). `forkedFrom` is the client's own way to
-//! say where a row comes from; rows without a uuid are its bookkeeping and made by it anew.
+//! Writes rows of Claude Code (client 2.1.329). `forkedFrom` is the client's own field for a row's
+//! origin. Rows without a uuid are bookkeeping, which the client makes again.
 
 use memchr::memmem;
 
@@ -12,11 +12,11 @@ use sessions::dialect::{self, Block, BlockKind, Dialect, Kind, Row};
 use sessions::round::Session;
 use sessions::span::{self, Field, Span};
 
-/// Claude Code's form.
+/// The row format of Claude Code.
 #[derive(Debug)]
 pub(super) struct Claude;
 
-/// Attachments that tell of the surroundings: a session has them once (client 2.1.329).
+/// Attachments about the environment: a session has each only once (client 2.1.329).
 const ONCE: [&str; 10] = [
     "environment",
     "model",
@@ -30,7 +30,7 @@ const ONCE: [&str; 10] = [
     "prompt_snapshot",
 ];
 
-/// Whether a session is a subagent's: all its rows are marked as such.
+/// Whether a session is a subagent's: all its rows are marked so.
 fn of_agent(source: &Session) -> bool {
     source.parent.is_some() && source.id.starts_with("agent-")
 }
@@ -61,7 +61,7 @@ impl Form for Claude {
             _ => return,
         };
         for (item, block) in blocks.iter().enumerate() {
-            let json = block.span.of(line);
+            let json = block.span.slice(line);
             if matches!(block.kind, BlockKind::ToolUse | BlockKind::ToolResult)
                 && span::find(json, "type") == Some(kind)
                 && let Some(id) = span::find(json, name).and_then(span::plain)
@@ -83,7 +83,7 @@ impl Form for Claude {
         let agent = of_agent(link.source);
         let mut object = Object::new(out);
         for Field { name, value } in fields {
-            let (name, json) = (name.of(line), value.of(line));
+            let (name, json) = (name.slice(line), value.slice(line));
             match name {
                 b"uuid" => object.plain(name, link.id),
                 b"parentUuid" => {
@@ -108,7 +108,7 @@ impl Form for Claude {
                     object.json(name, b"false");
                 }
                 b"agentId" if agent => {}
-                // References to what is not there, and what says a summary is one.
+                // References to missing rows, and the marks of a summary.
                 b"logicalParentUuid" | b"leafUuid" | b"forkedFrom" | b"brainGuard" => {}
                 // The client fails on markup there, and shows a result where there is one.
                 b"toolUseResult" if row.kind != Kind::ToolResult || json.starts_with(b"\"<") => {}
@@ -156,7 +156,7 @@ impl Form for Claude {
         object.plain(b"uuid", link.id);
         object.plain(b"timestamp", link.time);
         object.plain(b"userType", "external");
-        // The client's list leaves out sessions that no terminal has seen.
+        // The client's list hides sessions that never had a terminal.
         object.plain(b"entrypoint", "cli");
         object.text(b"cwd", &link.birth.cwd);
         object.text(b"sessionId", &link.birth.id);
@@ -188,20 +188,20 @@ impl Form for Claude {
     fn without(&self, line: &[u8], row: &Row, gone: &[usize]) -> Option<Vec<u8>> {
         let content = row.content?;
         let mut items = Vec::new();
-        span::items(content.of(line), &mut items)?;
-        let left = splice::without(content.of(line), &items, gone)?;
+        span::items(content.slice(line), &mut items)?;
+        let left = splice::without(content.slice(line), &items, gone)?;
         let line = splice::replaced(line, content, &left);
         if row.kind != Kind::ToolResult {
             return Some(line);
         }
-        // What the client shows of a result is of the one that went, or of all.
+        // What the client shows belongs to the removed result, or to all.
         let mut fields = Vec::new();
         span::fields(&line, &mut fields)?;
         let mut out = Vec::with_capacity(line.len());
         let mut object = Object::new(&mut out);
         for Field { name, value } in &fields {
-            if name.of(&line) != b"toolUseResult" {
-                object.json(name.of(&line), value.of(&line));
+            if name.slice(&line) != b"toolUseResult" {
+                object.json(name.slice(&line), value.slice(&line));
             }
         }
         object.end_line();
@@ -251,8 +251,8 @@ fn parent(object: &mut Object, parent: Option<&str>) {
     }
 }
 
-/// Writes an assistant's message, under its own id or a fresh one; gives back where its usage
-/// lies in `out`, where that counts.
+/// Writes an assistant's message under its own or a fresh id. Returns where its usage is in `out`,
+/// if that counts.
 fn message(json: &[u8], counts: bool, link: &Link, out: &mut Vec<u8>) -> Option<Span> {
     let start = out.len();
     match link.message.and_then(|fresh| Some((fresh, span::locate(json, "id")?))) {

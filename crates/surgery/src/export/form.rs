@@ -1,4 +1,4 @@
-//! What a dialect's rows look like in a new session.
+//! How a dialect writes the rows of a new session.
 
 use chrono::{DateTime, SecondsFormat};
 use serde::Serialize;
@@ -11,34 +11,32 @@ use sessions::dialect::{Block, Dialect, Row};
 use sessions::round::Session;
 use sessions::span::{Field, Span};
 
-/// What a row gets in the new session.
+/// The new values for a row.
 pub(super) struct Link<'a> {
-    /// Its id.
     pub id: &'a str,
-    /// The row it hangs on.
+    /// The id of its parent row.
     pub parent: Option<&'a str>,
     /// When it was written.
     pub time: &'a str,
-    /// The new session.
     pub birth: &'a Birth,
     /// The session it comes from.
     pub source: &'a Session,
     /// Its id there.
     pub old: &'a str,
-    /// JSON that tells what the session was made from; on its first row.
+    /// JSON metadata of the new session, for its first row.
     pub lineage: Option<&'a str>,
-    /// Whether something of the row was left out, by the plan's fidelity.
+    /// Whether the plan's fidelity removed part of the row.
     pub less: bool,
-    /// JSON that tells which rounds the row's table stands for.
+    /// JSON about the rounds that the row's table stands for.
     pub stands_for: Option<&'a str>,
-    /// The id of its message, where that is given anew.
+    /// A fresh id for its message, if it needs one.
     pub message: Option<&'a str>,
-    /// The fresh id of another row of its session, where that was written.
+    /// The fresh id of another row of its session, if that was written.
     pub known: &'a dyn Fn(&str) -> Option<Fresh>,
 }
 
 impl<'a> Link<'a> {
-    /// A row that comes from no other.
+    /// The link of a row without a source row.
     pub fn of(birth: &'a Birth, source: &'a Session) -> Self {
         Self {
             id: "",
@@ -56,35 +54,33 @@ impl<'a> Link<'a> {
     }
 }
 
-/// A tool call or what it gave, in a row.
+/// A tool call or its result, in a row.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Call<'a> {
-    /// The call's id.
     pub id: &'a str,
-    /// Which item of the row's message.
+    /// The position of its block in the message.
     pub item: usize,
-    /// Whether it is the result.
     pub result: bool,
 }
 
-/// A dialect's way to write rows.
+/// Writes rows of a dialect.
 pub(super) trait Form: Sync {
     /// The dialect that reads them.
     fn dialect(&self) -> &'static dyn Dialect;
 
-    /// Writes what a file begins with; `false` where that is nothing.
+    /// Writes the header of a file; returns `false` if the dialect has none.
     fn header(&self, plan: &Plan, birth: &Birth, out: &mut Vec<u8>) -> bool;
 
-    /// Whether a row of this kind goes into the new session at all.
+    /// Whether such a row goes into the new session.
     fn kept(&self, row: &Row, source: &Session) -> bool;
 
-    /// A fresh id of a row.
+    /// Derives a fresh id for a row.
     fn fresh(&self, source: &Source, old: &str) -> Fresh;
 
     /// The tool calls and results of a row, in order.
     fn calls(&self, line: &[u8], row: &Row, blocks: &[Block], found: &mut dyn FnMut(Call));
 
-    /// Writes a row, whose fields are given; gives back where its usage lies in `out`.
+    /// Writes a row with these fields. Returns where its usage is in `out`.
     fn row(
         &self,
         line: &[u8],
@@ -97,27 +93,27 @@ pub(super) trait Form: Sync {
     /// Writes a user's message.
     fn message(&self, text: &str, link: &Link, out: &mut Vec<u8>);
 
-    /// Writes what the session is called.
+    /// Writes the session's title.
     fn title(&self, title: &str, link: &Link, out: &mut Vec<u8>);
 
-    /// What a row tells that the client needs to be told once a session, by its kind: told
-    /// by two sources, it would stand in the context twice.
+    /// The kind of a row that a session needs only once: from two sources, it would be in the
+    /// context twice.
     fn once<'a>(&self, line: &'a [u8], row: &Row) -> Option<&'a str>;
 
-    /// A usage of that many tokens.
+    /// JSON for a usage of that many tokens.
     fn usage(&self, tokens: u64) -> String;
 
-    /// The row without these items of its message; `None` where nothing is left of it.
+    /// The row without these items of its message; `None` if nothing remains.
     fn without(&self, line: &[u8], row: &Row, items: &[usize]) -> Option<Vec<u8>>;
 
-    /// Whether a block of the agent's message, kept as it is, is one that the API takes.
+    /// Whether the API accepts a block of the agent's message as it is.
     fn taken(&self, block: &[u8]) -> bool;
 
-    /// Files of the companion folder that the row refers to.
+    /// Finds the files of the companion folder that the row refers to.
     fn companions(&self, line: &[u8], found: &mut dyn FnMut(String));
 }
 
-/// What the first row tells: a session's metadata.
+/// The new session's metadata, for its first row.
 pub(super) fn lineage(plan: &Plan, birth: &Birth) -> String {
     #[derive(Serialize)]
     struct Told<'a> {
@@ -128,11 +124,11 @@ pub(super) fn lineage(plan: &Plan, birth: &Birth) -> String {
         lineage: &'a Lineage,
     }
     let told = Told { made: stamp(birth.now), operation: &plan.operation, lineage: &plan.lineage };
-    // Texts and times are always JSON.
+    // Texts and times always become valid JSON.
     serde_json::to_string(&told).unwrap_or_default()
 }
 
-/// The operation's name, as the verbs have it.
+/// The operation's name, as in commands.
 pub(super) fn operation(operation: &Operation) -> &'static str {
     match operation {
         Operation::CompressBefore { .. } => "compress-before",
@@ -144,7 +140,7 @@ pub(super) fn operation(operation: &Operation) -> &'static str {
     }
 }
 
-/// What the new session is called: as its first source, and what was done to it.
+/// The new session's title: that of its first source, and the operation.
 pub(super) fn title(plan: &Plan, birth: &Birth) -> String {
     const CHARACTERS: usize = 40;
     let first = plan.sessions.first();
@@ -164,12 +160,12 @@ pub(super) fn title(plan: &Plan, birth: &Birth) -> String {
     format!("{} ({done})", name.trim())
 }
 
-/// A time as the clients write it.
+/// Formats a time as the clients do.
 pub(super) fn stamp(at: Time) -> String {
     at.to_rfc3339_opts(SecondsFormat::Millis, true)
 }
 
-/// Whether `a` is a time that is not before `b`; any is not before none.
+/// Whether `a` is a time not before `b`; an empty `b` is before all.
 pub(super) fn later(a: &str, b: &str) -> bool {
     let plain = |t: &str| t.len() == 24 && t.ends_with('Z') && t.as_bytes()[10] == b'T';
     if b.is_empty() {

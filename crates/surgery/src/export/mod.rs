@@ -1,5 +1,5 @@
-//! Writes a plan as the rows of a new session, one piece at a time: what is kept is kept byte
-//! for byte, and only what makes it part of the new session is put in its place.
+//! Writes a plan as rows of a new session, piece by piece. Rows stay byte for byte, except for the
+//! fields that make them part of the new session.
 
 mod claude;
 mod form;
@@ -37,16 +37,16 @@ pub struct Birth {
     pub cwd: String,
     /// When it is made.
     pub now: Time,
-    /// Tokens it will hold, where somebody counted them; else they are estimated.
+    /// Its tokens, if somebody counted them; else they are estimated.
     pub tokens: Option<u64>,
-    /// What its first source is called, where it has a name; else its first words are taken.
+    /// The title of its first source, if any; else that source's first words are used.
     pub title: Option<String>,
 }
 
-/// Fills a text of the new session with what stands in its place.
+/// Renders a text of the new session from named values.
 pub type Say<'s> = dyn Fn(Text, &[(&str, &str)]) -> String + 's;
 
-/// A text of the new session that no source has.
+/// A text of the new session that comes from no source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Text {
     /// Around an index table (`templates/surgery-index.md`): `{{table}}`, `{{session}}`,
@@ -60,9 +60,9 @@ pub enum Text {
 /// A file of a source's companion folder that a kept round refers to.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Companion {
-    /// Which of the plan's sessions.
+    /// The session, by its position in the plan.
     pub session: usize,
-    /// Below the session's companion folder: `subagents/agent-1.jsonl`.
+    /// The path in the session's companion folder: `subagents/agent-1.jsonl`.
     pub path: String,
 }
 
@@ -75,58 +75,55 @@ pub struct Report {
     pub bytes: u64,
     /// Tokens it is estimated to hold.
     pub tokens: u64,
-    /// Rows of kept rounds that were left out because they are the client's own bookkeeping.
+    /// Rows of kept rounds that were left out as bookkeeping of the client.
     pub bookkeeping: u64,
-    /// Rows of kept rounds that are no JSON and were left out: their round, and which row of it
-    /// they are, from 0.
+    /// Rows of kept rounds that were left out as invalid JSON: their round, and their position in
+    /// it, from 0.
     pub broken: Vec<(Place, u32)>,
-    /// Sessions, by their place in the plan, that index tables came along from in kept rounds.
+    /// Sessions, by position in the plan, whose kept rounds include index tables.
     pub told: BTreeSet<usize>,
-    /// What else was left out, and why.
+    /// What else was left out, with the reason.
     pub notes: Vec<String>,
-    /// Files that belong to kept rounds.
+    /// Companion files of kept rounds.
     pub companions: BTreeSet<Companion>,
 }
 
-/// Turns pieces into rows. Fed in the plan's order; keeps what the chain needs, the ids that
-/// were given (eight bytes each), and nothing else.
+/// Turns pieces into rows, in the plan's order. Remembers only what the chain needs, and the ids it
+/// has given (eight bytes each).
 struct Exporter<'p> {
     plan: &'p Plan,
     birth: &'p Birth,
     say: &'p Say<'p>,
     form: &'static dyn Form,
-    /// Rows are looked through for what is no JSON.
+    /// Whether each row is checked for invalid JSON.
     careful: bool,
-    /// Fresh ids, for each session.
+    /// The sources of fresh ids, one per session.
     sources: Vec<ids::Source>,
-    /// The row that the next one hangs on.
+    /// The parent of the next row.
     last: Option<Fresh>,
     /// The time of that row, as written.
     time: String,
-    /// Ids of written rows, of finished messages, of tool calls.
+    /// Ids of written rows, finished messages and tool calls.
     written: Keys,
     messages: Keys,
     calls: Keys,
-    /// Thinking blocks as they are in the sources.
+    /// Digests of the thinking blocks in the sources.
     thinking: Vec<ids::Key>,
-    /// Of index tables.
+    /// The number of index tables so far.
     tables: u64,
-    /// Which source told something that is told once a session, by its kind.
+    /// The source of each kind of row that a session needs only once.
     once: BTreeMap<String, usize>,
-    /// Told on the first row.
+    /// Metadata that the first row gets.
     lineage: Option<String>,
     report: Report,
     scratch: Scratch,
-    /// Fields and blocks of the rows of the piece.
+    /// Fields and blocks of the piece's rows.
     fields: Vec<Field>,
     blocks: Vec<Block>,
 }
 
 impl<'p> Exporter<'p> {
-    /// An exporter of this plan.
-    ///
-    /// # Errors
-    /// Sessions of a dialect that is not known, or of two.
+    /// Fails for an unknown dialect, and for sessions of two dialects.
     fn new(
         plan: &'p Plan,
         birth: &'p Birth,
@@ -164,7 +161,7 @@ impl<'p> Exporter<'p> {
         })
     }
 
-    /// Appends what stands before the first piece.
+    /// Writes what comes before the first piece.
     fn open(&mut self, out: &mut Vec<u8>) {
         if self.form.header(self.plan, self.birth, out) {
             self.report.rows += 1;
@@ -198,8 +195,8 @@ impl<'p> Exporter<'p> {
             return;
         };
         let text = self.table(places, session);
-        // A split's table stands at the top whatever it stands for: the rounds behind it keep
-        // their times, and it is the same in every child.
+        // A split's table comes first, whatever it stands for: later rounds keep their times, and
+        // the table is the same in every child.
         let began = match self.plan.operation {
             Operation::Split { .. } => {
                 session.rounds.iter().filter_map(|round| round.started).min()
@@ -212,7 +209,7 @@ impl<'p> Exporter<'p> {
         self.told(&text, &name, first.session, at, Some(&stands_for(session, places)), out);
     }
 
-    /// Appends a message that no source has; `name` tells it from others.
+    /// Appends a message that comes from no source; `name` makes its id unique.
     fn told(
         &mut self,
         text: &str,
@@ -246,7 +243,7 @@ impl<'p> Exporter<'p> {
 
     /// The text of an index message.
     fn table(&self, places: &[Place], session: &Session) -> String {
-        // A number alone is enough where all are of one session.
+        // The number alone is enough if all rounds are from one session.
         let several = self.plan.sessions.len() > 1;
         let mut lines = String::new();
         for place in places {
@@ -265,7 +262,7 @@ impl<'p> Exporter<'p> {
         )
     }
 
-    /// Sets the time of the next row: its own, or that of the row before where that is later.
+    /// Sets the time of the next row: its own, or the previous row's if that is later.
     fn advance(&mut self, own: Option<&str>) {
         match own {
             Some(own) if form::later(own, &self.time) => {
@@ -277,8 +274,8 @@ impl<'p> Exporter<'p> {
         }
     }
 
-    /// Ends the export: the last answer says how many tokens the new session holds; the last
-    /// row says what it is called.
+    /// Ends the export: the last answer's usage gets the new session's tokens, and the last row is
+    /// the title.
     fn close(mut self, out: &mut Out) -> Report {
         self.report.tokens = self.birth.tokens.unwrap_or(self.report.tokens);
         out.set_usage(&self.form.usage(self.report.tokens));
@@ -298,8 +295,8 @@ impl<'p> Exporter<'p> {
     }
 }
 
-/// What an index table tells a program of itself: the session, the rounds it stands for, and the
-/// row that each of these begins with.
+/// JSON about an index table, for programs: the session, the rounds it stands for, and the first
+/// row of each.
 fn stands_for(session: &Session, places: &[Place]) -> String {
     let seqs: Vec<u32> = places.iter().map(|place| place.seq).collect();
     let first: Vec<Option<&str>> =
@@ -308,7 +305,7 @@ fn stands_for(session: &Session, places: &[Place]) -> String {
     serde_json::json!({ "session": session.id, "rounds": rounds, "first": first }).to_string()
 }
 
-/// The id that a row of a session gets in a new one, where ids come from `source`.
+/// The id of a session's row in a new session, derived by `source`.
 pub fn fresh(dialect: &dyn Dialect, source: &ids::Source, old: &str) -> String {
     let form = named(dialect.name()).unwrap_or(&claude::Claude);
     form.fresh(source, old).as_str().to_owned()

@@ -1,5 +1,5 @@
-//! Rows on their way to the new session: each is looked at, and held back only as long as its
-//! usage may be the last one, which is set anew.
+//! Buffers and checks rows of the new session. A row stays only while its usage may be the last
+//! one, which is replaced.
 
 use std::io::{self, Write};
 
@@ -9,14 +9,14 @@ use crate::ids::Key;
 use crate::validate::{Finding, Validator};
 use sessions::span::Span;
 
-/// Bytes from which on rows are passed on.
+/// Bytes to buffer before rows are passed on.
 const ENOUGH: usize = 256 * 1024;
 
-/// What was written, as far as it isn't passed on.
+/// The output that is not passed on yet.
 pub(super) struct Out<'s> {
-    /// Those rows.
+    /// The buffered rows.
     pub rows: Vec<u8>,
-    /// Where in them the last answer tells its usage; each of its rows does.
+    /// Where they have the usage of the last answer: each row of an answer has it.
     usages: Vec<Span>,
     validator: Validator,
     sink: &'s mut dyn Write,
@@ -25,7 +25,7 @@ pub(super) struct Out<'s> {
 }
 
 impl<'s> Out<'s> {
-    /// Some `rows` of the session `id`, into `sink`; the `largest` round has so many bytes.
+    /// An output of about `rows` rows for the session `id`; the largest round has `largest` bytes.
     pub fn new(id: &str, rows: usize, largest: usize, sink: &'s mut dyn Write) -> Self {
         let mut validator = Validator::strict(id);
         validator.expect(rows);
@@ -34,16 +34,13 @@ impl<'s> Out<'s> {
         Self { rows, usages: Vec::new(), validator, sink, lines: 0, bytes: 0 }
     }
 
-    /// Thinking blocks of the sources, by their digest: before the rows that hold them.
+    /// Registers digests of the sources' thinking blocks, before the rows that have them.
     pub fn given(&mut self, thinking: impl Iterator<Item = Key>) {
         self.validator.given(thinking);
     }
 
-    /// A row ends here; `answer` is where it tells the usage of a message, and whether it is
-    /// the first of that message.
-    ///
-    /// # Errors
-    /// What the sink says.
+    /// Ends a row. `answer` is where it has the usage of a message, and whether it is the first row
+    /// of that message.
     pub fn row(&mut self, start: usize, answer: Option<(Span, bool)>) -> io::Result<()> {
         if let Some((_, true)) = answer {
             self.usages.clear();
@@ -71,21 +68,18 @@ impl<'s> Out<'s> {
         }
     }
 
-    /// Whether a row was no JSON.
+    /// Whether a row was invalid JSON.
     pub fn malformed(&self) -> bool {
         self.validator.malformed()
     }
 
-    /// Passes everything on: how many bytes there were in all, and what was found.
-    ///
-    /// # Errors
-    /// What the sink says.
+    /// Passes everything on. Returns the bytes of the whole output, and the findings.
     pub fn finish(mut self) -> io::Result<(u64, Vec<Finding>)> {
         self.pass(self.rows.len())?;
         Ok((self.bytes, self.validator.finish()))
     }
 
-    /// Passes the rows up to there on.
+    /// Passes on the rows before `end`.
     fn pass(&mut self, end: usize) -> io::Result<()> {
         let mut start = 0;
         let ends = memchr_iter(b'\n', &self.rows[..end]).map(|at| at + 1);

@@ -1,4 +1,4 @@
-//! Tool calls and what they gave, in a round.
+//! Tool calls and their results, in a round.
 
 use super::form::Call;
 use crate::ids::Key;
@@ -7,20 +7,20 @@ use crate::ids::Key;
 #[derive(Default)]
 pub(super) struct Pairs {
     message: Option<Key>,
-    /// A result came since the last row of a message.
+    /// Whether a result came since the last row of a message.
     answered: bool,
-    /// Calls of the current message that wait for their result: id, row, item.
+    /// Calls of the current message without a result yet: id, row, item.
     pub open: Vec<(Key, usize, usize)>,
-    /// Calls that another message followed first.
+    /// Calls without a result when the next message came.
     pub passed: Vec<(Key, usize, usize)>,
-    /// Results that can't stay: row, item.
+    /// Results without a call: row, item.
     pub gone: Vec<(usize, usize)>,
-    /// Calls whose id is taken.
+    /// Calls whose id is already in the new session.
     pub again: Vec<String>,
 }
 
 impl Pairs {
-    /// A row of a message of the agent. Rows without an id are one message until a result.
+    /// Adds a row of an agent's message. Rows without an id are one message until a result comes.
     pub fn message(&mut self, key: Option<Key>) {
         if key != self.message || (key.is_none() && self.answered) {
             self.passed.append(&mut self.open);

@@ -1,4 +1,4 @@
-//! Entries of pi's and `OpenClaw`'s sessions (version 3): a header, then a chain by `parentId`.
+//! Writes entries of pi and `OpenClaw` (version 3): a header, then a chain by `parentId`.
 
 use super::Birth;
 use super::form::{self, Call, Form, Link};
@@ -9,11 +9,11 @@ use sessions::dialect::{self, Block, BlockKind, Dialect, Kind, Row};
 use sessions::round::Session;
 use sessions::span::{self, Field, Span};
 
-/// pi's form.
+/// The row format of pi.
 #[derive(Debug)]
 pub(super) struct Pi;
 
-/// What pi puts around a compaction's summary when it sends it.
+/// What pi sends around the summary of a compaction.
 const SUMMARY: (&str, &str) = (
     "The conversation history before this point was compacted into the following summary:\n\n<summary>\n",
     "\n</summary>",
@@ -57,7 +57,7 @@ impl Form for Pi {
         }
         for (item, block) in blocks.iter().enumerate() {
             if block.kind == BlockKind::ToolUse
-                && let Some(id) = span::find(block.span.of(line), "id").and_then(span::plain)
+                && let Some(id) = span::find(block.span.slice(line), "id").and_then(span::plain)
             {
                 found(Call { id, item, result: false });
             }
@@ -81,10 +81,10 @@ impl Form for Pi {
         let mut object = Object::new(out);
         head(&mut object, span::find(line, "type").and_then(span::plain).unwrap_or("custom"), link);
         for Field { name, value } in fields {
-            let (name, json) = (name.of(line), value.of(line));
+            let (name, json) = (name.slice(line), value.slice(line));
             match name {
                 b"type" | b"id" | b"parentId" | b"timestamp" | b"forkedFrom" => {}
-                // What another entry is named by; one that is not here is the one before.
+                // References to other entries; the entry before replaces a missing one.
                 b"targetId" | b"fromId" | b"firstKeptEntryId" => {
                     let fresh = span::plain(json).and_then(|old| (link.known)(old));
                     let fresh = fresh.as_ref().map(Fresh::as_str);
@@ -149,8 +149,8 @@ impl Form for Pi {
     fn without(&self, line: &[u8], row: &Row, gone: &[usize]) -> Option<Vec<u8>> {
         let content = row.content.filter(|_| row.kind == Kind::Assistant)?;
         let mut items = Vec::new();
-        span::items(content.of(line), &mut items)?;
-        let left = splice::without(content.of(line), &items, gone)?;
+        span::items(content.slice(line), &mut items)?;
+        let left = splice::without(content.slice(line), &items, gone)?;
         Some(splice::replaced(line, content, &left))
     }
 
@@ -173,7 +173,7 @@ fn head(object: &mut Object, kind: &str, link: &Link) {
     object.plain(b"timestamp", link.time);
 }
 
-/// Unknown fields stay in the entry and are not sent.
+/// Unknown fields stay in the entry, and the model does not get them.
 fn provenance(object: &mut Object, link: &Link, before: Option<&[u8]>) {
     splice::from(object, "entryId", link, before);
 }

@@ -1,5 +1,5 @@
-//! What holds for every session and every choice of rounds: `all` succeeds, which means that
-//! the strict validator found nothing, and what was said is there.
+//! For every session and any choice of rounds: `export_plan` succeeds, so the strict validator
+//! found nothing, and the words are still there.
 
 use proptest::prelude::*;
 use serde_json::Value;
@@ -10,7 +10,7 @@ use crate::validate::{Level, Validator};
 use sessions::dialect::Claude;
 use sessions::generate::{damaged, session, sessions};
 
-/// Pieces of a session with `count` rounds: a round each, an index of some, or nothing.
+/// Pieces of a session with `count` rounds: each is kept, indexed, or dropped.
 fn pieces(session: usize, count: usize, choice: &[u8]) -> (Vec<Piece>, Vec<usize>) {
     let (mut pieces, mut kept) = (Vec::new(), Vec::new());
     for seq in 1..=count as u32 {
@@ -72,7 +72,7 @@ proptest! {
         prop_assert!(text.lines().all(|line| serde_json::from_str::<Value>(line).is_ok()));
     }
 
-    /// The two share all their ids, and one is interleaved with the other.
+    /// The two share all their ids, and their rounds alternate.
     #[test]
     fn a_session_merges_with_itself(seed in any::<u64>(), rounds in 1..6usize) {
         let made = session(seed, rounds);

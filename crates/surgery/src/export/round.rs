@@ -1,5 +1,5 @@
-//! A round into the new session: which of its rows, in which order, and without what nothing
-//! answers.
+//! Writes a round into the new session: selects and orders its rows, and removes calls and results
+//! without a counterpart.
 
 use std::borrow::Cow;
 use std::io;
@@ -19,28 +19,25 @@ use crate::validate;
 use sessions::dialect::{Block, BlockKind, Kind, Row};
 use sessions::rows::Rows;
 
-/// A row on its way.
+/// A row to write.
 struct Entry<'a> {
-    /// The row as it will be written, but for what a link changes.
+    /// The row as it will be written, except for the fields of a link.
     line: Cow<'a, [u8]>,
-    /// Its head, as it was; `content` lies in `line`.
+    /// Its original head; `content` is a span of `line`.
     row: Row<'a>,
     fresh: Fresh,
-    /// Its API message.
+    /// The key of its API message.
     message: Option<Key>,
-    /// Where its fields and its blocks are noted.
+    /// Where the exporter has its fields and blocks.
     fields: Range<usize>,
     blocks: Range<usize>,
-    /// Something of it was left out, by the plan's fidelity.
+    /// Whether the plan's fidelity removed part of it.
     less: bool,
     gone: bool,
 }
 
 impl Exporter<'_> {
-    /// Appends a round, whose rows are given as they are in the store.
-    ///
-    /// # Errors
-    /// What the sink says.
+    /// Appends a round; `rows` are those of the store.
     pub(super) fn round(&mut self, place: Place, rows: &Rows, out: &mut Out) -> io::Result<()> {
         self.fields.clear();
         self.blocks.clear();
@@ -54,7 +51,7 @@ impl Exporter<'_> {
         let session = &self.plan.sessions[place.session];
         let tokens = session.round(place.seq).map_or(0, |r| r.tokens);
         let given = rows.bytes.len().max(1);
-        // What fidelity took away is no longer in the context; what links add never was.
+        // What fidelity removed is no longer in the context; what links add never was.
         let left = taken.min(written).min(given) as u64;
         self.report.tokens +=
             if self.plan.fidelity.is_full() { tokens } else { tokens * left / given as u64 };
@@ -84,13 +81,13 @@ impl Exporter<'_> {
                 self.report.bookkeeping += 1;
                 continue;
             }
-            // The head is read, the rest isn't looked at: what the client would not read.
+            // Only the head was parsed; the client would not read the row if the rest is invalid.
             if self.careful && !validate::is_json(line) {
                 self.report.broken.push((place, number as u32));
                 continue;
             }
             let Some(left) = lens.row(line, &row) else { continue };
-            if matches!(row.content.map(|at| at.of(line)), Some(b"\"\"" | b"[]")) {
+            if matches!(row.content.map(|at| at.slice(line)), Some(b"\"\"" | b"[]")) {
                 self.note(place, format_args!("a row whose message is empty left out"));
                 continue;
             }
@@ -125,7 +122,7 @@ impl Exporter<'_> {
         entries
     }
 
-    /// Notes fields and blocks of the row that was read last.
+    /// Stores the fields and blocks of the row parsed last.
     fn noted(&mut self) -> (Range<usize>, Range<usize>) {
         let (fields, blocks) = (self.fields.len(), self.blocks.len());
         self.fields.extend_from_slice(&self.scratch.fields);
@@ -133,7 +130,7 @@ impl Exporter<'_> {
         (fields..self.fields.len(), blocks..self.blocks.len())
     }
 
-    /// Another line in the place of a row's.
+    /// Replaces the line of a row.
     fn replace(&mut self, entry: &mut Entry, line: Vec<u8>) {
         let row = self.form.dialect().row(&line, &mut self.scratch);
         (entry.row.kind, entry.row.content) = (row.kind, row.content);
@@ -141,17 +138,17 @@ impl Exporter<'_> {
         entry.line = Cow::Owned(line);
     }
 
-    /// Remembers a row's thinking as its source has it.
+    /// Remembers the original thinking of a row.
     fn remember(&mut self, entry: &Entry) {
         let blocks = &self.blocks[entry.blocks.clone()];
         let thinking = blocks.iter().filter(|b| b.kind == BlockKind::Thinking);
-        self.thinking.extend(thinking.map(|b| ids::digest(b.span.of(&entry.line))));
+        self.thinking.extend(thinking.map(|b| ids::digest(b.span.slice(&entry.line))));
     }
 
-    /// Takes out what the API refuses.
+    /// Removes blocks that the API refuses.
     fn refuse(&mut self, place: Place, entry: &mut Entry) {
         let blocks = &self.blocks[entry.blocks.clone()];
-        let taken = |block: &Block| self.form.taken(block.span.of(&entry.line));
+        let taken = |block: &Block| self.form.taken(block.span.slice(&entry.line));
         let refused: Vec<usize> = (0..blocks.len()).filter(|item| !taken(&blocks[*item])).collect();
         if !refused.is_empty() {
             let count = refused.len();
@@ -160,8 +157,8 @@ impl Exporter<'_> {
         }
     }
 
-    /// Takes out calls that nothing answers before the next message and results that nobody
-    /// asked for, and gives calls whose id the new session has already a fresh one.
+    /// Removes calls without a result before the next message, and results without a call. A call
+    /// whose id is already in the new session gets a fresh one.
     fn pair(&mut self, place: Place, entries: &mut [Entry]) {
         let mut pairs = Pairs::default();
         for (at, entry) in entries.iter().enumerate().filter(|(_, e)| !e.gone) {
@@ -196,7 +193,7 @@ impl Exporter<'_> {
         }
     }
 
-    /// Takes items out of a row's message.
+    /// Removes items from the message of a row.
     fn take(&mut self, entry: &mut Entry, items: &[usize]) {
         match self.form.without(&entry.line, &entry.row, items) {
             Some(line) => self.replace(entry, line),
@@ -204,7 +201,7 @@ impl Exporter<'_> {
         }
     }
 
-    /// Gives a tool call of this round another id, wherever its rows name it.
+    /// Gives a tool call of this round another id in all rows that name it.
     fn rename(&mut self, place: Place, entries: &mut [Entry], old: &str) {
         let fresh = self.sources[place.session].hex(&format!("{old} {}", place.seq), 24);
         let (from, to) = (format!("\"{old}\""), format!("\"toolu_{}\"", fresh.as_str()));
@@ -215,7 +212,7 @@ impl Exporter<'_> {
             let mut rest = &entry.line[first..];
             while let Some(at) = memmem::find(rest, from.as_bytes()) {
                 line.extend_from_slice(&rest[..at]);
-                // Within a text a quote has a backslash: that is no id.
+                // Within a text, a quote has a backslash: that is not an id.
                 let escaped = line.last() == Some(&b'\\');
                 line.extend_from_slice(if escaped { &from } else { &to }.as_bytes());
                 rest = &rest[at + from.len()..];
@@ -225,7 +222,7 @@ impl Exporter<'_> {
         }
     }
 
-    /// Takes out thinking at the end of a message: the API refuses it there.
+    /// Removes thinking at the end of a message, because the API refuses it there.
     fn end_thinking(&mut self, place: Place, entries: &mut [Entry], order: &[usize]) {
         let mut taken = 0;
         let same = |a: &usize, b: &usize| {
@@ -267,10 +264,10 @@ impl Exporter<'_> {
     ) -> io::Result<usize> {
         let session = &self.plan.sessions[place.session];
         for entry in entries.iter().filter(|e| e.gone) {
-            // Nothing may refer to it.
+            // No other row may refer to it.
             self.written.remove(&ids::key(entry.fresh.as_str()));
         }
-        // The message that is being written, and its id where that is a fresh one.
+        // The current message, and its fresh id, if it has one.
         let (mut current, mut renamed, mut used) = (None, None, None);
         let mut written = 0;
         for at in order.iter().filter(|at| !entries[**at].gone) {
@@ -329,8 +326,8 @@ impl Exporter<'_> {
     }
 }
 
-/// The order in which rows are written: their own, but that the rows of one message stand
-/// together, as the results of its first call may come before its last one is written.
+/// The order to write rows in: their own, except that the rows of one message stay together. The
+/// result of its first call may come before its last call.
 fn order(entries: &[Entry]) -> Vec<usize> {
     let mut order = Vec::with_capacity(entries.len());
     let mut last: Option<(Key, usize)> = None;

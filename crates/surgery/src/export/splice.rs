@@ -1,4 +1,4 @@
-//! Writing an object's fields: most as they are, some in another's place.
+//! Writes a JSON object: most fields as they are, some replaced.
 
 use super::form::Link;
 use sessions::span::{self, Span};
@@ -10,13 +10,12 @@ pub(super) struct Object<'o> {
 }
 
 impl<'o> Object<'o> {
-    /// Begins one.
     pub fn new(out: &'o mut Vec<u8>) -> Self {
         out.push(b'{');
         Self { out, empty: true }
     }
 
-    /// A field with its value's JSON; gives back where that lies.
+    /// Writes a field with its value as JSON. Returns where the value is.
     pub fn json(&mut self, name: &[u8], value: &[u8]) -> Span {
         self.name(name);
         let start = self.out.len();
@@ -24,7 +23,7 @@ impl<'o> Object<'o> {
         Span { start, end: self.out.len() }
     }
 
-    /// A field with a text that needs no escapes.
+    /// Writes a field with a text that needs no escapes.
     pub fn plain(&mut self, name: &[u8], text: &str) {
         self.name(name);
         self.out.push(b'"');
@@ -32,23 +31,23 @@ impl<'o> Object<'o> {
         self.out.push(b'"');
     }
 
-    /// A field with any text.
+    /// Writes a field with any text.
     pub fn text(&mut self, name: &[u8], text: &str) {
         self.name(name);
         quote(text, self.out);
     }
 
-    /// Ends it, as a line.
+    /// Ends the object and its line.
     pub fn end_line(self) {
         self.out.extend_from_slice(b"}\n");
     }
 
-    /// Ends it.
+    /// Ends the object.
     pub fn end(self) {
         self.out.push(b'}');
     }
 
-    /// What is written goes there.
+    /// Writes the name of a field; the caller appends its value to the returned buffer.
     pub fn out(&mut self, name: &[u8]) -> &mut Vec<u8> {
         self.name(name);
         self.out
@@ -65,8 +64,8 @@ impl<'o> Object<'o> {
     }
 }
 
-/// The field of a row whose message surgery wrote, with the rounds that its table stands for
-/// ([`super::stands_for`]) and with what its session was made from, where these are told there.
+/// The field `brainGuard` of a message that surgery wrote: the rounds its table stands for
+/// ([`super::stands_for`]), and the new session's metadata, if given.
 pub(super) fn told(stands_for: Option<&[u8]>, lineage: Option<&str>) -> Vec<u8> {
     let mut field = br#"{"table":true"#.to_vec();
     if let Some(rounds) = stands_for {
@@ -82,15 +81,14 @@ pub(super) fn told(stands_for: Option<&[u8]>, lineage: Option<&str>) -> Vec<u8> 
     field
 }
 
-/// A text as JSON.
+/// Writes a text as JSON.
 pub(super) fn quote(text: &str, out: &mut Vec<u8>) {
-    // Writing into memory can't fail.
+    // Writing into memory cannot fail.
     let _ = serde_json::to_writer(out, text);
 }
 
-/// Where a row comes from, as the field `forkedFrom`: the session and the row it was copied from
-/// (`row` is what the dialect calls that), the one that this was a copy of in turn, the first of
-/// all where it is known, and whether something of the row was left out on the way.
+/// Writes a row's origin as `forkedFrom`: the session and row it was copied from, the first
+/// original if known, and whether part was removed. `row` is the dialect's name for a row's id.
 pub(super) fn from(object: &mut Object, row: &str, link: &Link, before: Option<&[u8]>) {
     let of = |name| before.and_then(|json| span::find(json, name));
     let mut from = Object::new(object.out(b"forkedFrom"));
@@ -110,7 +108,7 @@ pub(super) fn from(object: &mut Object, row: &str, link: &Link, before: Option<&
     from.end();
 }
 
-/// The array without some of its items, which lie at `items`; `None` where none is left.
+/// The array without the items in `gone`; `None` if none remain.
 pub(super) fn without(array: &[u8], items: &[Span], gone: &[usize]) -> Option<Vec<u8>> {
     let mut out = vec![b'['];
     for (at, item) in items.iter().enumerate() {
@@ -120,13 +118,13 @@ pub(super) fn without(array: &[u8], items: &[Span], gone: &[usize]) -> Option<Ve
         if out.len() > 1 {
             out.push(b',');
         }
-        out.extend_from_slice(item.of(array));
+        out.extend_from_slice(item.slice(array));
     }
     out.push(b']');
     (out.len() > 2).then_some(out)
 }
 
-/// A row with `new` in the place of what lies at `at`.
+/// A row with `new` in place of the span `at`.
 pub(super) fn replaced(line: &[u8], at: Span, new: &[u8]) -> Vec<u8> {
     [&line[..at.start], new, &line[at.end..]].concat()
 }

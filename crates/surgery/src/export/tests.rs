@@ -1,4 +1,4 @@
-//! What comes out, over rows in the shapes of the real client.
+//! The export of rows in the shapes of the real client.
 
 mod odd;
 pub(crate) mod world;
@@ -49,7 +49,7 @@ fn rounds_come_whole_and_only_what_links_them_is_new() {
             new["sourceToolAssistantUUID"].is_string(),
             old["sourceToolAssistantUUID"].is_string()
         );
-        // The last answer says what the session holds.
+        // The last answer has the size of the session.
         if at == ends - 1 {
             assert_eq!(new["message"]["usage"]["input_tokens"], 300);
             new["message"]["usage"] = Value::Null;
@@ -116,7 +116,7 @@ fn a_merge_begins_with_who_speaks_when() {
     assert!(!export(&[&a], &one).unwrap().0.contains("\"table\""), "one voice needs no table");
 }
 
-// Copied into another session, a table is still one: nobody's words.
+// In a copy, a table is still a table, and nobody's words.
 #[test]
 fn a_table_stays_marked_as_one() {
     let source = session(OLD, 3);
@@ -163,7 +163,7 @@ fn a_compactions_summary_is_followed_by_what_it_kept() {
     assert!(!text.contains("logicalParentUuid"));
 }
 
-/// Two sessions that were one: the same messages, calls and ids in both.
+/// Two sessions that were one: both have the same messages, calls and ids.
 #[test]
 fn a_merge_gives_what_both_have_ids_of_its_own() {
     let (a, b) = (session(OLD, 2), session(OTHER, 2));
@@ -179,7 +179,7 @@ fn a_merge_gives_what_both_have_ids_of_its_own() {
     };
     assert_eq!(ids("id").len(), 8);
     for id in ["msg_1a", "toolu_1_1"] {
-        // The call, and its result; `stdout` and the command are no ids.
+        // The call and its result; `stdout` and the command are no ids.
         let times = text.matches(&format!("\"{id}\"")).count();
         assert_eq!(times, if id.starts_with('m') { 4 } else { 2 }, "{id}");
     }

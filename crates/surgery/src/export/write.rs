@@ -1,5 +1,5 @@
-//! From a plan to a file: every piece is written, checked and passed on, so that memory is
-//! bounded by the largest round.
+//! Writes a plan to a file. Each piece is written, checked and passed on, so the largest round
+//! bounds the memory.
 
 use std::io::{self, Write};
 
@@ -17,16 +17,16 @@ use sessions::rows::Rows;
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum Failed {
-    /// A dialect nobody knows.
+    /// The dialect is unknown.
     #[error("a session of the dialect {0} can't be written; there is claude and pi")]
     Dialect(String),
-    /// Two dialects in one session.
-    #[error("a session of {0} and one of {1} don't go into one file")]
+    /// The sessions have two dialects.
+    #[error("cannot combine a {0} session with a {1} session")]
     Dialects(String, String),
-    /// The store or the file.
+    /// The store or the file failed.
     #[error(transparent)]
     Io(#[from] io::Error),
-    /// What was written is no sound session: nothing of it may stay.
+    /// The output is not a valid session; the caller must discard it.
     #[error("the new session is not sound, nothing was written: {}", first(.0))]
     Unsound(Vec<Finding>),
 }
@@ -35,12 +35,9 @@ fn first(findings: &[Finding]) -> String {
     findings.first().map_or_else(String::new, ToString::to_string)
 }
 
-/// Writes the plan into what `begin` gives; `read` gives the rows of a round as they are in the
-/// store. What was written counts only when this succeeds. It begins anew where a row turns
-/// out to be no JSON inside: that is so rare that rows are not looked through for it twice.
-///
-/// # Errors
-/// [`Failed`].
+/// Writes the plan into what `begin` opens; `read` reads the rows of a round from the store. The
+/// output counts only if this succeeds. If a row turns out to be invalid JSON, it starts again and
+/// checks each row first; that is too rare to do every time.
 pub fn all<W: Write>(
     plan: &Plan,
     birth: &Birth,
@@ -92,7 +89,7 @@ fn export(
     }
 }
 
-/// Puts behind a compaction's summary what it kept of rounds that don't come by themselves.
+/// Adds the rows that a compaction kept of rounds outside the plan, after its summary.
 fn preserve(
     plan: &Plan,
     place: Place,

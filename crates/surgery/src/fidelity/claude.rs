@@ -1,4 +1,4 @@
-//! Fidelity over rows of Claude Code.
+//! Fidelity for rows of Claude Code.
 
 use super::Lens;
 use super::splice::{Edit, Item, Items, Left, apply, without};
@@ -8,7 +8,7 @@ use sessions::dialect::{Block, BlockKind, Kind, Row};
 use sessions::span::{self, Span};
 
 impl Lens<'_> {
-    /// What is left of a row.
+    /// What remains of a row.
     pub(super) fn claude(&self, line: &[u8], row: &Row, blocks: &[Block]) -> Left {
         match row.kind {
             Kind::Assistant => self.message(line, row, blocks),
@@ -23,7 +23,7 @@ impl Lens<'_> {
         span::fields(line, &mut fields);
         let mut items = Items::default();
         for block in blocks {
-            let json = block.span.of(line);
+            let json = block.span.slice(line);
             let item = match block.kind {
                 BlockKind::ToolResult => self.result(line, json, row),
                 _ => Item::Same,
@@ -32,11 +32,11 @@ impl Lens<'_> {
         }
         let pair = self.fidelity.tool_use == Level::Full;
         items.into_row(line, content, |edits| {
-            // A second copy of the result, and what it hangs on.
+            // A second copy of the result, and the row it refers to.
             let gone = ["toolUseResult", "sourceToolAssistantUUID", "isMeta"];
             let gone = &gone[..if pair { 1 } else { gone.len() }];
             edits.extend(without(&fields, gone, line, 0));
-            // A text in the user's role that is nobody's message: it begins no round.
+            // A text in the user's role that nobody wrote: it must not begin a round.
             if !pair && let Some(last) = fields.last() {
                 let span = Span { start: last.value.end, end: last.value.end };
                 edits.push(Edit { span, bytes: br#","isMeta":true"#.to_vec() });
@@ -44,9 +44,9 @@ impl Lens<'_> {
         })
     }
 
-    /// What a block with a result becomes.
+    /// What a result block becomes.
     fn result(&self, line: &[u8], json: &[u8], row: &Row) -> Item {
-        let (id, result) = Result::of_block(line, json, row);
+        let (id, result) = Result::from_block(line, json, row);
         if self.fidelity.tool_use != Level::Full {
             return self.told(id.as_deref(), &result);
         }
@@ -57,7 +57,7 @@ impl Lens<'_> {
         };
         let mut fields = Vec::new();
         span::fields(json, &mut fields);
-        let Some(field) = fields.iter().find(|field| field.name.of(json) == b"content") else {
+        let Some(field) = fields.iter().find(|field| field.name.slice(json) == b"content") else {
             return Item::Same;
         };
         let bytes = super::words::quoted(&words);

@@ -1,8 +1,8 @@
-//! How much of a round comes into the context. The user's and the agent's words always do.
+//! How much of a round goes into the context. The words of the user and the agent always do.
 //!
-//! A call and its result stay a pair: where the call is no longer one, what it gave becomes
-//! a text of the user's row or goes, too. A message that changes keeps none of its thinking
-//! as it was: a signature stands for its message. A row that nothing is left of goes.
+//! A call and its result stay a pair: if the call is removed, its result becomes a text in the
+//! user's row or goes, too. A changed message keeps no original thinking, because the signature
+//! covers the message. An empty row goes.
 
 mod claude;
 mod pi;
@@ -21,7 +21,7 @@ use sessions::dialect::{Block, BlockKind, Dialect, Row, Scratch};
 use sessions::digest;
 use sessions::span::{self, Field};
 
-/// What becomes of a kind of block.
+/// How much of a kind of block stays.
 #[derive(
     Debug,
     Clone,
@@ -37,25 +37,25 @@ use sessions::span::{self, Field};
 )]
 #[serde(rename_all = "lowercase")]
 pub enum Level {
-    /// As it is.
+    /// All of it.
     #[default]
     Full,
-    /// A line that says what it was and how to get it: a reference to thinking, the name and
-    /// description of a call, size and first line of a result.
+    /// A line about what it was and how to get it. It has a reference to thinking, a call's name
+    /// and description, or a result's size and first line.
     #[value(alias = "ref")]
     Summary,
     /// Nothing.
     Omit,
 }
 
-/// What becomes of each kind of block.
+/// How much of each kind of block stays.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Fidelity {
     /// Thinking blocks.
     pub thinking: Level,
     /// Tool calls.
     pub tool_use: Level,
-    /// What tool calls gave.
+    /// Results of tool calls.
     pub tool_result: Level,
 }
 
@@ -66,14 +66,14 @@ impl Fidelity {
     }
 }
 
-/// Turns the rows of one round into what a fidelity leaves of them.
+/// Reduces the rows of one round to a fidelity.
 pub struct Lens<'d> {
     dialect: &'d dyn Dialect,
     fidelity: Fidelity,
-    /// How the round is called in what says how to get the rest.
+    /// The round's reference, for the hints how to get the rest.
     reference: String,
     calls: HashMap<String, Known>,
-    /// Messages that hold calls.
+    /// Messages that contain calls.
     calling: HashSet<String>,
     scratch: Scratch,
     fields: Vec<Field>,
@@ -89,8 +89,8 @@ struct Known {
 }
 
 impl<'d> Lens<'d> {
-    /// A lens over these rows, which are all of the round's. `reference` is how the round can
-    /// be injected ([`super::table::reference`]).
+    /// A lens over `rows`, which are all rows of the round. `reference` is how to inject the round
+    /// ([`super::table::reference`]).
     pub fn new<'r>(
         dialect: &'d dyn Dialect,
         rows: impl Iterator<Item = &'r [u8]>,
@@ -118,7 +118,7 @@ impl<'d> Lens<'d> {
         let row = self.dialect.row(line, &mut self.scratch);
         self.dialect.blocks(line, &row, &mut self.scratch, &mut self.blocks);
         for block in &self.blocks {
-            let json = block.span.of(line);
+            let json = block.span.slice(line);
             if span::fields(json, &mut self.fields).is_none() || !is_use(block, json, &self.fields)
             {
                 continue;
@@ -134,8 +134,8 @@ impl<'d> Lens<'d> {
         }
     }
 
-    /// What is left of a row of the round; `None` where nothing is. Where it is another row
-    /// than it was, its kind and its content are to be read again.
+    /// What remains of a row of the round; `None` if nothing. If it changed, its kind and content
+    /// must be read again.
     pub fn row<'a>(&mut self, line: &'a [u8], row: &Row) -> Option<Cow<'a, [u8]>> {
         if self.fidelity.is_full() || row.content.is_none() {
             return Some(Cow::Borrowed(line));
@@ -154,7 +154,7 @@ impl<'d> Lens<'d> {
         }
     }
 
-    /// What thinking is to be in this row's message.
+    /// The level of thinking in this row's message.
     fn thinking(&self, row: &Row, calls_here: bool) -> Level {
         let calls = calls_here || row.message.is_some_and(|id| self.calling.contains(id));
         match self.fidelity.thinking {
@@ -175,8 +175,8 @@ impl<'d> Lens<'d> {
         let much = match self.fidelity {
             _ if thought => thinking,
             Fidelity { tool_use, .. } if called => tool_use,
-            // What a tool of the service gave stands in the agent's message: it can't become
-            // the user's, and without its call it can't stay.
+            // The result of a server tool is in the agent's message. It cannot become the user's
+            // text, and cannot stay without its call.
             Fidelity { tool_use: Level::Summary | Level::Omit, tool_result, .. }
                 if is_result(json, &fields) =>
             {
@@ -204,26 +204,26 @@ impl<'d> Lens<'d> {
         self.dialect.call(json).map(|call| digest::title(&call)).unwrap_or_default()
     }
 
-    /// What the agent's message becomes, from its items.
+    /// Rebuilds the agent's message from its items.
     fn message(&self, line: &[u8], row: &Row, blocks: &[Block]) -> Left {
-        let Some(content) = row.content.filter(|c| c.of(line).first() == Some(&b'[')) else {
+        let Some(content) = row.content.filter(|c| c.slice(line).first() == Some(&b'[')) else {
             return Left::Same;
         };
         let mut fields = Vec::new();
         let calls_here = blocks.iter().any(|block| {
-            let json = block.span.of(line);
+            let json = block.span.slice(line);
             span::fields(json, &mut fields).is_some() && is_use(block, json, &fields)
         });
         let thinking = self.thinking(row, calls_here);
         let mut items = Items::default();
         for block in blocks {
-            let json = block.span.of(line);
+            let json = block.span.slice(line);
             items.push(self.item(block, json, thinking), json);
         }
         items.into_row(line, content, |_| {})
     }
 
-    /// What a result becomes as a text of the user's, where its call is none any more.
+    /// What a result becomes as a text of the user, if its call is no longer one.
     fn told(&self, id: Option<&str>, result: &words::Result) -> Item {
         let call = id.and_then(|id| self.calls.get(id)).cloned().unwrap_or_default();
         match self.fidelity.tool_result {
@@ -239,14 +239,14 @@ impl<'d> Lens<'d> {
     }
 }
 
-/// Whether a block is a call: also of tools that the service runs.
+/// Whether a block is a call, including calls of server tools.
 fn is_use(block: &Block, json: &[u8], fields: &[Field]) -> bool {
     let kind = || span::get(json, fields, "type").unwrap_or_default();
     block.kind == BlockKind::ToolUse
         || (block.kind == BlockKind::Row && kind().ends_with(b"tool_use\""))
 }
 
-/// Whether a block says that it is what a tool gave.
+/// Whether a block says that it is the result of a tool.
 fn is_result(json: &[u8], fields: &[Field]) -> bool {
     span::get(json, fields, "type").is_some_and(|kind| kind.ends_with(b"tool_result\""))
 }

@@ -1,4 +1,4 @@
-//! A row with other items in its message, and the rest as it was.
+//! A row with changed items in its message, and the rest unchanged.
 
 use super::words;
 use sessions::span::{Field, Span};
@@ -12,13 +12,13 @@ pub(super) enum Left {
 
 /// What an item of a message's content becomes.
 pub(super) enum Item {
-    /// As it was.
+    /// Unchanged.
     Same,
-    /// Nothing.
+    /// Removed.
     Gone,
-    /// A text of the row's speaker.
+    /// A text by the row's speaker.
     Text(String),
-    /// Items, as JSON.
+    /// Several items, as JSON.
     Many(Vec<Vec<u8>>),
     /// Another item, as JSON.
     Json(Vec<u8>),
@@ -48,7 +48,7 @@ impl Items {
         self.array.extend_from_slice(json);
     }
 
-    /// The row with this content, and with what else `edit` changes.
+    /// The row with this content, and the other edits that `edit` adds.
     pub fn into_row(self, line: &[u8], content: Span, edit: impl FnOnce(&mut Vec<Edit>)) -> Left {
         if !self.changed {
             return Left::Same;
@@ -59,20 +59,20 @@ impl Items {
         Left::Row(apply(line, edits))
     }
 
-    /// The array; `None` where nothing is in it.
+    /// The array; `None` if it is empty.
     pub fn array(mut self) -> Option<Vec<u8>> {
         self.array.push(b']');
         Some(self.array).filter(|array| array.len() > 1)
     }
 }
 
-/// Bytes in another's place.
+/// New bytes for a span.
 pub(super) struct Edit {
     pub span: Span,
     pub bytes: Vec<u8>,
 }
 
-/// The line with edits that don't overlap.
+/// Applies edits that do not overlap.
 pub(super) fn apply(line: &[u8], mut edits: Vec<Edit>) -> Vec<u8> {
     edits.sort_by_key(|edit| edit.span.start);
     let mut out = Vec::with_capacity(line.len());
@@ -86,10 +86,10 @@ pub(super) fn apply(line: &[u8], mut edits: Vec<Edit>) -> Vec<u8> {
     out
 }
 
-/// Takes fields out of an object that has others, which lies at `base`; each run of them with
-/// the commas that part it from its neighbours.
+/// Edits that remove some fields from an object at `base`, each run of them with the commas around
+/// it. At least one field must stay.
 pub(super) fn without(fields: &[Field], names: &[&str], json: &[u8], base: usize) -> Vec<Edit> {
-    let gone = |field: &Field| names.iter().any(|name| field.name.of(json) == name.as_bytes());
+    let gone = |field: &Field| names.iter().any(|name| field.name.slice(json) == name.as_bytes());
     let (mut edits, mut at) = (Vec::new(), 0);
     for run in fields.chunk_by(|a, b| gone(a) == gone(b)) {
         let (first, behind) = (at, at + run.len());

@@ -40,7 +40,7 @@ fn pi() -> Vec<String> {
     .collect()
 }
 
-/// The rows that are left, `None` where one went.
+/// The rows that remain, `None` for a removed one.
 fn seen(dialect: &dyn Dialect, rows: &[String], fidelity: Fidelity) -> Vec<Option<Value>> {
     let mut lens = Lens::new(dialect, rows.iter().map(String::as_bytes), fidelity, "3f:007".into());
     let mut scratch = Scratch::default();

@@ -1,4 +1,4 @@
-//! What stands in the place of what was taken out: what it was, and how to get it.
+//! Texts in place of what was removed: what it was, and how to get it.
 
 use std::borrow::Cow;
 
@@ -8,13 +8,13 @@ use sessions::digest::preview;
 use sessions::round::PREVIEW;
 use sessions::span;
 
-/// What an omitted result says where its call stays: a pair can't go by half.
+/// Replaces an omitted result whose call stays: half a pair cannot go.
 pub const OMITTED: &str = "[tool_result omitted]";
 
-/// Bytes of text that make a token, about.
+/// Bytes of text per token, on average.
 const BYTES_A_TOKEN: usize = 4;
 
-/// In the place of thinking; `None` is such as the service keeps to itself.
+/// Replaces thinking; `None` is thinking that the service redacted.
 pub fn thinking(text: Option<&str>, reference: &str) -> String {
     match text {
         Some(text) => {
@@ -24,12 +24,12 @@ pub fn thinking(text: Option<&str>, reference: &str) -> String {
     }
 }
 
-/// In the place of a call.
+/// Replaces a call.
 pub fn tool_use(title: &str, reference: &str) -> String {
     format!("[tool_use: {title} — brain-guard inject {reference} --tool-use full]")
 }
 
-/// In the place of what a tool of the service gave.
+/// Replaces the result of a server tool.
 pub fn served(kind: &str, reference: &str) -> String {
     format!("[{kind} — brain-guard inject {reference} --tool-result full]")
 }
@@ -44,7 +44,7 @@ pub fn text_block(text: &str) -> Vec<u8> {
     [br#"{"type":"text","text":"#, quoted(text).as_slice(), b"}"].concat()
 }
 
-/// What a tool gave.
+/// The result of a tool.
 pub struct Result<'a> {
     /// Its texts.
     pub text: String,
@@ -52,12 +52,12 @@ pub struct Result<'a> {
     others: Vec<&'a [u8]>,
     failed: bool,
     at: Option<Time>,
-    /// How long the tool says that it took.
+    /// Milliseconds that it took, according to the tool.
     took: Option<i64>,
 }
 
 impl<'a> Result<'a> {
-    /// A result from its content's JSON; `more` is what the client keeps beside it.
+    /// Parses a result from its JSON; `more` is what the client keeps beside it.
     fn of(content: &'a [u8], failed: bool, at: Option<&str>, more: Option<&[u8]>) -> Self {
         let (mut texts, mut others, mut items) = (Vec::new(), Vec::new(), Vec::new());
         let mut fields = Vec::new();
@@ -65,7 +65,7 @@ impl<'a> Result<'a> {
             texts.push(text.into_owned());
         } else if span::items(content, &mut items).is_some() {
             for item in items {
-                let item = item.of(content);
+                let item = item.slice(content);
                 span::fields(item, &mut fields);
                 match span::get(item, &fields, "text").and_then(span::text) {
                     Some(text) => texts.push(text.into_owned()),
@@ -83,9 +83,9 @@ impl<'a> Result<'a> {
         Self { text: texts.join("\n"), others, failed, at, took }
     }
 
-    /// The result that a block holds, and its call's id. In Claude Code's rows a block is an
-    /// object; in pi's entries it is the content of the whole.
-    pub fn of_block(line: &'a [u8], json: &'a [u8], row: &Row) -> (Option<String>, Self) {
+    /// The result in a block, and the id of its call. In Claude Code a block is an object; in pi it
+    /// is the content of the whole entry.
+    pub fn from_block(line: &'a [u8], json: &'a [u8], row: &Row) -> (Option<String>, Self) {
         let (mut fields, mut inner) = (Vec::new(), Vec::new());
         span::fields(line, &mut fields);
         if span::fields(json, &mut inner).is_some() {
@@ -102,7 +102,7 @@ impl<'a> Result<'a> {
         (id.map(Cow::into_owned), Self::of(json, failed, row.at, None))
     }
 
-    /// How much it was, how long it took since it was `called`, how it begins.
+    /// Its size, its duration since the call at `called`, and how it begins.
     pub fn summary(&self, called: Option<Time>, reference: &str) -> String {
         let mut parts = Vec::new();
         if self.failed {
@@ -122,7 +122,7 @@ impl<'a> Result<'a> {
         )
     }
 
-    /// It as texts of the user's, with its pictures.
+    /// The result as text blocks of the user, with its pictures.
     pub fn texts(&self, title: &str) -> Vec<Vec<u8>> {
         let failed = if self.failed { " (error)" } else { "" };
         let text = if self.text.is_empty() { "(empty)" } else { &self.text };
@@ -130,7 +130,7 @@ impl<'a> Result<'a> {
         std::iter::once(text).chain(self.others.iter().map(|json| json.to_vec())).collect()
     }
 
-    /// Its parts that are no text, in words.
+    /// Describes its parts that are not text.
     pub fn beside(&self) -> String {
         match self.others.len() {
             1 => "1 picture".to_owned(),
@@ -138,12 +138,12 @@ impl<'a> Result<'a> {
         }
     }
 
-    /// Whether it has parts that are no text.
+    /// Whether it has parts that are not text.
     pub fn has_others(&self) -> bool {
         !self.others.is_empty()
     }
 
-    /// Whether it says that the tool failed.
+    /// Whether the tool failed.
     pub fn failed(&self) -> bool {
         self.failed
     }

@@ -1,4 +1,4 @@
-//! A round as Markdown.
+//! Renders a round as Markdown.
 
 use std::collections::HashMap;
 use std::fmt::Write;
@@ -7,18 +7,18 @@ use crate::fidelity::words::{self, Result};
 use crate::fidelity::{Fidelity, Level};
 use crate::table::{reference, roles};
 use base::clock::Time;
-use base::shown::minute;
+use base::shown::format_minute;
 use sessions::dialect::{Block, BlockKind, Dialect, Kind, Row, Scratch};
 use sessions::digest::title;
 use sessions::round::{Round, Session};
 use sessions::span;
 
-/// What the agent thought, said and called.
+/// The heading of what the agent thought, said and called.
 const AGENT: &str = "## Assistant";
-/// What the client said or gave back.
+/// The heading of what the client said or returned.
 const CLIENT: &str = "## Client";
 
-/// The round as Markdown. `rows` are its rows as they are in the store.
+/// Renders the round; `rows` are its rows from the store.
 pub fn text(
     session: &Session,
     round: &Round,
@@ -38,7 +38,7 @@ pub fn text(
     };
     let (mut scratch, mut blocks) = (Scratch::default(), Vec::new());
     let mut prompts = rows.iter().map(|line| dialect.row(line, &mut scratch));
-    // In a file of the main loop, a subagent's rows are no part of the conversation.
+    // In a main session's file, the rows of a subagent are not part of the conversation.
     let main = prompts.any(|row| row.kind == Kind::Prompt && !row.sidechain);
     for line in rows {
         let row = dialect.row(line, &mut scratch);
@@ -52,11 +52,11 @@ pub fn text(
     page.end()
 }
 
-/// What is known of the round.
+/// The facts about the round.
 fn head(session: &Session, round: &Round) -> String {
     let mut head = format!("# Round {}\n\n", reference(session, round.seq));
     let mut item = |name: &str, value: &str| {
-        // Writing into memory can't fail.
+        // Writing into memory cannot fail.
         let _ = writeln!(head, "- {name}: {value}");
     };
     let source = session.source.as_ref().map(|path| format!(", from {path}")).unwrap_or_default();
@@ -64,7 +64,7 @@ fn head(session: &Session, round: &Round) -> String {
     if let Some(parent) = &session.parent {
         item("made from", parent);
     }
-    item("time", &format!("{} to {}", minute(round.started), minute(round.ended)));
+    item("time", &format!("{} to {}", format_minute(round.started), format_minute(round.ended)));
     item("roles", roles(round));
     if let Some(engagement) = &round.engagement {
         item("engagement", engagement);
@@ -76,16 +76,16 @@ fn head(session: &Session, round: &Round) -> String {
 
 struct Page<'d> {
     out: String,
-    /// The heading that says whose what is written is.
+    /// The heading that names the current speaker.
     part: &'static str,
-    /// Whether a heading of a lower rank stands below it.
+    /// Whether a lower heading came after it.
     nested: bool,
     reference: String,
     dialect: &'d dyn Dialect,
     fidelity: Fidelity,
     /// Title and time of each call, by its id.
     calls: HashMap<String, (String, Option<Time>)>,
-    /// Rows that are no part of the conversation.
+    /// Rows that are not part of the conversation.
     hidden: usize,
 }
 
@@ -109,13 +109,13 @@ impl Page<'_> {
         }
         let mut fields = Vec::new();
         for block in blocks {
-            let json = block.span.of(line);
+            let json = block.span.slice(line);
             span::fields(json, &mut fields);
             let field = |name| span::get(json, &fields, name).and_then(span::text);
             match block.kind {
                 BlockKind::UserText | BlockKind::AssistantText => {
                     let text = span::text(json).or_else(|| field("text")).unwrap_or_default();
-                    // A command reads as it was typed.
+                    // Shows a command as it was typed.
                     let said = self.dialect.said(&text).filter(|_| row.kind == Kind::Prompt);
                     self.words(heading, said.as_deref().unwrap_or(&text));
                 }
@@ -172,10 +172,10 @@ impl Page<'_> {
         if self.fidelity.tool_result == Level::Omit {
             return;
         }
-        let (id, result) = Result::of_block(line, json, row);
+        let (id, result) = Result::from_block(line, json, row);
         let call = id.and_then(|id| self.calls.get(&id).cloned());
         let (title, called) = call.unwrap_or_default();
-        // Right behind its call it needs no part of its own.
+        // Right after its call, it needs no heading.
         if self.part != AGENT {
             self.under(CLIENT);
         }
@@ -190,20 +190,20 @@ impl Page<'_> {
         }
     }
 
-    /// Somebody's words, as they are.
+    /// Writes somebody's words as they are.
     fn words(&mut self, heading: &'static str, text: &str) {
         if text.trim().is_empty() {
             return;
         }
         if self.nested {
-            // What follows a heading of a lower rank would be told as part of it.
+            // Repeats the heading: the words are not part of what the lower one names.
             self.part = "";
         }
         self.under(heading);
         self.line(&closed(text.trim_matches('\n')));
     }
 
-    /// Text that is no Markdown.
+    /// Writes a text in a code fence.
     fn fenced(&mut self, heading: &str, language: &str, text: &str) {
         let fence = fence(text);
         self.line(heading);
@@ -214,7 +214,7 @@ impl Page<'_> {
         self.nested = true;
     }
 
-    /// Says whose what follows is, where that is another's than what stands before it.
+    /// Writes the heading of the speaker, if the speaker changes.
     fn under(&mut self, part: &'static str) {
         if self.part != part {
             self.line(part);
@@ -238,7 +238,7 @@ impl Page<'_> {
     }
 }
 
-/// A title as a heading may hold it.
+/// The title in a heading.
 fn heading(title: &str) -> &str {
     if title.is_empty() { "(unknown)" } else { title }
 }
@@ -247,25 +247,25 @@ fn lossy(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// An object with a field a line, each as it was written.
+/// An object with one field per line, each as it was written.
 fn laid_out(json: &[u8]) -> String {
     let mut fields = Vec::new();
     if span::fields(json, &mut fields).is_none() || fields.is_empty() {
         return lossy(json);
     }
     let lines = fields.iter().map(|field| {
-        format!("  \"{}\": {}", lossy(field.name.of(json)), lossy(field.value.of(json)))
+        format!("  \"{}\": {}", lossy(field.name.slice(json)), lossy(field.value.slice(json)))
     });
     format!("{{\n{}\n}}", lines.collect::<Vec<_>>().join(",\n"))
 }
 
-/// A fence that nothing in the text closes.
+/// A fence that no line of the text closes.
 fn fence(text: &str) -> String {
     let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
     "`".repeat(longest.max(2) + 1)
 }
 
-/// The text, with the fence closed that it leaves open: what follows is no part of it.
+/// The text, with an open fence closed, so that what follows is not part of it.
 fn closed(text: &str) -> String {
     let mut open: Option<(char, usize)> = None;
     for line in text.lines() {

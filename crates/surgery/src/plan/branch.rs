@@ -1,15 +1,15 @@
-//! Which rounds of a session count: those that its last round stands on.
+//! Which rounds of a session count: those on the branch of its last round.
 
 use super::{Left, Place};
 use sessions::round::Session;
 
-/// The rounds of a session that are in its context: those on the branch that its last round
-/// stands on, from the last compaction on. Ascending.
+/// The rounds in a session's context, ascending: those on the branch of its last round, from the
+/// last compaction on.
 pub fn in_context(session: &Session) -> Vec<u32> {
     walk(session, false)
 }
 
-/// The rounds that its last round stands on, those before a compaction too. Ascending.
+/// The rounds on the branch of the last one, including those before a compaction. Ascending.
 pub fn on_branch(session: &Session) -> Vec<u32> {
     walk(session, true)
 }
@@ -22,7 +22,7 @@ fn walk(session: &Session, past_compactions: bool) -> Vec<u32> {
         if round.boundary && !past_compactions {
             break;
         }
-        // A round can only hang on an earlier one: whatever says otherwise ends the walk.
+        // A round can only follow an earlier one; anything else ends the walk.
         let follows = round.follows.filter(|earlier| *earlier < round.seq);
         at = follows.and_then(|seq| session.round(seq));
     }
@@ -30,7 +30,7 @@ fn walk(session: &Session, past_compactions: bool) -> Vec<u32> {
     seqs
 }
 
-/// Sorts those of `seqs` that were not `taken` by why they are no longer there. All three
+/// Sorts the rounds of `seqs` that are not in `taken` by why they are no longer there. All lists
 /// ascend.
 pub(super) fn left(session: &Session, number: usize, seqs: &[u32], taken: &[u32]) -> Left {
     let branch = on_branch(session);
@@ -62,7 +62,7 @@ mod tests {
         let back = session(&[(0, false), (1, false), (2, true), (2, false)]);
         assert_eq!(in_context(&back), [1, 2, 4]);
         assert_eq!(in_context(&Session::default()), [0; 0]);
-        // What hangs on itself or on what comes later.
+        // Rounds that follow themselves or later ones.
         assert_eq!(in_context(&session(&[(0, false), (2, false), (3, false)])), [3]);
     }
 

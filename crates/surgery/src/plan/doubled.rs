@@ -1,19 +1,18 @@
-//! The rounds that two sessions both have, as forks of one session do, and a merged one with
-//! what it was made from.
+//! Rounds that two sessions both have: forks of one session, or a merged session and its sources.
 
 use crate::plan::shared::of;
 use crate::plan::shared::unread;
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use super::shared::{Key, RowsOf, Spare, keys, spare};
+use super::shared::{Key, Redundant, RowsOf, keys, spare};
 use super::{Place, Refused, tables};
 use base::clock::Time;
 use sessions::round::{Round, Session};
 
-/// The spare one of each two rounds that are the same: one was copied from the other, or both
-/// from a third. Copies keep the time to the millisecond and the words, often the id too; in a
-/// merged session a round may have got a later time, and tells what it was copied from. Where
-/// they part behind that, none is spare. So is an index table ([`tables::spare`]).
+/// The redundant round of each equal pair: one was copied from the other, or both from a third.
+/// Copies keep the time to the millisecond and the words, often the id; a merge may change the
+/// time, but names the original. If they continue differently, both stay. Includes index tables
+/// (`tables::redundant_tables`).
 pub(super) fn doubled(
     sessions: &[Session],
     context: &[Vec<u32>],
@@ -23,12 +22,12 @@ pub(super) fn doubled(
     let like: Vec<_> = of(&sessions[1], &context[1])
         .filter_map(|(seq, round)| Some((known[0].like(round)?, seq)))
         .collect();
-    let mut found = spares(sessions, &like, rows)?;
-    // What no session was before is no copy, and its rows need no look.
+    let mut found = redundant_pairs(sessions, &like, rows)?;
+    // Sessions without a parent have no copies, and their rows need not be read.
     if sessions.iter().any(|session| session.parent.is_some()) {
         let firsts = [0, 1].map(|number| {
             let paired: HashSet<u32> = found.iter().map(|spare| spare.pair[number]).collect();
-            // What has no words of its own may have some in a copy.
+            // A round without words of its own may have some in a copy.
             let may = |round: &Round| {
                 let open = round.boundary || !paired.contains(&round.seq);
                 open && (round.said.is_none() || known[1 - number].may_say(round))
@@ -37,7 +36,7 @@ pub(super) fn doubled(
         });
         let [first, second] = firsts;
         let copies = same([&first?, &second?], &known, sessions);
-        found.extend(spares(sessions, &copies, rows)?);
+        found.extend(redundant_pairs(sessions, &copies, rows)?);
     }
     let mut places: Vec<_> = found.into_iter().map(|found| found.place).collect();
     places.extend(tables::spare(sessions, context, &places, rows)?);
@@ -46,7 +45,7 @@ pub(super) fn doubled(
     Ok(places)
 }
 
-/// What rounds are known by in other sessions.
+/// The keys that identify rounds in other sessions.
 fn firsts(
     session: &Session,
     seqs: &[u32],
@@ -61,7 +60,7 @@ fn firsts(
     keys.collect()
 }
 
-/// The pairs of rounds, one of each session, that are known by the same.
+/// The pairs of rounds, one of each session, that share a key.
 fn same(
     firsts: [&[(u32, Vec<Key>)]; 2],
     known: &[Known; 2],
@@ -89,14 +88,14 @@ fn same(
     pairs.into_iter().collect()
 }
 
-/// Of two rounds, one of each session, the spare one.
+/// A pair of rounds, one of each session, and its redundant one.
 struct Found {
     pair: [u32; 2],
     place: Place,
 }
 
-/// The pairs of which one is spare.
-fn spares(
+/// The pairs that have a redundant round.
+fn redundant_pairs(
     sessions: &[Session],
     pairs: &[(u32, u32)],
     rows: &mut RowsOf,
@@ -112,22 +111,22 @@ fn spares(
             ))
         })?;
         let place = spare.map(|spare| match spare {
-            Spare::First => Place { session: 0, seq: first },
-            Spare::Second => Place { session: 1, seq: second },
+            Redundant::First => Place { session: 0, seq: first },
+            Redundant::Second => Place { session: 1, seq: second },
         });
         found.extend(place.map(|place| Found { pair: [first, second], place }));
     }
     Ok(found)
 }
 
-/// By what a session's rounds can be found from their copies.
+/// Lookups that find a session's rounds from their copies.
 #[derive(Default)]
 struct Known<'a> {
     ids: HashMap<&'a str, u32>,
     dated: HashMap<(Time, &'a str), u32>,
     said: HashSet<&'a str>,
-    /// Whether a round has no words of its own: a picture alone, a summary. Its copy may say
-    /// anything.
+    /// Whether some round has no words of its own: only a picture, or a summary. Its copy may have
+    /// any words.
     silent: bool,
 }
 
@@ -143,19 +142,19 @@ impl<'a> Known<'a> {
         known
     }
 
-    /// The round that has the other's id, or its time and words.
+    /// The round with the same id, or the same time and words.
     fn like(&self, round: &Round) -> Option<u32> {
         let same = round.first_id.as_deref().and_then(|id| self.ids.get(id));
         same.or_else(|| self.dated.get(&words(round)?)).copied()
     }
 
-    /// Whether a round of this session may be what the other was copied from.
+    /// Whether `round` may have been copied from a round of this session.
     fn may_say(&self, round: &Round) -> bool {
         self.silent || round.said.as_deref().is_some_and(|said| self.said.contains(said))
     }
 }
 
-/// What a copy has of its original. The whole of the words: index tables of different rounds
+/// What a copy shares with its original. All words count, because index tables of different rounds
 /// begin alike and at the same time.
 fn words(round: &Round) -> Option<(Time, &str)> {
     Some((round.started?, round.said.as_deref()?))

@@ -1,4 +1,4 @@
-//! Two sessions as one, by time.
+//! Merges two sessions by time.
 
 use super::branch::{in_context, left};
 use super::doubled::doubled;
@@ -9,13 +9,12 @@ use crate::fidelity::Fidelity;
 use base::clock::Time;
 use sessions::round::Session;
 
-/// The rounds of two sessions, sorted by time; the one that began earlier comes first, and
-/// at the same time its rounds do. A round that both have, as forks of one session do, is
-/// taken once; `rows` is asked for the rounds that begin alike.
+/// Merges the rounds of two sessions by time; at the same time, the session that began earlier
+/// comes first. A round that both have is taken once; `rows` reads the rounds that begin alike.
 ///
 /// # Errors
-/// [`Refused::Sessions`] where both are the same, are of two dialects, or one is empty;
-/// [`Refused::Unread`] where the rows of rounds that begin alike can't be read.
+/// [`Refused::Sessions`] if both are the same, have two dialects, or one is empty.
+/// [`Refused::Unread`] if rows to compare cannot be read.
 pub fn merge(
     a: Session,
     b: Session,
@@ -59,8 +58,8 @@ pub fn merge(
     Ok(Plan { operation, sessions, pieces, left: left_behind, fidelity, voices: false, lineage })
 }
 
-/// Rounds with their times. A round without one, or whose clock ran backwards, has that of
-/// the round before: a session's own order stays.
+/// Rounds with their times. A round without a time, or before the previous one, gets the previous
+/// one's, so that a session keeps its own order.
 fn dated<'a>(
     session: &'a Session,
     number: usize,
@@ -98,7 +97,7 @@ mod tests {
     use sessions::round::Round;
     use sessions::rows::Rows;
 
-    /// A merge of rounds that hold a row for each that they are said to have.
+    /// A merge of rounds that have as many rows as they say.
     fn merge(a: Session, b: Session, fidelity: Fidelity) -> Result<Plan, Refused> {
         let mut rows = |_: &Session, round: &Round, rows: &mut Rows| {
             let lines: Vec<String> = (0..round.rows).map(|n| format!("{n} row {n}")).collect();
@@ -165,7 +164,7 @@ mod tests {
         assert_eq!(shape(&plan), "a1 b2 a3 b3");
         let doubled = vec![Place { session: 0, seq: 2 }, Place { session: 1, seq: 1 }];
         assert_eq!(plan.left.doubled, doubled);
-        // The same moment, other words: both stay.
+        // The same time, but other words: both stay.
         b.rounds[1].said = Some("something else".into());
         assert_eq!(shape(&merge(a, b, Fidelity::default()).unwrap()), "a1 a2 b2 a3 b3");
     }
@@ -185,8 +184,8 @@ mod tests {
         assert!(why.starts_with("could not compare round 1 of aaaa and 1 of bbbb: "), "{why}");
     }
 
-    /// A session with a compaction that kept the prompt `2` and its answer, and what was made of
-    /// its context: there the summary is a message, and the prompt begins a round.
+    /// Merges a session whose compaction kept the prompt `2` and its answer with a copy of its
+    /// context. There the summary is a message, and the prompt begins a round.
     fn compacted(summary: &str, more: &str) -> Plan {
         let mut a = session(&[(0, false), (1, true)]);
         let mut copy = session(&[(0, false), (1, false)]);
@@ -219,7 +218,7 @@ mod tests {
     fn what_a_compaction_kept_is_known_again_and_no_more() {
         let (summary, all) = ("7<aaaa/5 summary", "8<aaaa/2 ask\n9<aaaa/3 answer\n10<aaaa/6 more");
         assert_eq!(shape(&compacted(summary, all)), "a2");
-        // What is in no row of the round, and was not kept.
+        // In no row of the round, and not kept by the compaction.
         let more = |first: &str, second: &str| {
             compacted(&format!("{summary}{first}"), &format!("{all}{second}"))
         };

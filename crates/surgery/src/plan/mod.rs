@@ -1,4 +1,4 @@
-//! The operations: from sessions and their rounds to what a new session is to hold.
+//! The operations: from sessions and their rounds to the plan of a new session.
 
 mod branch;
 mod doubled;
@@ -26,13 +26,13 @@ use super::fidelity::Fidelity;
 use base::clock::Time;
 use sessions::round::{Round, Session};
 
-/// What was asked for.
+/// The operation that was requested.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "operation", rename_all = "kebab-case")]
 pub enum Operation {
     /// Rounds before a time become index lines.
     CompressBefore {
-        /// The time; of a cut at a round, when that round began.
+        /// The time; for a cut at a round, when that round began.
         before: Time,
     },
     /// Rounds of an engagement become index lines.
@@ -40,7 +40,7 @@ pub enum Operation {
         /// Its id.
         engagement: String,
     },
-    /// Only the rounds of an engagement.
+    /// Only the rounds of an engagement stay.
     ExtractEngagement {
         /// Its id.
         engagement: String,
@@ -52,14 +52,14 @@ pub enum Operation {
         /// The engagement of this child.
         engagement: String,
     },
-    /// Long values of old messages are in the store, with placeholders in their places (seed
-    /// 001, "Keep Recent, Extract Old").
+    /// Long values of old messages move to the store, and placeholders replace them (seed 001,
+    /// "Keep Recent, Extract Old").
     Extract {
         /// Messages at the end that stay.
         keep_recent: u32,
-        /// Characters from which on a value goes.
+        /// Least characters of a value that is extracted.
         min_value_length: u32,
-        /// What goes.
+        /// The kinds of values that are extracted.
         trigger_types: Vec<String>,
     },
 }
@@ -68,7 +68,7 @@ pub enum Operation {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Piece {
-    /// One message of the user that holds the index table of these rounds.
+    /// A message of the user with the index table of these rounds.
     Index(Vec<Place>),
     /// A round with its rows.
     Round(Place),
@@ -83,25 +83,25 @@ pub struct Place {
     pub seq: u32,
 }
 
-/// What the new session is to hold, and where it comes from.
+/// What the new session will have in it, and where that comes from.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Plan {
-    /// What was asked for.
+    /// The operation that was requested.
     #[serde(flatten)]
     pub operation: Operation,
     /// The sessions it is made from.
     #[serde(skip)]
     pub sessions: Vec<Session>,
-    /// What it holds.
+    /// Its pieces, in order.
     pub pieces: Vec<Piece>,
-    /// Rounds that were asked for and are not in it.
+    /// Requested rounds that are not in it.
     pub left: Left,
-    /// How much of each whole round.
+    /// How much of each whole round stays.
     pub fidelity: Fidelity,
-    /// Whether it begins with a message that says which rounds are of which session, where it
-    /// is made from several, so that the reader can tell the voices apart.
+    /// Whether a session made from several begins with a message about which rounds are from which,
+    /// so that the reader can tell the voices apart.
     pub voices: bool,
-    /// What is known of it as a session.
+    /// Its metadata.
     pub lineage: Lineage,
 }
 
@@ -122,7 +122,7 @@ impl Plan {
         runs.collect()
     }
 
-    /// The rounds it holds whole, in order.
+    /// The whole rounds, in order.
     pub fn whole(&self) -> impl Iterator<Item = Place> {
         self.pieces.iter().filter_map(|piece| match piece {
             Piece::Round(place) => Some(*place),
@@ -130,19 +130,19 @@ impl Plan {
         })
     }
 
-    /// Rows of the rounds that it holds whole.
+    /// The number of rows in the whole rounds.
     pub fn rows(&self) -> usize {
         self.whole().filter_map(|place| self.at(place)).map(|(_, round)| round.rows as usize).sum()
     }
 
-    /// Bytes of the largest round of its sessions: room that is made once, for memory that grows
-    /// step by step is there twice.
+    /// Bytes of the largest round of its sessions, for buffers: one that grows step by step needs
+    /// twice the memory.
     pub fn largest(&self) -> usize {
         let rounds = self.sessions.iter().flat_map(|session| &session.rounds);
         rounds.map(|round| round.bytes as usize).max().unwrap_or_default()
     }
 
-    /// The rounds it holds as index lines, in order.
+    /// The rounds in index tables, in order.
     pub fn indexed(&self) -> impl Iterator<Item = Place> {
         let tables = self.pieces.iter().filter_map(|piece| match piece {
             Piece::Index(places) => Some(places),
@@ -152,13 +152,13 @@ impl Plan {
     }
 }
 
-/// Rounds of the sources that are neither whole nor as index lines in the new session,
-/// although the operation was not to leave them out: the sources had left them behind.
+/// Rounds of the sources that are neither whole nor indexed in the new session, although the
+/// operation did not leave them out.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct Left {
-    /// The session was rewound to before them.
+    /// A rewind removed them.
     pub rewound: Vec<Place>,
-    /// A compaction took them out of the context.
+    /// A compaction removed them from the context.
     pub compacted: Vec<Place>,
     /// The other session of a merge has them, too.
     pub doubled: Vec<Place>,
@@ -167,22 +167,22 @@ pub struct Left {
 /// The new session's metadata.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Lineage {
-    /// The session it was made from; of a merge, the earlier one.
+    /// The session it was made from; for a merge, the earlier one.
     pub parent_session: String,
     /// All sessions it was made from.
     pub sources: Vec<String>,
-    /// The earliest beginning.
+    /// The earliest start.
     pub started: Option<Time>,
     /// The latest end.
     pub ended: Option<Time>,
-    /// Rounds of all sources.
+    /// The number of rounds in all sources.
     pub rounds: usize,
-    /// The engagement it is for; where it is for none, those of all sources.
+    /// Its engagement; if it is not for one, those of all sources.
     pub engagements: Vec<String>,
 }
 
 impl Lineage {
-    /// What is known of a session made from these; the first is its parent.
+    /// The metadata of a session made from these; the first is its parent.
     fn of(sessions: &[Session]) -> Self {
         let rounds = || sessions.iter().flat_map(|s| &s.rounds);
         let started = sessions.iter().filter_map(|s| s.started);
@@ -200,12 +200,12 @@ impl Lineage {
     }
 
     /// The same, for one engagement.
-    fn for_one(sessions: &[Session], engagement: &str) -> Self {
+    fn for_engagement(sessions: &[Session], engagement: &str) -> Self {
         Self { engagements: vec![engagement.to_owned()], ..Self::of(sessions) }
     }
 }
 
-/// Why an operation can't be done. Each names what was wrong and what there is.
+/// Why an operation is refused. Each says what was wrong, and what there is.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum Refused {
@@ -220,12 +220,12 @@ pub enum Refused {
     Engagement {
         /// The session.
         session: String,
-        /// What was asked for.
+        /// The engagement that was requested.
         engagement: String,
-        /// What there is, or `none`.
+        /// The engagements there are, or `none`.
         there: String,
     },
-    /// A map that can't be followed.
+    /// The map cannot be followed.
     #[error("{key}: {fault}")]
     Map {
         /// The key.
@@ -233,20 +233,20 @@ pub enum Refused {
         /// What is wrong with it.
         fault: String,
     },
-    /// Sessions that can't be joined.
+    /// The sessions cannot be merged.
     #[error("{0}")]
     Sessions(String),
-    /// Rows that are to be compared can't be read.
+    /// Rows to compare cannot be read.
     #[error("{0}")]
     Unread(String),
 }
 
-/// Which rounds go where in a split: engagement to ranges of rounds. Rounds that no
-/// engagement names are shared. Read by [`super::map::parse`].
+/// The map of a split: ranges of rounds for each engagement. Rounds of no engagement are shared.
+/// [`super::map::parse`] reads it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Map {
-    /// By engagement.
+    /// The ranges of each engagement.
     pub engagements: BTreeMap<String, Vec<RangeInclusive<u32>>>,
-    /// Named as shared.
+    /// The ranges that are named as shared.
     pub shared: Vec<RangeInclusive<u32>>,
 }

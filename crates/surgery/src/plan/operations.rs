@@ -7,18 +7,18 @@ use super::{Left, Lineage, Operation, Piece, Place, Plan, Refused};
 use crate::fidelity::Fidelity;
 use crate::ranges;
 use base::clock::Time;
-use base::shown::minute;
+use base::shown::format_minute;
 use base::when::When;
 use sessions::round::{Round, Session};
 
-/// Rounds before a time, or before a round, become one index table; the others stay whole.
+/// Turns the rounds before a time, or before a round, into one index table; the others stay whole.
 ///
-/// The cut lies before the first round in the context that began at that time or later: a
-/// clock that ran backwards doesn't scatter what is kept. The table also has the rounds
-/// before the cut that had already left the context.
+/// Cuts before the first round in the context that began at that time or later. A clock that ran
+/// backwards does not scatter what stays. The table also has the rounds before the cut that had
+/// already left the context.
 ///
 /// # Errors
-/// [`Refused::Nothing`] where no round lies before, or none after.
+/// [`Refused::Nothing`] if no round is before the cut, or none after it.
 pub fn compress_before(
     session: Session,
     before: impl Into<When>,
@@ -33,10 +33,10 @@ pub fn compress_before(
     if table().next().is_none() {
         let first = session.round(cut).and_then(|r| r.started);
         return Err(Refused::Nothing(format!(
-            "no round of {} lies before {}: the first began {}",
+            "no round of {} is before {}: the first began {}",
             session.id,
-            minute(Some(before)),
-            minute(first)
+            format_minute(Some(before)),
+            format_minute(first)
         )));
     }
     let whole: Vec<u32> = context.into_iter().filter(|seq| *seq >= cut).collect();
@@ -56,10 +56,10 @@ fn at_time(session: &Session, context: &[u32], before: Time) -> Result<u32, Refu
     context.iter().find(begun).copied().ok_or_else(|| {
         let last = session.rounds.last().and_then(|r| r.started);
         Refused::Nothing(format!(
-            "no round of {} would stay whole: its last round began {}, before {}",
+            "no round of {} would be kept whole: the last one began {}, before {}",
             session.id,
-            minute(last),
-            minute(Some(before))
+            format_minute(last),
+            format_minute(Some(before))
         ))
     })
 }
@@ -73,7 +73,7 @@ fn at_round(session: &Session, context: &[u32], seq: u32) -> Result<(u32, Time),
             there(session)
         )));
     };
-    // A round without a time began no earlier than the one before it ended.
+    // A round without a time gets that of an earlier round.
     let mut known = session.rounds.iter().filter(|r| r.seq <= cut).rev();
     let started = known.find_map(|r| r.started);
     let before = started.or(session.started).unwrap_or_default();
@@ -88,11 +88,11 @@ pub(super) fn there(session: &Session) -> String {
     }
 }
 
-/// Rounds of an engagement become index tables where they stood, one for each run of
-/// them; the others stay whole.
+/// Turns the rounds of an engagement into index tables in place, one for each run; the others stay
+/// whole.
 ///
 /// # Errors
-/// [`Refused::Engagement`]; [`Refused::Nothing`] where all its rounds had left the context.
+/// [`Refused::Engagement`]; [`Refused::Nothing`] if all its rounds had left the context.
 pub fn compress_engagement(
     session: Session,
     engagement: &str,
@@ -121,11 +121,11 @@ pub fn compress_engagement(
     Ok(plan(session, operation, pieces, left, fidelity))
 }
 
-/// Only the rounds of an engagement, those too that a compaction had taken out of the
-/// context: they were asked for by name. Rounds that were rewound stay behind.
+/// Keeps only the rounds of an engagement. Rounds that a compaction removed from the context stay,
+/// because they were asked for by name; rewound rounds do not.
 ///
 /// # Errors
-/// [`Refused::Engagement`]; [`Refused::Nothing`] where all its rounds were rewound.
+/// [`Refused::Engagement`]; [`Refused::Nothing`] if all its rounds were rewound.
 pub fn extract_engagement(
     session: Session,
     engagement: &str,
@@ -146,12 +146,11 @@ pub fn extract_engagement(
     let left = left(&session, 0, &tagged, &own);
     let operation = Operation::ExtractEngagement { engagement: engagement.to_owned() };
     let mut plan = plan(session, operation, pieces, left, fidelity);
-    plan.lineage = Lineage::for_one(&plan.sessions, engagement);
+    plan.lineage = Lineage::for_engagement(&plan.sessions, engagement);
     Ok(plan)
 }
 
-/// Every round in the context, whole: what the operation does to their values is done to their
-/// rows on the way.
+/// Every round in the context, whole. The caller changes the values in their rows on the way.
 pub fn in_whole(session: Session, operation: Operation) -> Plan {
     let context = in_context(&session);
     let pieces = context.iter().copied().map(place).map(Piece::Round).collect();

@@ -1,5 +1,5 @@
-//! Which of two rounds that begin alike is spare: told by what their rows say, for forks begin
-//! alike wherever they part.
+//! Decides which of two rounds that begin alike is redundant. It compares their rows, because forks
+//! begin alike wherever they part.
 
 use crate::plan::Refused;
 use std::collections::HashMap;
@@ -14,45 +14,45 @@ use sessions::round::{Round, Session};
 use sessions::rows::Rows;
 use sessions::span;
 
-/// Puts a round's rows, as its session has them, into room that is emptied first.
+/// Reads the rows of a session's round into a buffer, which it clears first.
 pub type RowsOf<'r> = dyn FnMut(&Session, &Round, &mut Rows) -> io::Result<()> + 'r;
 
-/// One of two rounds.
+/// Which of two rounds is redundant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Spare {
+pub(super) enum Redundant {
     First,
     Second,
 }
 
-/// A row as all its copies know it: its session and its id.
+/// What a row and all its copies share: the original's session and id.
 pub(super) type Key = (String, String);
 
 /// A row that says something.
 struct Said {
     /// A digest of what it says.
     words: [u8; 32],
-    /// How long that is.
+    /// The length of what it says.
     weight: usize,
     own: Option<Key>,
-    /// The rows that it was copied from, the nearest first.
+    /// The rows it was copied from, the nearest first.
     from: Vec<Key>,
-    /// Something was left out of it as it was copied.
+    /// Whether part of it was removed when it was copied.
     less: bool,
 }
 
 impl Said {
-    /// What it is known by.
+    /// All keys that identify it.
     fn keys(&self) -> impl Iterator<Item = &Key> {
         self.own.iter().chain(&self.from)
     }
 
-    /// Whether it was copied from the other one.
+    /// Whether it was copied from `other`.
     fn is_from(&self, other: &Self) -> bool {
         other.own.as_ref().is_some_and(|own| self.from.contains(own))
     }
 
-    /// Whether the other one, of the same origin, says all of it: it was made of that one or
-    /// says the same, or less was left of it.
+    /// Whether `other`, of the same origin, says all of it: it was copied from `other`, says the
+    /// same, or kept less.
     fn is_in(&self, other: &Self) -> bool {
         let less = match (self.less, other.less) {
             (true, false) => true,
@@ -63,41 +63,36 @@ impl Said {
     }
 }
 
-/// The round that the other one makes spare, where one does: it was made from the other row by
-/// row, be it at less fidelity, or both were made from a third and it has no more of that, or the
-/// other says the same, and perhaps goes on. `None` where each says something of its own.
-///
-/// # Errors
-/// Rows that can't be read.
+/// Which round the other one makes redundant, if any. It is a row-by-row copy of the other, even at
+/// lower fidelity. Or both are copies of a third, and it has no more of that. Or it is the
+/// beginning of the other. `None` if each says something of its own.
 pub(super) fn spare(
     a: (&Session, &Round),
     b: (&Session, &Round),
     rows: &mut RowsOf,
-) -> io::Result<Option<Spare>> {
+) -> io::Result<Option<Redundant>> {
     let (first, second) = (said(a, rows)?, said(b, rows)?);
-    // Where both say the same, the one with more beside it stays: sessions that began at one time
-    // are in the order of their ids, which says nothing.
+    // If both say the same, the larger one stays. Their order means nothing: sessions that began at
+    // one time are sorted by their ids.
     let more = first.len() > second.len() || (a.1.rows, a.1.bytes) >= (b.1.rows, b.1.bytes);
     let in_first = among(&second, &first, Said::is_in);
     let in_second = among(&first, &second, Said::is_in);
     Ok(if among(&second, &first, Said::is_from) {
-        Some(Spare::Second)
+        Some(Redundant::Second)
     } else if among(&first, &second, Said::is_from) {
-        Some(Spare::First)
+        Some(Redundant::First)
     } else if in_first && (more || !in_second) || more && begins(&first, &second) {
-        Some(Spare::Second)
+        Some(Redundant::Second)
     } else if in_second || begins(&second, &first) {
-        Some(Spare::First)
+        Some(Redundant::First)
     } else {
         None
     })
 }
 
-/// What a round is known by in other sessions: its first row that says something; where a
-/// compaction begins it, each of its rows, for what that kept begins rounds of its own in a copy.
-///
-/// # Errors
-/// Rows that can't be read.
+/// The keys that identify a round in other sessions: those of its first row that says something. If
+/// a compaction begins it, those of all rows, because what it kept begins rounds of its own in a
+/// copy.
 pub(super) fn keys(of: (&Session, &Round), rows: &mut RowsOf) -> io::Result<Vec<Key>> {
     let count = if of.1.boundary { usize::MAX } else { 1 };
     let said = said(of, rows)?;
@@ -109,14 +104,11 @@ pub(super) fn keys(of: (&Session, &Round), rows: &mut RowsOf) -> io::Result<Vec<
 pub(super) struct Table {
     /// Their session.
     pub session: String,
-    /// The rows that they begin with.
+    /// The first row of each.
     pub first: Vec<Option<String>>,
 }
 
-/// What an index table stands for, where the round is that table and nothing else.
-///
-/// # Errors
-/// Rows that can't be read.
+/// What an index table stands for, if the round is that table and nothing else.
 pub(super) fn table(of: (&Session, &Round), read: &mut RowsOf) -> io::Result<Option<Table>> {
     let (session, round) = of;
     let Some(dialect) = dialect::named(&session.dialect) else { return Ok(None) };
@@ -134,9 +126,9 @@ pub(super) fn table(of: (&Session, &Round), read: &mut RowsOf) -> io::Result<Opt
     Ok(found.and_then(|told| serde_json::from_slice(told).ok()))
 }
 
-/// Whether each row of `copy` has one of its own in `whole` that it is a copy of, or that is a
-/// copy of it or of the same row, and `is` so: behind the first one in any order, as a copy has
-/// the rows of a message together.
+/// Whether each row of `copy` has its own row in `whole` with a shared key that satisfies `is`. The
+/// first rows must match; the others come in any order, because a copy has the rows of a message
+/// together.
 fn among(copy: &[Said], whole: &[Said], is: fn(&Said, &Said) -> bool) -> bool {
     let mut places: HashMap<&Key, usize> = HashMap::new();
     for (at, row) in whole.iter().enumerate() {
@@ -163,8 +155,8 @@ fn begins(long: &[Said], short: &[Said]) -> bool {
     short.len() <= long.len() && short.iter().zip(long).all(|(a, b)| a.words == b.words)
 }
 
-/// What a round says, in its order, with what the compaction that begins it kept: the exporter
-/// writes that there, too.
+/// What a round says, in order, with what the compaction that begins it kept: the exporter writes
+/// that there, too.
 fn said(of: (&Session, &Round), read: &mut RowsOf) -> io::Result<Vec<Said>> {
     let (session, round) = of;
     let Some(dialect) = dialect::named(&session.dialect) else { return Ok(Vec::new()) };
@@ -180,34 +172,34 @@ fn said(of: (&Session, &Round), read: &mut RowsOf) -> io::Result<Vec<Said>> {
         let words = words(dialect, line, &row)?;
         let own = row.id.map(|id| (session.id.clone(), id.to_owned()));
         let (from, less) = from(line);
-        let weight = row.content.map_or(line.len(), |content| content.of(line).len());
+        let weight = row.content.map_or(line.len(), |content| content.slice(line).len());
         Some(Said { words, weight, own, from, less })
     });
     Ok(rows.collect())
 }
 
-/// A digest of what the row tells the model, as no copy alters it: ids, times and what the
-/// client notes beside it are others in each.
+/// A digest of what the row tells the model. It ignores ids, times and notes of the client, which
+/// differ in each copy.
 fn words(dialect: &dyn Dialect, line: &[u8], row: &Row) -> Option<[u8; 32]> {
     let digest = |bytes: &[u8]| Some(Sha256::digest(bytes).into());
     match (row.kind, row.content) {
         (Kind::System | Kind::Other | Kind::Broken, _) => None,
         (Kind::Attachment, _) => match dialect.queued(line) {
             Some(text) => digest(text.as_bytes()),
-            // What an extension of pi's says, or the summary of a branch, the model is sent.
+            // The model gets what an extension of pi says, and the summary of a branch.
             None if dialect.name() == "pi" => {
                 digest(span::find(line, "content").or_else(|| span::find(line, "summary"))?)
             }
             None => None,
         },
-        // The client's has its summary in a row of its own.
+        // Claude Code has the summary in a row of its own.
         (Kind::Boundary, _) => digest(span::find(line, "summary")?),
-        (_, Some(content)) => digest(content.of(line)),
+        (_, Some(content)) => digest(content.slice(line)),
         (_, None) => digest(line),
     }
 }
 
-/// The rows that a row was copied from, and whether something was left out on the way.
+/// The rows that a row was copied from, and whether part of it was removed on the way.
 fn from(line: &[u8]) -> (Vec<Key>, bool) {
     let Some(from) = span::find(line, "forkedFrom") else { return (Vec::new(), false) };
     let key = |json| {
@@ -233,7 +225,7 @@ pub(super) fn unread(session: &Session, seq: u32, why: &io::Error) -> Refused {
 pub(super) mod tests {
     use super::*;
 
-    /// Rows of a message each, out of lines `ID words` or `ID<SESSION/ROW words`.
+    /// One user message for each line `ID words` or `ID<SESSION/ROW words`.
     pub fn rows(lines: &str) -> Rows {
         let mut rows = Rows::default();
         for line in lines.lines() {
@@ -254,7 +246,7 @@ pub(super) mod tests {
         Session { id: id.to_owned(), dialect: dialect.to_owned(), ..Session::default() }
     }
 
-    fn of(a: &str, b: &str) -> Option<Spare> {
+    fn of(a: &str, b: &str) -> Option<Redundant> {
         let (first, second, round) =
             (session("a", "claude"), session("b", "claude"), Round::default());
         let mut read = |session: &Session, _: &Round, into: &mut Rows| {
@@ -266,10 +258,10 @@ pub(super) mod tests {
 
     #[test]
     fn a_round_that_the_other_has_whole_is_spare() {
-        assert_eq!(of("1 ask\n2 say", "1 ask\n2 say"), Some(Spare::Second));
-        assert_eq!(of("1 ask\n2 say", "8 ask\n9 say"), Some(Spare::Second), "other ids");
-        assert_eq!(of("1 ask\n2 say", "1 ask"), Some(Spare::Second));
-        assert_eq!(of("1 ask", "1 ask\n2 say"), Some(Spare::First));
+        assert_eq!(of("1 ask\n2 say", "1 ask\n2 say"), Some(Redundant::Second));
+        assert_eq!(of("1 ask\n2 say", "8 ask\n9 say"), Some(Redundant::Second), "other ids");
+        assert_eq!(of("1 ask\n2 say", "1 ask"), Some(Redundant::Second));
+        assert_eq!(of("1 ask", "1 ask\n2 say"), Some(Redundant::First));
     }
 
     #[test]
@@ -281,9 +273,9 @@ pub(super) mod tests {
             Ok(())
         };
         let mut spare = |one, two| spare((&a, &round(one)), (&b, &round(two)), &mut read).unwrap();
-        assert_eq!(spare(90, 80), Some(Spare::Second));
-        assert_eq!(spare(80, 80), Some(Spare::Second));
-        assert_eq!(spare(80, 90), Some(Spare::First));
+        assert_eq!(spare(90, 80), Some(Redundant::Second));
+        assert_eq!(spare(80, 80), Some(Redundant::Second));
+        assert_eq!(spare(80, 90), Some(Redundant::First));
     }
 
     #[test]
@@ -297,13 +289,13 @@ pub(super) mod tests {
     fn what_was_made_from_the_other_is_spare_at_any_fidelity() {
         let whole = "1 ask\n2 thought\n3 call\n4 say";
         let less = |of: &str| format!("7<{of}/1 ask\n8<{of}/3 a call\n9<{of}/4 say");
-        assert_eq!(of(whole, &less("a")), Some(Spare::Second));
-        assert_eq!(of(&less("b"), whole), Some(Spare::First));
+        assert_eq!(of(whole, &less("a")), Some(Redundant::Second));
+        assert_eq!(of(&less("b"), whole), Some(Redundant::First));
         assert_eq!(of(whole, &less("c")), None, "of another session");
         assert_eq!(of(whole, &(less("a") + "\n10 and on")), None, "it went on");
         assert_eq!(of(whole, "7<a/4 say it\n8<a/1 ask"), None, "another begins it");
         let together = "7<a/1 ask\n8<a/4 say\n9<a/3 call";
-        assert_eq!(of(whole, together), Some(Spare::Second), "a message's rows stand together");
+        assert_eq!(of(whole, together), Some(Redundant::Second), "a message's rows stand together");
         assert_eq!(of(whole, "7<a/1 ask\n8<a/4 say\n9<a/4 say"), None, "one came twice");
     }
 
@@ -355,7 +347,7 @@ pub(super) mod tests {
             };
             super::spare((&a, &round), (&b, &round), &mut read).unwrap()
         };
-        assert_eq!(spare(""), Some(Spare::Second));
-        assert_eq!(spare(&format!("\n{said}")), Some(Spare::First));
+        assert_eq!(spare(""), Some(Redundant::Second));
+        assert_eq!(spare(&format!("\n{said}")), Some(Redundant::First));
     }
 }

@@ -1,4 +1,4 @@
-//! One session into a child for each engagement of a map.
+//! Splits one session into a child for each engagement of a map.
 
 use std::ops::RangeInclusive;
 
@@ -9,18 +9,17 @@ use crate::fidelity::Fidelity;
 use crate::ranges;
 use sessions::round::Session;
 
-/// A child for each engagement of the map: shared rounds as one index table, its own whole.
-/// Rounds before a compaction count as any other: the map names them. Rounds that were
-/// rewound stay behind.
+/// Makes a child for each engagement of the map: shared rounds as one index table, its own whole.
+/// Rounds before a compaction count as any other; rewound rounds stay behind.
 ///
 /// # Errors
-/// [`Refused::Map`] where a range is not in the session or in two engagements.
+/// [`Refused::Map`] if a range is not in the session, or in two engagements.
 pub fn split(session: &Session, map: &Map, fidelity: Fidelity) -> Result<Vec<Plan>, Refused> {
     let refuse = |key: &str, fault: String| Err(Refused::Map { key: key.to_owned(), fault });
     if map.engagements.is_empty() {
         return refuse("engagements", "it names no engagement".to_owned());
     }
-    // To whom each round goes, by its place in the session.
+    // The owner of each round, by its position in the session.
     let mut owners: Vec<Option<&str>> = vec![None; session.rounds.len()];
     let engagements = map.engagements.iter().map(|(id, ranges)| (id.as_str(), ranges));
     for (owner, ranges) in std::iter::once((SHARED, &map.shared)).chain(engagements) {
@@ -60,14 +59,14 @@ pub fn split(session: &Session, map: &Map, fidelity: Fidelity) -> Result<Vec<Pla
         asked.sort_unstable();
         let left = left(session, 0, &asked, &branch);
         let sessions = vec![session.clone()];
-        let lineage = Lineage::for_one(&sessions, engagement);
+        let lineage = Lineage::for_engagement(&sessions, engagement);
         let operation = Operation::Split { engagement: engagement.clone() };
         plans.push(Plan { operation, sessions, pieces, left, fidelity, voices: false, lineage });
     }
     Ok(plans)
 }
 
-/// What rounds that the map calls shared are owned by; no engagement can be called so.
+/// The owner of shared rounds; no engagement can have this name.
 const SHARED: &str = "";
 
 /// The map's key of an owner.
@@ -75,7 +74,7 @@ fn key(owner: &str) -> String {
     if owner == SHARED { "shared".to_owned() } else { format!("engagements.{owner}") }
 }
 
-/// Gives the rounds of a range to `owner`.
+/// Assigns the rounds of a range to `owner`.
 fn assign<'m>(
     session: &Session,
     owner: &'m str,

@@ -1,4 +1,4 @@
-//! The index tables in two sessions that stand for nothing which isn't told in one of them anyway.
+//! Finds redundant index tables in two sessions: everything they stand for is there anyway.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -7,14 +7,14 @@ use super::shared::{of, unread};
 use super::{Place, Refused};
 use sessions::round::{Round, Session};
 
-/// A table, and what its rounds begin with.
+/// A table, and the keys of its rounds.
 struct Told {
     place: Place,
     rounds: HashSet<Key>,
 }
 
-/// The tables whose rounds all stand in one of the sessions' contexts, or as lines in another
-/// table of theirs that stays. Of what is `gone` already the other session has the same.
+/// The tables whose rounds are all in one of the contexts, or in another table that stays. For
+/// rounds in `gone`, the other session has the same.
 pub(super) fn spare(
     sessions: &[Session],
     context: &[Vec<u32>],
@@ -28,7 +28,7 @@ pub(super) fn spare(
             let table = table((session, round), rows).map_err(|why| unread(session, seq, &why))?;
             if let Some(table) = table.filter(|_| !gone.contains(&place)) {
                 let key = |first: Option<String>| Some((table.session.clone(), first?));
-                // A round of which no row is known stands nowhere else for all that is known.
+                // A round without a known row cannot be found elsewhere, so its table stays.
                 let rounds: Option<HashSet<Key>> = table.first.into_iter().map(key).collect();
                 told.extend(rounds.map(|rounds| Told { place, rounds }));
             }
@@ -47,8 +47,8 @@ pub(super) fn spare(
             whole.extend(known(session, round, rows).map_err(|why| unread(session, seq, &why))?);
         }
     }
-    // Those go first of which most stands there: what is left of two tables is the one that fewer
-    // of its lines are doubled by.
+    // Tables that stand for the most such rounds go first: of two tables, the one that repeats
+    // fewer of them stays.
     let stands = |told: &Told| told.rounds.iter().filter(|key| whole.contains(*key)).count();
     told.sort_by_key(|told| std::cmp::Reverse(stands(told)));
     let mut left: BTreeSet<usize> = (0..told.len()).collect();
@@ -67,7 +67,7 @@ pub(super) fn spare(
     Ok(spare)
 }
 
-/// What a round is known by, as far as its session may be a copy; else without a look at it.
+/// The keys of a round. Its rows are read only if its session may be a copy.
 fn known(session: &Session, round: &Round, rows: &mut RowsOf) -> std::io::Result<Vec<Key>> {
     let own = round.first_id.clone().map(|id| (session.id.clone(), id));
     let mut all: Vec<Key> = own.into_iter().collect();

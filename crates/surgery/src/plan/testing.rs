@@ -1,9 +1,9 @@
-//! What tests of plans begin with.
+//! Sessions for tests of plans.
 
 use base::when::at;
 use sessions::round::{Round, Session};
 
-/// A session whose rounds follow what is given; `!` marks a compaction.
+/// A session whose rounds follow the given ones; `true` marks a compaction.
 pub fn session(follows: &[(u32, bool)]) -> Session {
     let rounds = follows.iter().enumerate().map(|(n, (follows, boundary))| Round {
         seq: n as u32 + 1,

@@ -1,5 +1,5 @@
-//! Extraction into a new session: what comes out is sound, what was taken is exactly what was
-//! there, and nothing else changed.
+//! Extraction into a new session: the output is valid, what was taken is exactly what was there,
+//! and nothing else changed.
 
 use std::collections::BTreeMap;
 
@@ -30,7 +30,7 @@ fn entries(read: &Read) -> Vec<Entry> {
     entries.finish()
 }
 
-/// What is extracted, by the rows' ids.
+/// What is extracted, by row id.
 fn items(read: &Read, settings: &ExtractSettings) -> BTreeMap<String, Vec<Item>> {
     let entries = entries(read);
     let plan = plan(&entries, settings, when::at("2027-01-01"), &|_, _| false, &NoGain::new());
@@ -42,7 +42,7 @@ fn items(read: &Read, settings: &ExtractSettings) -> BTreeMap<String, Vec<Item>>
     items
 }
 
-/// The plan of a session that stays but for its values.
+/// A plan that changes nothing but values.
 fn whole(read: &Read) -> Plan {
     let operation =
         Operation::Extract { keep_recent: 0, min_value_length: 0, trigger_types: Vec::new() };
@@ -53,7 +53,7 @@ fn id(line: &[u8]) -> Option<String> {
     Claude.row(line, &mut Scratch::default()).id.map(str::to_owned)
 }
 
-/// The blocks of all messages, thinking apart.
+/// The blocks of all messages, with thinking apart.
 fn blocks(text: &str) -> (Vec<Value>, Vec<Value>) {
     let rows = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
     let blocks = rows.flat_map(|row| match row["message"]["content"].clone() {
@@ -64,7 +64,7 @@ fn blocks(text: &str) -> (Vec<Value>, Vec<Value>) {
     blocks.partition(|block| block["type"] == "thinking")
 }
 
-/// Extracts, holds everything against the session as it is, and gives what was made.
+/// Extracts, compares everything with the original session, and returns the result.
 fn holds(read: &Read, settings: &ExtractSettings) -> Result<(String, usize), TestCaseError> {
     let (items, plan) = (items(read, settings), whole(read));
     let fresh = ids::Source::new(IDS[0], &read.session.id);
@@ -77,7 +77,7 @@ fn holds(read: &Read, settings: &ExtractSettings) -> Result<(String, usize), Tes
             return Some(line.to_vec());
         };
         let values = values.into_iter().map(|value| {
-            let json = value.at.of(line).to_vec();
+            let json = value.at.slice(line).to_vec();
             (value, json)
         });
         taken.insert(fresh.uuid(&id).as_str().to_owned(), values.collect());
@@ -95,7 +95,7 @@ fn holds(read: &Read, settings: &ExtractSettings) -> Result<(String, usize), Tes
         {
             let at = edit::locate(&line, &value.key);
             let at = at.ok_or_else(|| TestCaseError::fail(format!("no {}", value.key)))?;
-            prop_assert_eq!(at.of(&line), &value.placeholder[..], "{}", value.key);
+            prop_assert_eq!(at.slice(&line), &value.placeholder[..], "{}", value.key);
             line = edit::replaced(&line, &[(at, json.clone())]);
             count += 1;
         }
@@ -111,7 +111,7 @@ fn holds(read: &Read, settings: &ExtractSettings) -> Result<(String, usize), Tes
         let thought: Value = serde_json::from_slice(json).unwrap();
         prop_assert!(!thoughts.contains(&thought), "it went whole");
     }
-    // What it would take again are placeholders.
+    // A second extraction would only take placeholders.
     let again = super::world::read(IDS[0], text.as_bytes());
     for (id, items) in self::items(&again, settings) {
         let known = taken.get(&id).into_iter().flatten();
@@ -154,7 +154,7 @@ proptest! {
 #[test]
 fn every_recording_is_a_sound_session_without_its_values() {
     let mut values = 0;
-    // pi's are written in place; a subagent's rows are none of a main session's.
+    // Values of pi are extracted in place; rows of a subagent are not in a main session.
     let claude = RECORDED.iter().filter(|(name, _)| !["pi", "subagent"].contains(name));
     for (name, bytes) in claude {
         let read = read(&format!("{name}-session"), bytes);
@@ -174,6 +174,6 @@ fn every_recording_is_a_sound_session_without_its_values() {
             }
         }
     }
-    // Notices that only their beginning tells stay.
+    // Notices that are recognized only by their beginning stay.
     assert!(values >= 8, "{values} values were extracted");
 }

@@ -1,4 +1,4 @@
-//! What was made of one session, merged with what else was made of it: each round once.
+//! Merges of sessions made from the same session have each round once.
 
 use std::collections::BTreeSet;
 
@@ -10,12 +10,12 @@ use crate::fidelity::Fidelity;
 use crate::plan::{Place, Plan, compress_before, in_context};
 use base::when::When;
 
-/// A session's rounds from one on, the others as a table.
+/// A session cut at a round: the rounds before it as a table.
 fn cut(read: &Read, seq: u32, fidelity: Fidelity) -> Option<Plan> {
     compress_before(read.session.clone(), When::Round(seq), fidelity).ok()
 }
 
-/// Rounds of a merge that are no tables.
+/// The number of rounds in a merge that are not tables.
 fn whole(plan: &Plan) -> usize {
     plan.whole().filter(|place| is_round(plan, *place)).count()
 }
@@ -24,7 +24,7 @@ fn is_round(plan: &Plan, place: Place) -> bool {
     plan.at(place).is_some_and(|(_, round)| !round.user_preview.starts_with("[brain-guard]"))
 }
 
-/// What a round's messages hold.
+/// The content of a round's messages.
 fn said(read: &Read, seq: u32) -> Vec<serde_json::Value> {
     let rows = read.rows[&seq].iter().filter_map(|line| serde_json::from_slice(line).ok());
     rows.map(|row: serde_json::Value| row["message"]["content"].clone()).collect()
@@ -40,8 +40,8 @@ fn origin(read: &Read, seq: u32) -> Option<String> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
 
-    /// Two cuts of a session, one of them at any fidelity: the other's rounds are the ones that
-    /// stay, and what is in neither stays told.
+    /// Two cuts of a session, one of them at any fidelity: the rounds of the other stay, and a
+    /// table stays for rounds in neither.
     #[test]
     fn two_cuts_of_a_session((_, read) in tagged(), at in any::<[u32; 2]>(), fidelity in fidelities()) {
         let context = in_context(&read.session);
@@ -71,8 +71,8 @@ proptest! {
         }
     }
 
-    /// A merge moves times; what else was made of one of its sources is known again all the same,
-    /// also through a second copy.
+    /// A merge changes times; another copy of one of its sources is still recognized, even as a
+    /// copy of a copy.
     #[test]
     fn a_merge_and_another_copy((_, a) in tagged(), (_, mut b) in tagged(), at in any::<u32>()) {
         b.session.id = IDS[1].to_owned();
@@ -85,7 +85,7 @@ proptest! {
         let (child, _) = made(IDS[3], &child, &[&b])?;
         let plan = merged_of(&merged, &child).map_err(|e| TestCaseError::fail(e.to_string()))?;
         prop_assert_eq!(plan.whole().count(), merged.session.rounds.len() + usize::from(rewound));
-        // A copy of the copy, whose rows name the merge and what that was made of.
+        // A copy of the copy: its rows name the merge and the sources of that.
         let context = in_context(&merged.session);
         let Some(again) = cut(&merged, context[at as usize % context.len()], Fidelity::default()) else { return Ok(()) };
         let of_b = again.whole().filter(|place| {

@@ -1,4 +1,4 @@
-//! The same over sessions that real clients wrote (`fixtures/transcripts`).
+//! The same for sessions that real clients wrote (`fixtures/transcripts`).
 
 use super::world::{IDS, Read, made, merged_of, read};
 use crate::fidelity::{Fidelity, Level};

@@ -1,4 +1,4 @@
-//! Sessions as the operations have them, and what is made of them, read again.
+//! Sessions as the operations get them, and their results read again.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -24,7 +24,7 @@ pub struct Read {
 /// Reads a transcript.
 pub fn read(id: &str, bytes: &[u8]) -> Read {
     let dialect =
-        dialect::of_first_line(bytes.split_inclusive(|b| *b == b'\n').next().unwrap_or_default());
+        dialect::detect(bytes.split_inclusive(|b| *b == b'\n').next().unwrap_or_default());
     let (mut digest, mut scratch, mut blocks) = (Digest::default(), Scratch::default(), Vec::new());
     let mut read = Read::default();
     let mut ended = Vec::new();
@@ -51,12 +51,12 @@ pub fn read(id: &str, bytes: &[u8]) -> Read {
     read
 }
 
-/// What the plan's new session is, read again.
+/// Exports a plan, and reads the new session.
 pub fn made(id: &str, plan: &Plan, sources: &[&Read]) -> Result<(Read, String), TestCaseError> {
     made_by(id, plan, sources, &mut |line| Some(line.to_vec()))
 }
 
-/// The same, of rows that `edit` made others of, or nothing.
+/// The same, with rows that `edit` changes or removes.
 pub fn made_by(
     id: &str,
     plan: &Plan,
@@ -112,14 +112,14 @@ pub fn seqs(places: impl Iterator<Item = Place>) -> Vec<u32> {
     places.map(|place| place.seq).collect()
 }
 
-/// The rounds that a plan says something of.
+/// The rounds that a plan mentions.
 pub fn all_of(plan: &Plan) -> BTreeSet<Place> {
     let left = &plan.left;
     let left = left.rewound.iter().chain(&left.compacted).chain(&left.doubled).copied();
     plan.whole().chain(plan.indexed()).chain(left).collect()
 }
 
-/// How many it says something of.
+/// How many rounds it mentions, duplicates included.
 pub fn count(plan: &Plan) -> usize {
     let left = &plan.left;
     let left = left.rewound.len() + left.compacted.len() + left.doubled.len();

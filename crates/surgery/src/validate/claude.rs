@@ -1,4 +1,4 @@
-//! Rows of Claude Code.
+//! Checks rows of Claude Code.
 
 use super::ledger::Ledger;
 use super::pairs::Pairs;
@@ -6,7 +6,7 @@ use super::rules;
 use sessions::dialect::{Kind, Row, Scratch};
 use sessions::span::{self, Field};
 
-/// Looks at a row whose head was read last.
+/// Checks a row whose head was just parsed.
 pub(super) fn row(
     line: &[u8],
     row: &Row,
@@ -18,8 +18,8 @@ pub(super) fn row(
     let (mut kind, mut parent, mut session) = (&b""[..], None, None);
     let (mut message, mut shown, mut leaf) = (None, None, None);
     for Field { name, value } in &fields {
-        let json = value.of(line);
-        match name.of(line) {
+        let json = value.slice(line);
+        match name.slice(line) {
             b"type" => kind = json,
             b"parentUuid" => parent = span::plain(json),
             b"sessionId" => session = span::plain(json),
@@ -59,15 +59,15 @@ pub(super) fn row(
     ledger.written(row.at);
     ledger.names(session);
     if matches!(kind, b"\"user\"" | b"\"assistant\"") {
-        said(line, kind, row, message, ledger, pairs, scratch);
+        check_message(line, kind, row, message, ledger, pairs, scratch);
     }
     if let Some(json) = shown {
         self::shown(json, row.kind, ledger);
     }
 }
 
-/// A message.
-fn said(
+/// Checks a message.
+fn check_message(
     line: &[u8],
     kind: &[u8],
     row: &Row,
@@ -95,7 +95,7 @@ fn said(
     } else if matches!(row.kind, Kind::Prompt | Kind::Summary) {
         pairs.user(ledger);
     }
-    let Some(content) = row.content.map(|at| at.of(line)) else {
+    let Some(content) = row.content.map(|at| at.slice(line)) else {
         ledger.add(&rules::MESSAGE, "its message has no content");
         return;
     };
@@ -112,7 +112,7 @@ fn said(
         ledger.add(&rules::EMPTY, "its message is empty");
     }
     for found in scratch.blocks() {
-        block(found.span.of(line), agent, ledger, pairs);
+        block(found.span.slice(line), agent, ledger, pairs);
     }
 }
 
@@ -161,8 +161,8 @@ fn block(json: &[u8], agent: bool, ledger: &mut Ledger, pairs: &mut Pairs) {
     }
 }
 
-/// A thinking block has both its text and its signature, or is redacted and has its data. A
-/// text may be empty where the client asked for none.
+/// Thinking needs its text and its signature, redacted thinking its data. The text may be empty,
+/// because the client can ask for none.
 fn thinking(json: &[u8], kind: &str, ledger: &mut Ledger) {
     let text = |name| span::find(json, name).is_some_and(|t| t.first() == Some(&b'"'));
     let filled = |name| text(name) && span::find(json, name).is_some_and(|t| t.len() > 2);
@@ -178,8 +178,8 @@ fn thinking(json: &[u8], kind: &str, ledger: &mut Ledger) {
     ledger.thought(json);
 }
 
-/// The second copy of a result, which the client shows: it reads a text that begins with `<`
-/// as markup, and fails.
+/// Checks the second copy of a result, which the client shows. It takes a text that begins with `<`
+/// for markup, and fails.
 fn shown(json: &[u8], kind: Kind, ledger: &mut Ledger) {
     match json {
         [b'{' | b'[', ..] | b"null" => {}
@@ -210,7 +210,7 @@ fn compaction(json: &[u8], ledger: &mut Ledger) {
     for name in ["uuids", "allUuids"] {
         let Some(ids) = span::find(kept, name) else { continue };
         if span::items(ids, &mut items).is_some() {
-            for id in items.iter().filter_map(|at| span::plain(at.of(ids))) {
+            for id in items.iter().filter_map(|at| span::plain(at.slice(ids))) {
                 ledger.refers(id, &rules::BOUNDARY, name);
             }
         }

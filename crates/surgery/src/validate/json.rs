@@ -1,11 +1,11 @@
-//! A line as JSON.
+//! Checks that a line is JSON.
 
 use serde::de::IgnoredAny;
 
 use super::ledger::Ledger;
 use super::rules;
 
-/// A line without its line break.
+/// Removes the newline; a missing one is a finding.
 pub(super) fn row<'a>(bytes: &'a [u8], ledger: &mut Ledger) -> &'a [u8] {
     bytes.strip_suffix(b"\n").unwrap_or_else(|| {
         ledger.add(&rules::LINE, "it has no line break: it was being written, or is cut off");
@@ -34,12 +34,12 @@ pub(super) fn object<'a>(row: &'a [u8], ledger: &mut Ledger) -> Option<&'a [u8]>
     Some(row)
 }
 
-/// Whether a line, to its last byte, is JSON.
+/// Whether a whole line is JSON.
 pub(crate) fn valid(line: &[u8]) -> bool {
     str::from_utf8(line).is_ok_and(|text| serde_json::from_str::<IgnoredAny>(text).is_ok())
 }
 
-/// The fault without the place, which is always line 1 here.
+/// The fault without its position, which is always line 1 here.
 fn reason(e: &serde_json::Error) -> String {
     let text = e.to_string();
     text.split(" at line ").next().unwrap_or_default().to_owned()

@@ -1,5 +1,4 @@
-//! What is kept of the rows that were seen, for both dialects: ids, the chain, times, and
-//! what was found.
+//! What is known of the rows so far, for both dialects: ids, the chain, times, and findings.
 
 use chrono::DateTime;
 
@@ -10,27 +9,27 @@ use crate::ids::{self, Key, Keys};
 /// Findings that are listed; all are counted.
 const LISTED: usize = 1000;
 
-/// Milliseconds that a client's row may be older than the one ahead of it.
+/// Milliseconds that a client's row may be older than the row before it.
 const PATIENCE: i64 = 1_000;
 
-/// References that are told one by one when they lead nowhere.
+/// How many references to later rows are checked at most.
 const WAITING: usize = 100_000;
 
 #[derive(Debug)]
 pub(super) struct Ledger {
     strict: bool,
-    /// The file's name, where it says the session's id.
+    /// The file's name, which should be the session's id.
     name: Option<String>,
     line: u64,
-    /// The session, as the first row that names one has it.
+    /// The session that the first row with one names.
     session: Option<String>,
     told_session: bool,
     pub ids: Keys,
     last: Option<Key>,
-    /// When the last row was written, in milliseconds.
+    /// The time of the last row, in milliseconds.
     time: Option<i64>,
     backwards: Option<(u64, u64)>,
-    /// References to rows that were not seen yet.
+    /// References to rows that did not come yet.
     waiting: Vec<(Key, u64, &'static Rule, String)>,
     pub given: Option<Keys>,
     pub found: Vec<Finding>,
@@ -81,7 +80,7 @@ impl Ledger {
         }
     }
 
-    /// A row of the chain. `parent` is what it hangs on.
+    /// Checks a row of the chain; `parent` is the row it follows.
     pub fn chained(&mut self, id: Option<&str>, parent: Option<&str>) {
         self.seen.chained += 1;
         let Some(id) = id.filter(|id| !id.is_empty()) else {
@@ -91,32 +90,32 @@ impl Ledger {
         let key = ids::key(id);
         match parent {
             None if self.last.is_some() => {
-                self.add(&rules::ROOT, "it hangs on nothing, and is not the first");
+                self.add(&rules::ROOT, "it has no parent, and is not the first row");
             }
             None => {}
-            Some(parent) if parent == id => self.add(&rules::CHAIN, "it hangs on itself"),
+            Some(parent) if parent == id => self.add(&rules::CHAIN, "it is its own parent"),
             Some(parent) => {
                 let hangs = ids::key(parent);
                 if !self.ids.contains(&hangs) {
                     self.add(
                         &rules::CHAIN,
-                        &format!("it hangs on {parent}, which does not stand before it"),
+                        &format!("its parent {parent} is not earlier in the file"),
                     );
                 } else if self.strict && self.last != Some(hangs) {
                     self.add(
                         &rules::BRANCH,
-                        &format!("it hangs on {parent}, which is not the row before it"),
+                        &format!("its parent {parent} is not the row before it"),
                     );
                 }
             }
         }
         if !self.ids.insert(key) {
-            self.add(&rules::UNIQUE, &format!("a row before it has the id {id}, too"));
+            self.add(&rules::UNIQUE, &format!("an earlier row has the same id, {id}"));
         }
         self.last = Some(key);
     }
 
-    /// When the row was written.
+    /// Checks when the row was written.
     pub fn written(&mut self, at: Option<&str>) {
         let Some(at) = at else {
             self.add(&rules::TIME, "it does not say when it was written");
@@ -127,7 +126,7 @@ impl Ledger {
             return;
         };
         let time = time.timestamp_millis();
-        // The clients write attachments a moment after the row that they belong to.
+        // Clients write attachments a moment after the row that they belong to.
         let patience = if self.strict { 0 } else { PATIENCE };
         if self.time.is_some_and(|before| time + patience < before) {
             if self.strict {
@@ -140,7 +139,7 @@ impl Ledger {
         self.time = Some(time);
     }
 
-    /// The session that the row names.
+    /// Checks the session that the row names.
     pub fn names(&mut self, session: Option<&str>) {
         let Some(session) = session else {
             if self.strict {
@@ -150,7 +149,7 @@ impl Ledger {
         };
         match &self.session {
             None => {
-                // Only a UUID is a session's name: other files are called as people like.
+                // Only a UUID is the name of a session; people name other files as they like.
                 let name = self.name.as_deref().filter(|n| self.strict || ids::uuid(n).is_some());
                 if let Some(name) = name.filter(|name| *name != session) {
                     let what =
@@ -168,7 +167,7 @@ impl Ledger {
         }
     }
 
-    /// A reference to another row, which may come later.
+    /// Adds a reference to another row, which may come later.
     pub fn refers(&mut self, id: &str, rule: &'static Rule, by: &str) {
         let key = ids::key(id);
         if !self.ids.contains(&key) && self.waiting.len() < WAITING {
@@ -181,7 +180,7 @@ impl Ledger {
         }
     }
 
-    /// A thinking block, as its bytes.
+    /// Checks a thinking block, by its bytes.
     pub fn thought(&mut self, block: &[u8]) {
         self.seen.thinking += 1;
         let known = self.given.as_ref().is_none_or(|given| given.contains(&ids::digest(block)));

@@ -1,5 +1,5 @@
-//! Checks a session file, line by line: what every output of surgery must pass, and what can
-//! be said of any other. Memory is eight bytes an id.
+//! Checks a session file line by line: what surgery wrote must pass everything, any other file as
+//! far as that can be said. Needs eight bytes of memory per id.
 
 mod claude;
 mod json;
@@ -21,31 +21,31 @@ use pairs::Pairs;
 pub use rules::{RULES, Rule};
 use sessions::dialect::{self, Dialect as _, Scratch};
 
-/// How much a finding counts.
+/// How serious a finding is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Level {
-    /// The clients write such rows themselves, and read them.
+    /// Clients write such rows themselves, and read them.
     Warning,
-    /// A client may refuse the session, or lose a part of it.
+    /// A client may refuse the session, or lose part of it.
     Error,
 }
 
-/// Something wrong.
+/// Something wrong in a file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Finding {
-    /// The line, from 1; of what is wrong with the whole file, the last.
+    /// The line, from 1; the last line if it concerns the whole file.
     pub line: u64,
     /// The rule's short name ([`RULES`]).
     pub rule: &'static str,
-    /// How much it counts.
+    /// How serious it is.
     pub level: Level,
     /// What is wrong, and with what.
     pub what: String,
 }
 
 impl Finding {
-    /// Whether it is that the line is no JSON.
+    /// Whether the line is invalid JSON.
     pub fn is_malformed(&self) -> bool {
         self.rule == rules::JSON.name
     }
@@ -57,7 +57,7 @@ impl fmt::Display for Finding {
     }
 }
 
-/// What was looked at.
+/// What was checked.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct Seen {
     /// `claude` or `pi`.
@@ -66,20 +66,20 @@ pub struct Seen {
     pub lines: u64,
     /// Rows of the chain.
     pub chained: u64,
-    /// API messages of the agent, each of one row or more.
+    /// Messages of the agent in the API, each of one row or more.
     pub messages: u64,
     /// Tool calls.
     pub calls: u64,
     /// Thinking blocks.
     pub thinking: u64,
-    /// Findings there were; only the first of them are listed.
+    /// The number of all findings; only the first ones are listed.
     pub findings: u64,
 }
 
 /// Checks rows as they come.
 #[derive(Debug)]
 pub struct Validator {
-    /// By the first row.
+    /// Detected in the first row.
     dialect: Option<&'static str>,
     ledger: Ledger,
     pairs: Pairs,
@@ -87,18 +87,18 @@ pub struct Validator {
 }
 
 impl Validator {
-    /// Checks any session; `name` is the file's name without its ending, where it is known.
-    /// What the clients write themselves is no error.
+    /// Checks any session; `name` is the file's name without its extension, if known. What clients
+    /// write themselves is no error.
     pub fn new(name: Option<&str>) -> Self {
         Self::of(Ledger::new(false, name))
     }
 
-    /// Checks what surgery made: one chain without branches, and everything is an error.
+    /// Checks what surgery wrote: one chain without branches, and every finding is an error.
     pub fn strict(id: &str) -> Self {
         Self::of(Ledger::new(true, Some(id)))
     }
 
-    /// Makes room for the ids of so many rows at once: grown step by step, it is there twice.
+    /// Makes room for the ids of this many rows; growing step by step would need twice the memory.
     pub fn expect(&mut self, rows: usize) {
         self.ledger.ids.reserve(rows);
     }
@@ -107,19 +107,19 @@ impl Validator {
         Self { dialect: None, ledger, pairs: Pairs::default(), scratch: Scratch::default() }
     }
 
-    /// Thinking blocks of the sources, by the digest of their bytes ([`super::ids::digest`]).
-    /// From the first call on, others are findings.
+    /// Adds thinking blocks of the sources, by the digest of their bytes ([`super::ids::digest`]).
+    /// From the first call on, other thinking is a finding.
     pub fn given(&mut self, thinking: impl Iterator<Item = Key>) {
         self.ledger.given.get_or_insert_default().extend(thinking);
     }
 
-    /// Looks at the next line.
+    /// Checks the next line.
     pub fn line(&mut self, number: u64, bytes: &[u8]) {
         self.ledger.at(number);
         let row = json::row(bytes, &mut self.ledger);
         let Some(row) = json::object(row, &mut self.ledger) else { return };
         let first = self.dialect.is_none();
-        let dialect = self.dialect.get_or_insert_with(|| dialect::of_first_line(row).name());
+        let dialect = self.dialect.get_or_insert_with(|| dialect::detect(row).name());
         if *dialect == "pi" {
             pi::row(row, first, &mut self.ledger, &mut self.pairs, &mut self.scratch);
         } else {
@@ -128,17 +128,17 @@ impl Validator {
         }
     }
 
-    /// Whether a line was no JSON.
+    /// Whether a line was invalid JSON.
     pub fn malformed(&self) -> bool {
         self.ledger.found.iter().any(Finding::is_malformed)
     }
 
-    /// What was found, when all lines were seen.
+    /// All findings, after the last line.
     pub fn finish(self) -> Vec<Finding> {
         self.report().0
     }
 
-    /// [`Validator::finish`], and what was looked at.
+    /// [`Validator::finish`], with what was checked.
     pub fn report(mut self) -> (Vec<Finding>, Seen) {
         self.pairs.finish(&mut self.ledger);
         self.ledger.finish();

@@ -1,5 +1,5 @@
-//! The conversation: messages over several rows, tool calls and their results, thinking at a
-//! message's end.
+//! Checks the conversation: messages over several rows, tool calls and their results, thinking at
+//! the end of a message.
 
 use super::ledger::Ledger;
 use super::rules;
@@ -7,32 +7,32 @@ use crate::ids::{self, Key, Keys};
 
 #[derive(Debug, Default)]
 pub(super) struct Pairs {
-    /// Whether anybody spoke.
+    /// Whether there was a message.
     begun: bool,
-    /// The agent's message that is being told; rows without an id are one each.
+    /// The current message of the agent; `None` for rows without an id.
     message: Option<Key>,
     open: bool,
     answered: bool,
-    /// Messages that are over.
+    /// Finished messages.
     over: Keys,
-    /// The line of a thinking block, where that is the last of the message so far.
+    /// The line of a thinking block, if it is the last block of the message so far.
     thinking: Option<u64>,
     calls: Keys,
     /// Calls of the current message without a result.
     asked: Vec<(Key, u64, String)>,
-    /// Calls that were passed over.
+    /// Calls without a result when the next message came.
     passed: Vec<(Key, u64, String)>,
 }
 
 impl Pairs {
-    /// A row of the agent's.
+    /// Checks a row of the agent.
     pub fn agent(&mut self, message: Option<&str>, ledger: &mut Ledger) {
         if !self.begun {
             ledger.add(&rules::FIRST, "the first message is the agent's");
         }
         self.begun = true;
         let key = message.map(ids::key);
-        // Rows without an id are one message until a result.
+        // Rows without an id are one message until a result comes.
         if self.open && key == self.message && (key.is_some() || !self.answered) {
             return;
         }
@@ -45,13 +45,13 @@ impl Pairs {
         ledger.seen.messages += 1;
     }
 
-    /// The user's own message.
+    /// Checks a message of the user.
     pub fn user(&mut self, ledger: &mut Ledger) {
         self.begun = true;
         self.close(ledger);
     }
 
-    /// A block of the current message that is neither thinking nor a call.
+    /// Adds a block of the current message that is neither thinking nor a call.
     pub fn said(&mut self) {
         self.thinking = None;
     }
@@ -65,7 +65,7 @@ impl Pairs {
         ledger.seen.calls += 1;
         let key = ids::key(id);
         if !self.calls.insert(key) {
-            ledger.add(&rules::CALL_TWICE, &format!("a call before it has the id {id}, too"));
+            ledger.add(&rules::CALL_TWICE, &format!("an earlier call has the same id, {id}"));
         }
         self.asked.push((key, ledger.line(), id.to_owned()));
     }
@@ -88,7 +88,7 @@ impl Pairs {
         }
     }
 
-    /// The current message is over.
+    /// Ends the current message.
     fn close(&mut self, ledger: &mut Ledger) {
         self.over.extend(self.message.take());
         self.open = false;

@@ -1,4 +1,4 @@
-//! Entries of pi and `OpenClaw`, version 3.
+//! Checks entries of pi and `OpenClaw`, version 3.
 
 use super::ledger::Ledger;
 use super::pairs::Pairs;
@@ -24,8 +24,8 @@ pub(super) fn row(
     }
     let parent = get("parentId").and_then(span::plain);
     for Field { name, value } in &fields {
-        let json = value.of(line);
-        let (rule, name) = match name.of(line) {
+        let json = value.slice(line);
+        let (rule, name) = match name.slice(line) {
             b"firstKeptEntryId" => (&rules::BOUNDARY, "firstKeptEntryId"),
             b"targetId" => (&rules::LEAF, "targetId"),
             b"fromId" if json != b"\"root\"" => (&rules::REFERENCE, "fromId"),
@@ -39,7 +39,7 @@ pub(super) fn row(
     ledger.chained(row.id, parent);
     ledger.written(row.at);
     if kind == "message" {
-        said(line, &row, ledger, pairs, scratch);
+        check_message(line, &row, ledger, pairs, scratch);
     }
 }
 
@@ -56,7 +56,13 @@ fn header(first: bool, version: Option<&[u8]>, id: Option<&str>, ledger: &mut Le
     }
 }
 
-fn said(line: &[u8], row: &Row, ledger: &mut Ledger, pairs: &mut Pairs, scratch: &mut Scratch) {
+fn check_message(
+    line: &[u8],
+    row: &Row,
+    ledger: &mut Ledger,
+    pairs: &mut Pairs,
+    scratch: &mut Scratch,
+) {
     let Some(message) = span::find(line, "message").filter(|m| m.first() == Some(&b'{')) else {
         ledger.add(&rules::MESSAGE, "it has no message");
         return;
@@ -74,7 +80,7 @@ fn said(line: &[u8], row: &Row, ledger: &mut Ledger, pairs: &mut Pairs, scratch:
             return;
         }
     }
-    let Some(content) = row.content.map(|at| at.of(line)) else {
+    let Some(content) = row.content.map(|at| at.slice(line)) else {
         ledger.add(&rules::MESSAGE, "its message has no content");
         return;
     };
@@ -91,7 +97,7 @@ fn said(line: &[u8], row: &Row, ledger: &mut Ledger, pairs: &mut Pairs, scratch:
         ledger.add(&rules::EMPTY, "its message is empty");
     }
     for at in &spans {
-        let json = at.of(content);
+        let json = at.slice(content);
         match span::find(json, "type").and_then(span::plain) {
             Some("thinking") if row.kind == Kind::Assistant => {
                 ledger.thought(json);

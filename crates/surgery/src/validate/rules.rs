@@ -1,16 +1,16 @@
-//! The rules, each with its own reason.
+//! The rules that sessions are checked by.
 
 use super::Level::{self, Error, Warning};
 
-/// A rule: its short name, how much it counts in a session that a client wrote (in one that
-/// surgery made it is always an error), and what it asks for.
+/// A rule: its name, its level in a session that a client wrote, and what it requires. In what
+/// surgery wrote it is always an error.
 #[derive(Debug)]
 pub struct Rule {
     /// Its short name.
     pub name: &'static str,
-    /// How much it counts.
+    /// How serious a violation is.
     pub level: Level,
-    /// What it asks for.
+    /// What it requires.
     pub asks: &'static str,
 }
 
@@ -32,9 +32,9 @@ rules! {
     ROLE "role" Error "a message's role is that of its row";
     UUID "uuid" Error "each row of the chain has an id";
     UNIQUE "uuid-twice" Error "ids are unique";
-    CHAIN "chain" Error "what a row hangs on stands before it in the file";
-    ROOT "root" Warning "one row hangs on nothing: the first";
-    BRANCH "branch" Warning "each row hangs on the one before it";
+    CHAIN "chain" Error "a row's parent comes before it in the file";
+    ROOT "root" Warning "only the first row has no parent";
+    BRANCH "branch" Warning "each row's parent is the row before it";
     LEAF "leaf" Error "the row that a bookmark names is in the file";
     BOUNDARY "boundary" Warning "what a compaction refers to is in the file";
     REFERENCE "reference" Warning "other rows that a row names are in the file";

@@ -1,4 +1,4 @@
-//! Files that were broken by hand, each refused for its own reason, and what is let pass.
+//! Files broken by hand, each refused for its own reason, and files that pass.
 
 mod broken;
 
@@ -12,7 +12,7 @@ use crate::export::tests::world::{
 use crate::ids;
 use crate::plan::{Piece, Place};
 
-/// A sound output: an index, then two rounds with thinking, parallel calls and attachments.
+/// A valid output: an index, then two rounds with thinking, parallel calls and attachments.
 fn sound() -> String {
     let source = session(OLD, 3);
     let mut pieces = vec![Piece::Index(vec![Place { session: 0, seq: 1 }])];
@@ -28,7 +28,7 @@ fn strict(text: &[u8], name: &str) -> Vec<Finding> {
     validator.finish()
 }
 
-/// The lines of a file, for breaking them.
+/// The lines of a file, to be broken.
 struct File(Vec<String>);
 
 impl File {
@@ -44,7 +44,7 @@ impl File {
         self.0[at] = self.0[at].replacen(from, to, 1);
     }
 
-    /// Another value for a field of the first line that holds `part`; `null` removes it.
+    /// Sets a field of the first line that holds `part`; `null` removes it.
     fn set(&mut self, part: &str, name: &str, value: Value) {
         let at = self.at(part);
         let mut row: Value = serde_json::from_str(&self.0[at]).unwrap();
@@ -62,7 +62,7 @@ impl File {
         row[name].as_str().unwrap().to_owned()
     }
 
-    /// Hangs each row on the one before it, in its time: only the order is wrong then.
+    /// Makes each row follow the one before it, at its time or later: then only the order is wrong.
     fn chain(&mut self) {
         let (mut last, mut time) = (None::<String>, String::new());
         for line in &mut self.0 {
@@ -144,8 +144,8 @@ fn every_place_where_a_file_may_be_cut_is_seen() {
     }
 }
 
-/// Rows as the client writes them are no errors: a running session, a compaction, a branch,
-/// times that run back a little.
+/// Rows as the client writes them are no errors: a running session, a compaction, a branch, times
+/// that go back a little.
 #[test]
 fn what_clients_write_is_no_error() {
     let mut client = Client::new(OLD);

@@ -1,4 +1,4 @@
-//! What leaves a row, and what it leaves behind.
+//! What is removed from a row, and what remains in its place.
 
 use super::*;
 use extract::rules::Goes;
@@ -45,7 +45,7 @@ fn a_result_leaves_a_string_and_its_copy_goes() {
             r#"{"uuid":"old","message":{"role":"user","content":[{"tool_use_id":"t","type":"tool_result","content":"[[extracted-e]]","is_error":true}]},"z":1}"#
         );
         assert_eq!(taken[0].key, key);
-        assert_eq!(taken[0].at.of(line.as_bytes()), format!("\"{}\"", long('r')).as_bytes());
+        assert_eq!(taken[0].at.slice(line.as_bytes()), format!("\"{}\"", long('r')).as_bytes());
         assert_eq!(taken[0].placeholder, br#""[[extracted-e]]""#);
     }
 }
@@ -101,7 +101,7 @@ fn thinking_goes_whole_and_what_stands_behind_moves_up() {
             "message.content.3"
         ]
     );
-    assert_eq!(taken[0].at.of(line.as_bytes()), thought.as_bytes());
+    assert_eq!(taken[0].at.slice(line.as_bytes()), thought.as_bytes());
     assert!(taken[0].placeholder.is_empty());
 }
 

@@ -1,4 +1,4 @@
-//! What in the client's settings is in the way, by file.
+//! Tests of the checks, by settings file.
 
 use std::fs;
 

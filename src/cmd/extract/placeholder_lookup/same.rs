@@ -1,5 +1,5 @@
-//! Which rows are the same rows as another session's. A plain placeholder names an entry and
-//! nothing else: any session may have a text like it in an entry of that id.
+//! Finds rows that were copied from another session. A plain placeholder contains only an entry id,
+//! so any session may contain such a text by chance.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io::{self, ErrorKind};
@@ -12,19 +12,19 @@ use sessions::span;
 use store::blocks::Root;
 use store::extracted::{Extract, Kin, Record, Shared};
 
-/// Rows by their ids, each with what [`written`] says of it.
+/// Row ids with their timestamps.
 pub type Rows = HashMap<String, Option<String>>;
 
-/// When a row was written, as it says itself: what is copied keeps it, to the letter.
-pub fn written(line: &[u8]) -> Option<String> {
+/// A row's timestamp, exactly as written: copies keep it.
+pub fn row_time(line: &[u8]) -> Option<String> {
     let time = span::find(line, "timestamp")?;
     std::str::from_utf8(time).ok().map(ToOwned::to_owned)
 }
 
-/// Leaves of what other ledgers say of `rows` what is sure to be of them. Of a plain placeholder
-/// that is: its session's file has the row with that id and time, or is gone. Where such a file
-/// can't be read, that is told with the rows.
-pub fn leave(source: &Source, rows: &Rows, kin: &mut Kin) {
+/// Keeps the records that surely apply to `rows`. A plain placeholder's record applies if its
+/// session's file has the row with that id and time, or is gone. If that file is unreadable, the
+/// row is marked as unsure.
+pub fn retain_proven(source: &Source, rows: &Rows, kin: &mut Kin) {
     let plain = |record: &Record| {
         let of = record.extract()?;
         let put = placeholder::plain(&of.entry).map(|json| Record::digest(&json));
@@ -37,7 +37,8 @@ pub fn leave(source: &Source, rows: &Rows, kin: &mut Kin) {
             if *of.file == *place {
                 return Proven::All;
             }
-            look(source, &of.file, rows).unwrap_or_else(|e| Proven::Unread(e.to_string()))
+            find_copied_rows(source, &of.file, rows)
+                .unwrap_or_else(|e| Proven::Unread(e.to_string()))
         });
         match proven {
             Proven::All => true,
@@ -51,17 +52,17 @@ pub fn leave(source: &Source, rows: &Rows, kin: &mut Kin) {
     kin.records.retain(|record| plain(record).is_none_or(|of| sure(&of)));
 }
 
-/// Rows that are in another file, too.
+/// The rows that are confirmed to be copies.
 enum Proven {
-    /// There is nothing that could speak against it.
+    /// All, because nothing can contradict it.
     All,
-    /// These.
+    /// The rows with these ids.
     Rows(HashSet<String>),
-    /// It can't be read.
+    /// Unknown, because the file cannot be read.
     Unread(String),
 }
 
-fn look(source: &Source, file: &Path, rows: &Rows) -> io::Result<Proven> {
+fn find_copied_rows(source: &Source, file: &Path, rows: &Rows) -> io::Result<Proven> {
     if source::is_gone(file) {
         return Ok(Proven::All);
     }
@@ -80,7 +81,7 @@ fn look(source: &Source, file: &Path, rows: &Rows) -> io::Result<Proven> {
         entries.row(row, line);
         for entry in entries.found.drain(..) {
             let here = rows.get(&entry.id).and_then(Option::as_ref);
-            if here.is_some_and(|here| written(line).as_ref() == Some(here)) {
+            if here.is_some_and(|here| row_time(line).as_ref() == Some(here)) {
                 found.insert(entry.id);
             }
         }

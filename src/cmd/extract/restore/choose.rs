@@ -1,4 +1,4 @@
-//! Which values a restore means: an entry by its id or how that begins, keys by a part of them.
+//! Chooses the values to restore: an entry by its id or id prefix, keys by a part of them.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fmt::Write as _;
@@ -10,39 +10,35 @@ use crate::cmd::err;
 use crate::cmd::extract::placeholder_lookup::Live;
 use crate::cmd::extract::read::Read;
 use crate::cmd::extract::source::Source;
-use base::shown::minute;
+use base::shown::format_minute;
 
-/// In an entry's place: every one.
+/// The entry name that means all entries.
 pub const ALL: &str = "all";
 
-/// Entries that an error lists.
+/// The most entries that an error lists.
 const LISTED: usize = 10;
 
-/// What is restored.
 pub struct Choice {
-    /// The values, those of an entry together.
+    /// The values; those of an entry are adjacent.
     pub live: Vec<Live>,
-    /// What is not: where all were asked for, one keeps no other from coming back.
+    /// Values that cannot be restored; for `all`, they do not block the others.
     pub left: Vec<Left>,
     all: bool,
 }
 
-/// A value that can't come back.
+/// A value that cannot be restored.
 #[derive(Debug)]
 pub struct Left {
-    /// Its entry.
     pub entry: String,
-    /// Its key.
     pub key: String,
-    /// Why.
     pub why: anyhow::Error,
 }
 
 impl Choice {
-    /// Of the values, those that `can` hands on.
+    /// Maps each value with `can`.
     ///
     /// # Errors
-    /// The first it fails for; where all were asked for, only if it does for each.
+    /// The first failure; for `all`, only if every value fails.
     pub fn keep(
         &mut self,
         mut can: impl FnMut(Live) -> anyhow::Result<Live>,
@@ -66,11 +62,10 @@ impl Choice {
     }
 }
 
-/// The values that are meant.
+/// Finds the requested values.
 ///
 /// # Errors
-/// An entry that is not there, or of which nothing is extracted; a key that none of its values
-/// has.
+/// An unknown entry, one without extracted values, or a key that matches none of them.
 pub fn choose(
     source: &Source,
     read: &Read,
@@ -88,21 +83,22 @@ pub fn choose(
             read.live.iter().collect()
         }
         entry => {
-            let id = unique(source, read, entry)?;
+            let id = find_entry_id(source, read, entry)?;
             read.live.iter().filter(|live| *live.entry == *id).collect()
         }
     };
     if keys.iter().any(String::is_empty) {
         bail!(
-            "a key that is asked for is empty; name one of {} as `extract context` lists them, or a part of one between dots",
+            "a --key is empty; name a key of {} as `extract context` lists it, or a part of one between dots",
             source.place().display()
         );
     }
-    // What an entry has of exactly that key is meant alone.
+    // An exact key excludes partial matches in its entry.
     let exact: HashSet<(&str, &str)> =
         of_entries.iter().map(|live| (&*live.entry, &*live.key)).collect();
     let meant_by = |asked: &str, live: &Live| {
-        *live.key == *asked || is(asked, &live.key) && !exact.contains(&(&*live.entry, asked))
+        *live.key == *asked
+            || key_matches(asked, &live.key) && !exact.contains(&(&*live.entry, asked))
     };
     let mut chosen: Vec<Live> = Vec::new();
     for live in &of_entries {
@@ -111,12 +107,12 @@ pub fn choose(
         }
     }
     for asked in keys {
-        if !of_entries.iter().any(|live| is(asked, &live.key)) {
+        if !of_entries.iter().any(|live| key_matches(asked, &live.key)) {
             let there: BTreeSet<&str> = of_entries.iter().map(|live| &*live.key).collect();
             let there: Vec<&str> = there.into_iter().collect();
             let of = if entry == ALL { String::new() } else { format!(" of {entry}") };
             bail!(
-                "nothing that is extracted{of} from {} has the key `{asked}`; name one of these, or a part of one: {}",
+                "no extracted value{of} from {} has the key `{asked}`; name one of these, or a part of one: {}",
                 source.place().display(),
                 there.join(", ")
             );
@@ -124,23 +120,23 @@ pub fn choose(
     }
     let doubtful = chosen.iter().filter(|live| !live.rivals.is_empty()).count();
     if source.meant.is_some() && doubtful == 0 {
-        err("--from is passed over: of all that is restored it is known which content is meant");
+        err("--from is ignored: every restored value has exactly one matching content");
     }
     if source.meant.is_some() && doubtful > 1 {
         bail!(
-            "--from says of one value which content is meant, and of several in {} that can't be told; name one's entry, and its key with --key",
+            "--from chooses the content of one value, but several values in {} match several contents; name one entry, and its key with --key",
             source.place().display()
         );
     }
     let mut choice = Choice { live: chosen, left: Vec::new(), all: entry == ALL };
-    choice.keep(|live| meant(source, live))?;
-    // That there is no such one is the user's to know before anything is done.
+    choice.keep(|live| choose_content(source, live))?;
+    // Report an invalid `--from` before anything is done.
     if source.meant.is_some()
         && let Some(left) = choice.left.pop()
     {
         return Err(left.why);
     }
-    // An id may stand in several rows.
+    // An id may occur in several rows.
     let mut first = HashMap::new();
     for live in &of_entries {
         first.entry(&*live.entry).or_insert(live.row);
@@ -149,8 +145,8 @@ pub fn choose(
     Ok(choice)
 }
 
-/// A value whose content is known, or that the user has said.
-fn meant(source: &Source, live: Live) -> anyhow::Result<Live> {
+/// The value with its content chosen, by the ledger or by the user.
+fn choose_content(source: &Source, live: Live) -> anyhow::Result<Live> {
     if live.rivals.is_empty() {
         return Ok(live);
     }
@@ -160,8 +156,8 @@ fn meant(source: &Source, live: Live) -> anyhow::Result<Live> {
     let mut list = String::new();
     for (number, rival) in (1..=live.rivals.len()).filter_map(|n| Some((n, live.as_of(n)?))) {
         let file = &live.rivals[number - 1].file;
-        let (bytes, at) = (rival.bytes, minute(Some(rival.at)));
-        // Writing into a text can't fail.
+        let (bytes, at) = (rival.bytes, format_minute(Some(rival.at)));
+        // Writing to a string cannot fail.
         let _ = write!(
             list,
             "\n  --from {number}: {bytes} bytes, extracted {at} from {}",
@@ -169,7 +165,7 @@ fn meant(source: &Source, live: Live) -> anyhow::Result<Live> {
         );
     }
     bail!(
-        "what stands at {} of {} in {} may be of several contents; `brain-guard extract restore` says which with{}",
+        "the placeholder at {} of {} in {} matches several contents; choose one with `brain-guard extract restore … --from N`:{}",
         live.key,
         live.entry,
         source.place().display(),
@@ -177,14 +173,13 @@ fn meant(source: &Source, live: Live) -> anyhow::Result<Live> {
     )
 }
 
-/// Whether a key is meant: the whole of it, or parts of it between dots that follow each other
-/// (`content`, `details`).
-fn is(asked: &str, key: &str) -> bool {
+/// Whether `asked` is the key, or consecutive dot-separated parts of it (`content`, `details`).
+fn key_matches(asked: &str, key: &str) -> bool {
     format!(".{key}.").contains(&format!(".{asked}."))
 }
 
-/// The id of the entry that is meant.
-fn unique<'a>(source: &Source, read: &'a Read, entry: &str) -> anyhow::Result<&'a str> {
+/// Finds the id of the requested entry.
+fn find_entry_id<'a>(source: &Source, read: &'a Read, entry: &str) -> anyhow::Result<&'a str> {
     let ids: BTreeSet<&str> = read.live.iter().map(|live| &*live.entry).collect();
     if let Some(id) = ids.get(entry) {
         return Ok(id);
@@ -195,7 +190,7 @@ fn unique<'a>(source: &Source, read: &'a Read, entry: &str) -> anyhow::Result<&'
         [id] => return Ok(id),
         [] => {}
         several => bail!(
-            "several entries that are extracted from {} begin with `{entry}`; write more of it: {}",
+            "several extracted entries of {} begin with `{entry}`; write more of it: {}",
             source.place().display(),
             listed(several)
         ),
@@ -210,7 +205,7 @@ fn unique<'a>(source: &Source, read: &'a Read, entry: &str) -> anyhow::Result<&'
     if entry.is_empty() {
         bail!("the entry's name is empty; name an entry of {place}: {there}");
     }
-    let ever: Vec<&str> = read.ledger.of_entry(entry).iter().map(|of| &*of.key).collect();
+    let ever: Vec<&str> = read.ledger.last_extracts(entry).iter().map(|of| &*of.key).collect();
     let known = read.entries.iter().any(|known| known.id == entry);
     let there = there + &unknown(source, read);
     match (ever.as_slice(), known) {
@@ -224,7 +219,7 @@ fn unique<'a>(source: &Source, read: &'a Read, entry: &str) -> anyhow::Result<&'
     }
 }
 
-/// What may be extracted by another ledger, as the end of an error.
+/// A note about unknown placeholders, to append to an error.
 fn unknown(source: &Source, read: &Read) -> String {
     read.unknown(source).map_or_else(String::new, |said| format!("; {said}"))
 }
@@ -246,10 +241,10 @@ mod tests {
     fn a_key_is_meant_by_a_part_of_it() {
         let key = "message.content.0.text";
         for asked in ["message.content.0.text", "message.content", "content", "text", "content.0"] {
-            assert!(is(asked, key), "{asked}");
+            assert!(key_matches(asked, key), "{asked}");
         }
         for asked in ["ontent", "output", "content.1", "content.0.te", "message.con"] {
-            assert!(!is(asked, key), "{asked}");
+            assert!(!key_matches(asked, key), "{asked}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Back into the session's file.
+//! Restores values into the session file.
 
 use std::cell::Cell;
 use std::{io, iter};
@@ -9,30 +9,30 @@ use crate::cmd::err;
 use crate::cmd::extract::placeholder_lookup::Live;
 use crate::cmd::extract::read::{self, Read};
 use crate::cmd::extract::redact::Asked;
+use crate::cmd::extract::report_left_rows;
 use crate::cmd::extract::source::{Kind, Source};
-use crate::cmd::extract::told;
 use base::clock::Time;
 use extract::edit;
 use extract::restore::{self, Answer};
 use sessions::files::Refused;
 use sessions::settings::ExtractSettings;
 
-/// An entry of which values are as they were.
+/// An entry with restored values.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Placed {
-    /// What the seed answers.
+    /// The answer as the seed defines it.
     pub answer: Answer,
-    /// The call that asked for it was redacted.
+    /// Whether the call that requested it was redacted.
     pub redacted: bool,
 }
 
-/// Puts what was extracted of an entry, or of every one, back into the session's file. Without
-/// `unmarked`, the entry says when, and calls that asked for it are redacted as the settings say.
-/// Beside what is done: what of all is not.
+/// Restores an entry, or all, into the session file. Unless `unmarked`, entries get a time mark,
+/// and the settings decide whether restore calls are redacted. Also returns the values that cannot
+/// be restored.
 ///
 /// # Errors
-/// An entry or key that is not there, content that is damaged or gone (of all: all of it); a
-/// [`Refused`], to be downcast to. Nothing was changed then.
+/// An unknown entry or key, damaged or missing content (for `all`: all of it), or a [`Refused`] to
+/// downcast to. Nothing is changed then.
 pub fn in_place(
     source: &Source,
     settings: &ExtractSettings,
@@ -41,16 +41,15 @@ pub fn in_place(
     keys: &[String],
     unmarked: bool,
 ) -> anyhow::Result<(Vec<Placed>, Vec<Left>)> {
-    told(source.file.settle()?);
+    report_left_rows(source.file.settle()?);
     let _held = source.extracted.hold()?;
     let mut read = read::session(source)?;
     read.doubt.tell();
-    // `gc` looks at every file that was seen to hold placeholders.
-    read::adopt(source, &read);
+    // `gc` looks at every file that a ledger names.
+    read::adopt_records(source, &read);
     let mut choice = choose::choose(source, &read, entry, keys)?;
-    // A file's edit that finds one value damaged leaves the file as it was; for a database's, a
-    // copy is made first. Of all, the others come back, and it must be known of which entry
-    // nothing does: no call is redacted for that one.
+    // A damaged value makes a file's edit fail without a change, but a database's only after a
+    // copy. For `all`, the others are restored, and calls for failed entries must stay.
     if source.kind == Kind::Database || entry == choose::ALL {
         sound(source, &mut choice)?;
     }
@@ -63,7 +62,7 @@ pub fn in_place(
         Asked::of(&read.ledger, settings).and(of)
     };
     let of_entries = || chosen.chunk_by(|a, b| a.entry == b.entry);
-    // What was read is chosen from: the edit may have its room.
+    // The choice is made, so free the memory for the edit.
     let before: Vec<_> = of_entries().map(|live| previous(&read, live)).collect();
     (read.entries, read.live) = (Vec::new(), Vec::new());
     let is_redacted = |live: &[Live]| live.first().is_some_and(|live| asked.redacted(&live.entry));
@@ -76,10 +75,10 @@ pub fn in_place(
         Err(Refused::Io(_)) if work.moved.get() => {
             return Err(Refused::Changed(source.path.display().to_string()).into());
         }
-        other => told(other?.left),
+        other => report_left_rows(other?.left),
     }
-    // Only what was done is noted. A kill in between leaves the marks in the rows, which say the
-    // same; without them nothing but the count of restores is lost.
+    // Record only what was done. If the process is killed before, the marks in the rows say the
+    // same; without marks, only the restore count is lost.
     let mut records = of_entries().map(|live| noted(live, now, is_redacted(live)));
     if let Err(e) = source.extracted.add_all(&mut iter::empty(), &mut records) {
         err(format_args!("it is restored; that could not be noted in the store: {e}"));
@@ -96,7 +95,7 @@ pub fn in_place(
 struct Work<'a> {
     source: &'a Source,
     read: &'a Read,
-    /// In the order of their rows.
+    /// Sorted by row.
     by_row: Vec<&'a Live>,
     asked: &'a Asked,
     moved: Cell<bool>,
@@ -108,7 +107,7 @@ impl Work<'_> {
         let mut values = Vec::new();
         let from = self.by_row.partition_point(|live| live.row < row);
         for live in self.by_row[from..].iter().take_while(|live| live.row == row) {
-            let there = edit::locate(line, &live.key).map(|span| span.of(line));
+            let there = edit::locate(line, &live.key).map(|span| span.slice(line));
             let ours = |json| self.read.ledger.placeholder(&live.entry, &live.key, json);
             if there.and_then(ours).is_none() {
                 return Err(self.is_moved());
@@ -126,6 +125,6 @@ impl Work<'_> {
 
     fn is_moved(&self) -> io::Error {
         self.moved.set(true);
-        io::Error::other("it is not what was read")
+        io::Error::other("it changed after it was read")
     }
 }

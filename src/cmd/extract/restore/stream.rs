@@ -1,5 +1,5 @@
-//! What came back, for programs: each text is read as it is written, since all of them together
-//! may be larger than memory.
+//! Serializes restored texts. Each is read when it is written, because together they may exceed the
+//! memory.
 
 use serde::ser::{Error as _, SerializeMap as _, SerializeSeq as _};
 use serde::{Serialize, Serializer};
@@ -8,13 +8,11 @@ use super::{Chosen, NotRestored, answer, text};
 use crate::cmd::extract::placeholder_lookup::Live;
 use crate::cmd::extract::source::Source;
 
-/// The entries that were chosen: one is an object, and a list where all were asked for.
+/// The restored entries: one object, or a list for `all`.
 pub struct Told<'a> {
-    /// Where they are from.
     pub source: &'a Source,
-    /// What was chosen.
     pub chosen: &'a Chosen,
-    /// All were asked for.
+    /// Whether all were requested.
     pub many: bool,
 }
 
@@ -56,7 +54,7 @@ impl Serialize for Entry<'_> {
     }
 }
 
-/// The texts of an entry by their keys; an id that stands in several rows has its last one.
+/// The texts of an entry by key; if an id occurs in several rows, the last row wins.
 struct Texts<'a>(&'a Entry<'a>);
 
 impl Serialize for Texts<'_> {

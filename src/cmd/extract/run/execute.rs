@@ -1,6 +1,6 @@
-//! An extraction: content into the store, the ledger, then the session; each is on the disk
-//! before the next is touched. One way through the session: what is written of it meanwhile lies
-//! beside it, and takes its place behind all that.
+//! Runs an extraction: content goes into the store, then the ledger, then the session changes. Each
+//! step is on disk before the next. One pass writes the new session beside the old one, and the
+//! last step replaces it.
 
 use std::cell::{Cell, RefCell};
 use std::io;
@@ -8,7 +8,7 @@ use std::io;
 use crate::cmd::extract::planned::{Done, Planned};
 use crate::cmd::extract::redact::Asked;
 use crate::cmd::extract::source::Source;
-use crate::cmd::extract::{placeholder_lookup, progress, read, record, told};
+use crate::cmd::extract::{placeholder_lookup, progress, read, record, report_left_rows};
 use base::clock::Time;
 use extract::edit;
 use extract::plan::Item;
@@ -20,7 +20,7 @@ use store::extracted::{Digest, Extract, Ledger, Object, Record, Shared, Word};
 /// Extracts what was planned.
 ///
 /// # Errors
-/// A [`Refused`], to be downcast to: the session is as it was.
+/// A [`Refused`] to downcast to: the session is unchanged.
 pub fn execute(
     source: &Source,
     settings: &ExtractSettings,
@@ -29,7 +29,7 @@ pub fn execute(
 ) -> anyhow::Result<Done> {
     let plan = &planned.plan;
     if !planned.read.live.is_empty() {
-        read::adopt(source, &planned.read);
+        read::adopt_records(source, &planned.read);
     }
     if plan.items.is_empty() {
         return Ok(Done::default());
@@ -44,7 +44,7 @@ pub fn execute(
         put: RefCell::new(Vec::with_capacity(plan.items.len())),
         moved: Cell::new(false),
     };
-    // No content may be removed between the store and the session.
+    // No sweep may remove content before the session has its placeholders.
     let _held = source.extracted.hold()?;
     let bar = progress::bar(&source.path);
     let mut at = 0;
@@ -54,24 +54,24 @@ pub fn execute(
     });
     bar.finish_and_clear();
     if edited.is_err() {
-        source.extracted.forsake();
+        source.extracted.discard_unnamed();
     }
     match edited {
-        // What was planned is not what is there: somebody wrote it since.
+        // Another process has written the session since it was planned.
         Err(Refused::Io(_)) if work.moved.get() => {
             Err(Refused::Changed(source.path.display().to_string()).into())
         }
         Err(refused) => Err(refused.into()),
         Ok(edited) => {
-            told(edited.left);
+            report_left_rows(edited.left);
             Ok(work.tell())
         }
     }
 }
 
-/// What was put in a value's place.
+/// What replaces a value.
 struct Put {
-    /// Where the value is.
+    /// The stored content.
     object: Object,
     placeholder: Digest,
     /// Bytes of the placeholder.
@@ -85,15 +85,15 @@ struct Work<'a> {
     items: &'a [Item],
     asked: Asked,
     ledger: &'a Ledger,
-    /// Of each item; none where the value stays after all.
+    /// One per item; `None` if the value stays after all.
     put: RefCell<Vec<Option<Put>>>,
     moved: Cell<bool>,
 }
 
 impl Work<'_> {
-    /// The row with its placeholders, where it gets some; `at` is the next item. What they
-    /// stand for is in the store then, and with the last item all of it is on the disk and in
-    /// the ledger: the session is replaced behind its last row.
+    /// The row with placeholders, if it gets some; `at` is the next item. The content is then in
+    /// the store. After the last item, content and ledger are on disk, before the session is
+    /// replaced.
     fn row(&self, row: u64, line: &[u8], at: &mut usize) -> io::Result<Option<Vec<u8>>> {
         let mut put = self.put.borrow_mut();
         let before = put.len();
@@ -101,8 +101,7 @@ impl Work<'_> {
         let mut last: Option<(&[u8], Object)> = None;
         while let Some(item) = self.items.get(*at).filter(|item| item.row == row) {
             *at += 1;
-            // Planning found a value there, and by its stamp the file is the same: that it is one
-            // still need not be read again, as what a row must keep is seen to once more.
+            // The stamp proves that the file is the same, so the value need not be parsed again.
             let json = line.get(item.span.start..item.span.end).unwrap_or_default();
             if !edit::is_whole(json) {
                 return Err(self.is_moved());
@@ -111,7 +110,7 @@ impl Work<'_> {
                 put.push(None);
                 continue;
             };
-            // What a tool printed mostly stands in the row twice.
+            // A row often holds a tool's output twice.
             let known = last.take().filter(|(same, _)| *same == json).map(|(_, id)| id);
             let known = known.or_else(|| self.kept(item, &placeholder, json));
             let object = known.map_or_else(|| self.source.extracted.put(json), Ok)?;
@@ -134,15 +133,15 @@ impl Work<'_> {
         Ok(Some(self.asked.row(row, &lean).unwrap_or(lean)))
     }
 
-    /// The object of this value, where an earlier run put it: one whose session could not be
-    /// written, or what was restored since.
+    /// Finds the value's object if an earlier run stored it: the session could not be written then,
+    /// or the value was restored since.
     fn kept(&self, item: &Item, placeholder: &[u8], json: &[u8]) -> Option<Object> {
-        let fitting = self.ledger.fitting(&item.entry, &item.key, placeholder);
+        let fitting = self.ledger.find_placeholders(&item.entry, &item.key, placeholder);
         let object = &fitting.first()?.object;
         self.source.extracted.has(object, json).then(|| object.clone())
     }
 
-    /// Content on the disk, then the ledger.
+    /// Commits the content to disk, then the ledger.
     fn keep(&self, put: &[Option<Put>]) -> io::Result<()> {
         let mut objects = put.iter().flatten().map(|put| &put.object);
         let file = Shared::from(self.source.place());
@@ -165,13 +164,13 @@ impl Work<'_> {
     }
 
     fn placeholder(&self, item: &Item, json: &[u8]) -> Option<Vec<u8>> {
-        let put = read::put(self.source, item, json, self.settings.placeholder)?;
-        Some(placeholder_lookup::apart(self.ledger, &item.entry, &item.key, put, json))
+        let put = read::placeholder_json(self.source, item, json, self.settings.placeholder)?;
+        Some(placeholder_lookup::make_unique(self.ledger, &item.entry, &item.key, put, json))
     }
 
     fn is_moved(&self) -> io::Error {
         self.moved.set(true);
-        io::Error::other("it is not what was read")
+        io::Error::other("it changed after it was read")
     }
 
     /// Counts what was done, and logs it by entry.

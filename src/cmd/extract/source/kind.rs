@@ -1,4 +1,4 @@
-//! Whose session a file holds, by what is in it: names tell nothing.
+//! Detects a session file's format by its content: names are no proof.
 
 use std::fs::OpenOptions;
 use std::io::{self, BufRead as _, BufReader};
@@ -16,10 +16,10 @@ use sessions::span::{self, Field};
 /// How every SQLite database begins.
 const SQLITE: &[u8] = b"SQLite format 3\0";
 
-/// Rows that are looked at: a session says whose it is in its first ones.
+/// Rows to examine: the first ones reveal the format.
 const ROWS: u64 = 1_000;
 
-/// Whose session it is.
+/// The format of a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
@@ -27,15 +27,15 @@ pub enum Kind {
     Jsonl,
     /// A database of `OpenClaw` from 2026.7.2 on.
     Database,
-    /// Claude Code's: never written.
+    /// A Claude Code session; never written.
     Claude,
 }
 
-/// Whose session a file holds, and the id in pi's header.
+/// Detects the format of a file, and the id in pi's header.
 ///
 /// # Errors
-/// A file that can't be read, or holds no session.
-pub fn of(path: &Path) -> anyhow::Result<(Kind, Option<String>)> {
+/// A file that cannot be read, or is not a session.
+pub fn detect(path: &Path) -> anyhow::Result<(Kind, Option<String>)> {
     let shown = || format!("{} can't be read", path.display());
     let mut options = OpenOptions::new();
     let file = options.read(true).custom_flags(atomic::NO_WAIT).open(path).with_context(shown)?;
@@ -50,7 +50,7 @@ pub fn of(path: &Path) -> anyhow::Result<(Kind, Option<String>)> {
     let mut lines = Lines::new(reader);
     let mut fields = Vec::new();
     while let Some(line) = lines.next().with_context(shown)? {
-        if line.number == 1 && dialect::of_first_line(line.bytes).name() == "pi" {
+        if line.number == 1 && dialect::detect(line.bytes).name() == "pi" {
             let id = span::find(line.bytes, "id").and_then(span::plain).map(str::to_owned);
             return Ok((Kind::Jsonl, id));
         }
@@ -67,7 +67,7 @@ pub fn of(path: &Path) -> anyhow::Result<(Kind, Option<String>)> {
     )
 }
 
-/// Whose a row is, where it tells.
+/// The format of a row, if it is recognizable.
 fn of_row(line: &[u8], fields: &mut Vec<Field>) -> Option<Kind> {
     span::fields(line, fields)?;
     let has = |name: &str| span::get(line, fields, name).is_some();
@@ -77,7 +77,7 @@ fn of_row(line: &[u8], fields: &mut Vec<Field>) -> Option<Kind> {
     (has("__id") || has("id") && has("type")).then_some(Kind::Jsonl)
 }
 
-/// A session of Claude Code: read, and never written.
+/// A Claude Code session: read-only.
 #[derive(Debug)]
 pub struct Untouched(pub Jsonl);
 
@@ -110,7 +110,7 @@ mod tests {
         let path = dir.path().join("x.jsonl");
         let kind = |text: &str| {
             fs::write(&path, text).unwrap();
-            of(&path).map_err(|e| e.to_string())
+            detect(&path).map_err(|e| e.to_string())
         };
         let header = "{\"type\":\"session\",\"version\":3,\"id\":\"u1\",\"cwd\":\"/w\"}\n";
         assert_eq!(kind(header), Ok((Kind::Jsonl, Some("u1".to_owned()))));
@@ -125,7 +125,7 @@ mod tests {
         assert_eq!(kind("SQLite format 3\0rest"), Ok((Kind::Database, None)));
         assert!(kind("").unwrap_err().contains("is empty"));
         assert!(kind("words\n{\"a\":1}\n").unwrap_err().contains("is not a session"));
-        assert!(of(dir.path()).unwrap_err().to_string().contains("is a folder"));
-        assert!(of(&dir.path().join("gone")).unwrap_err().to_string().contains("gone"));
+        assert!(detect(dir.path()).unwrap_err().to_string().contains("is a folder"));
+        assert!(detect(&dir.path().join("gone")).unwrap_err().to_string().contains("gone"));
     }
 }

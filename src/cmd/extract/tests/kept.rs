@@ -1,5 +1,5 @@
-//! What comes back is the right content or a refusal, and what a placeholder needs stays, wherever
-//! the session was moved or copied to.
+//! A restore returns the right content or refuses, and needed content stays, wherever the session
+//! was moved or copied.
 
 use chrono::TimeDelta;
 
@@ -7,7 +7,7 @@ use super::super::{context, gc};
 use super::*;
 use store::extracted::Record;
 
-/// Two files of one name that nothing but their folder tells apart, with the same ids.
+/// Two files with the same name and ids, in different folders.
 const FLAT: [&str; 2] = ["a/x.jsonl", "b/x.jsonl"];
 
 impl World {
@@ -30,11 +30,11 @@ impl World {
     pub(super) fn extract(&self, path: &str, form: Placeholder) -> u64 {
         let (now, settings) = (clock::now(), ExtractSettings { placeholder: form, ..eager() });
         let source = self.open(path);
-        let planned = planned(&source, &settings, now).unwrap();
+        let planned = plan_session(&source, &settings, now).unwrap();
         execute(&source, &settings, now, &planned).unwrap().values
     }
 
-    /// Puts everything back, by what the user says of doubtful content.
+    /// Restores everything; `meant` chooses among doubtful contents.
     pub(super) fn restore(&self, path: &str, meant: Option<usize>) -> anyhow::Result<Vec<u8>> {
         let source = Source { meant, ..self.open(path) };
         let (_, left) = restore::in_place(&source, &eager(), clock::now(), "all", &[], true)?;
@@ -43,7 +43,7 @@ impl World {
             .map_or_else(|| Ok(fs::read(self.at(path)).unwrap()), |left| Err(left.why))
     }
 
-    /// Bytes that a sweep removes in which nothing is too young.
+    /// Bytes that a sweep removes if nothing is too recent.
     pub(super) fn swept(&self, homes: &[&str]) -> u64 {
         let homes = homes.iter().map(|home| self.at(home)).collect();
         let now = clock::now() + TimeDelta::hours(1);
@@ -51,7 +51,7 @@ impl World {
     }
 }
 
-/// Rows as the specification has them: ids that many sessions share.
+/// Rows as in the specification: many sessions share their ids.
 pub(super) fn flat(letter: &str) -> Vec<u8> {
     let row = |n: u32, kind: &str, text: &str| {
         format!("{{\"type\":\"{kind}\",\"__id\":\"msg-{n}\",\"output\":\"{text}\"}}\n")
@@ -78,7 +78,7 @@ fn files_that_share_a_ledger_get_their_own_content_back_wherever_they_are() {
     assert_ne!(lean_a, lean_b, "what stands in one tells it from the other");
     assert_eq!(world.restore(a, None).unwrap(), of_a);
     assert_eq!(world.restore(b, None).unwrap(), of_b);
-    // One in the other's place.
+    // Swap the files.
     world.quiet(a, &lean_b);
     world.quiet(b, &lean_a);
     assert_eq!(world.restore(a, None).unwrap(), of_b);
@@ -100,7 +100,7 @@ fn an_older_copy_gets_its_own_content_back() {
     assert_eq!(world.restore(path, None).unwrap(), old);
 }
 
-/// Two runs that did not know of each other may put the same text for different content.
+/// Two runs that do not know of each other may write the same placeholder for different content.
 #[test]
 fn content_that_may_be_of_several_is_refused_until_one_is_named() {
     let world = World::new("s", b"");
@@ -115,7 +115,7 @@ fn content_that_may_be_of_several_is_refused_until_one_is_named() {
     records.retain(|record| **record.entry() == *"msg-2");
     for record in &mut records {
         if let Record::Extract(extract) = record {
-            let extract = extract.own();
+            let extract = extract.make_mut();
             extract.object = other.clone();
             extract.file = world.open(a).path.parent().unwrap().join("../b/x.jsonl").into();
         }
@@ -134,14 +134,14 @@ fn content_that_may_be_of_several_is_refused_until_one_is_named() {
     assert_eq!((back, left.len()), (vec!["msg-3"], 1), "it keeps no other from coming back");
     names(&left[0].why.to_string());
     world.quiet(a, &lean);
-    // Both may be needed.
-    let Held::Needs(needed) =
+    // Both contents may be needed.
+    let SessionNeeds::Needs(needed) =
         source::held(&world.root(), &source.path, &source.extracted.ledger().unwrap())
     else {
         panic!("it can be read");
     };
     assert!(needed.contains(&other.to_string()) && needed.len() > 1, "{needed:?}");
-    // The other's file is where it was: this one is this one.
+    // The other file exists where it was, so this placeholder is this file's.
     world.quiet(b, b"{\"type\":\"user\",\"__id\":\"msg-2\"}\n");
     assert_eq!(world.restore(a, None).unwrap(), whole);
     world.quiet(a, &lean);
@@ -154,7 +154,7 @@ fn content_that_may_be_of_several_is_refused_until_one_is_named() {
     assert!(world.restore(a, Some(3)).is_err());
 }
 
-/// As pi, `OpenClaw` and Claude Code make one: other rows in front, the session's rows as they are.
+/// As pi, `OpenClaw` and Claude Code fork: a new header, then the session's rows unchanged.
 fn fork(bytes: &[u8], parent: &Path) -> Vec<u8> {
     let rows = bytes.iter().position(|byte| *byte == b'\n').unwrap() + 1;
     let header = format!(
@@ -174,13 +174,13 @@ fn a_fork_knows_the_placeholders_of_the_session_it_is_of() {
         let values = world.extract(&own, form);
         assert!(values > 0);
         world.quiet(path, &fork(&world.bytes(), &world.path()));
-        // The session itself may be gone, and its placeholders with it.
+        // The original session and its placeholders may be gone.
         fs::remove_file(world.path()).unwrap();
         let found = read::session(&world.open(path)).unwrap();
         assert_eq!(found.live.len() as u64, values);
-        assert!(!context::in_source(&world.open(path), &eager()).unwrap().extracted.is_empty());
+        assert!(!context::load_from(&world.open(path), &eager()).unwrap().extracted.is_empty());
         assert_eq!(world.extract(path, form), 0, "they are placeholders here, too");
-        // Content stays while the fork has its placeholders, and is known to have them.
+        // Content stays while the fork's file has placeholders.
         assert_eq!(world.swept(&[]), 0);
         let whole = world.restore(path, None).unwrap();
         assert_eq!(whole, fork(&made.bytes, &world.path()));
@@ -195,7 +195,7 @@ fn content_follows_a_session_that_was_moved() {
     let own = format!("agents/main/sessions/{}.jsonl", made.id);
     world.extract(&own, Placeholder::Full);
     let lean = world.bytes();
-    // The old folder stays, with a file of that name in it that has none of the placeholders.
+    // The old folder still has a file of that name, without placeholders.
     world.write(&made.bytes);
     let moved = format!("agents/other/sessions/{}.jsonl", made.id);
     world.quiet(&moved, &lean);
@@ -203,7 +203,7 @@ fn content_follows_a_session_that_was_moved() {
     fs::remove_file(world.path()).unwrap();
     assert_eq!(world.swept(&["agents"]), 0);
     fs::rename(world.at("agents/other"), world.at("elsewhere")).unwrap();
-    // Read there once, it is known there, whatever it is called.
+    // After one read there, the place is known, whatever its name.
     let elsewhere = "elsewhere/sessions/renamed.jsonl";
     fs::rename(world.at(&moved.replace("agents/other", "elsewhere")), world.at(elsewhere)).unwrap();
     world.extract(elsewhere, Placeholder::Full);
@@ -214,7 +214,7 @@ fn content_follows_a_session_that_was_moved() {
     assert!(world.swept(&["agents"]) > 0);
 }
 
-/// A plain placeholder names nothing but its entry.
+/// A plain placeholder contains only its entry id.
 #[test]
 fn a_text_like_the_plain_placeholder_of_another_session_is_text() {
     let made = generate::session(7, 6);
@@ -223,7 +223,7 @@ fn a_text_like_the_plain_placeholder_of_another_session_is_text() {
     assert!(world.extract(&own, Placeholder::Plain) > 0);
     let path = "pi/2026-02-20T12-00-00_fork.jsonl";
     let lean = fork(&world.bytes(), &world.path());
-    // Rows with the same ids that were written at another time, or that say none.
+    // Rows with the same ids, but another time or none.
     let (year, time) = ("\"timestamp\":\"20", "\"timestamp\":");
     let text = String::from_utf8(lean.clone()).unwrap();
     for other in [text.replace(year, "\"timestamp\":\"19"), text.replace(time, "\"t\":")] {
@@ -231,7 +231,7 @@ fn a_text_like_the_plain_placeholder_of_another_session_is_text() {
         let found = read::session(&world.open(path)).unwrap();
         assert!(found.live.is_empty() && found.doubt.said.is_none());
     }
-    // The same rows are: while the session is there, whole again, and gone.
+    // The same rows count while the session exists, after it is restored, and after it is deleted.
     let whole = fork(&made.bytes, &world.path());
     for again in 0..3 {
         match again {
@@ -240,7 +240,7 @@ fn a_text_like_the_plain_placeholder_of_another_session_is_text() {
             _ => fs::remove_file(world.path()).unwrap(),
         }
         let fork = format!("pi/2026-02-20T12-00-00_fork{again}.jsonl");
-        // Each a session of its own.
+        // Each fork is its own session.
         let named = |bytes: &[u8]| {
             let text = String::from_utf8(bytes.to_vec()).unwrap();
             text.replacen("\"id\":\"fork\"", &format!("\"id\":\"fork{again}\""), 1)
@@ -249,7 +249,7 @@ fn a_text_like_the_plain_placeholder_of_another_session_is_text() {
         let back = String::from_utf8(world.restore(&fork, None).unwrap()).unwrap();
         assert_eq!(back, named(&whole), "{again}");
     }
-    // What can't be read speaks for nothing, and is told, where no copy speaks for it.
+    // An unreadable session proves nothing; that is reported unless a copy proves it.
     let world = World::new(&made.id, &made.bytes);
     assert!(world.extract(&own, Placeholder::Plain) > 0);
     let lean = fork(&world.bytes(), &world.path());
@@ -257,14 +257,14 @@ fn a_text_like_the_plain_placeholder_of_another_session_is_text() {
     world.quiet(path, &lean);
     let said = read::session(&world.open(path)).unwrap();
     assert!(said.live.is_empty() && said.doubt.said.is_some());
-    // A row of the fork's own is no row of that session.
+    // A row that only the fork has is not a row of that session.
     let own = br#"{"type":"message","id":"own-1","parentId":null,"message":{"role":"user","content":"[[extracted-own-1]]"}}"#;
     world.quiet(path, &[&lean[..], own, b"\n"].concat());
     let more = read::session(&world.open(path)).unwrap();
     assert_eq!(more.doubt, said.doubt);
 }
 
-/// Of sessions that can't be read, those are named that have to do with the rows.
+/// Only unreadable sessions that concern the rows are named.
 #[test]
 fn rows_in_doubt_are_told_with_the_session_that_would_tell() {
     let made = [generate::session(7, 6), generate::session(9, 6)];

@@ -1,4 +1,4 @@
-//! A ledger that lost something loses no content.
+//! A truncated or missing ledger loses no content.
 
 use std::fs;
 
@@ -6,8 +6,7 @@ use super::World;
 use extract::generate;
 use sessions::settings::Placeholder;
 
-/// A ledger whose end was lost looks like one that a killed run wrote no more to: what it does not
-/// name stays.
+/// A truncated ledger looks like one of a killed run: content that it does not name stays.
 #[test]
 fn content_outlives_what_a_ledger_lost() {
     let made = generate::session(7, 6);

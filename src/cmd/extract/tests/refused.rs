@@ -1,12 +1,12 @@
-//! A run that is refused leaves nothing in the store that nobody knows of, however often it is
-//! tried; and nobody else's fault keeps a session from being extracted and restored.
+//! A refused run leaves no unknown content in the store, however often it is tried. A fault in
+//! another session does not block this one.
 
 use std::io;
 
 use super::*;
 use sessions::files::{Change, Edited, Jsonl, SessionFile, Stamp};
 
-/// A session on a disk that is full once so many rows are written.
+/// A session on a disk that is full after this many rows.
 struct Full {
     file: Jsonl,
     rows: u64,
@@ -35,14 +35,14 @@ impl World {
         found
     }
 
-    /// A run that comes to an end behind so many rows.
+    /// A run that fails after this many rows.
     fn fails(&self, rows: u64) -> u64 {
         let now = clock::now();
         let source = Source {
             file: Box::new(Full { file: Jsonl::new(self.path()), rows }),
             ..self.source()
         };
-        let planned = planned(&source, &eager(), now).unwrap();
+        let planned = plan_session(&source, &eager(), now).unwrap();
         assert!(!planned.plan.items.is_empty());
         let why = execute(&source, &eager(), now, &planned).unwrap_err();
         assert!(matches!(why.downcast_ref(), Some(Refused::Io(_))), "{why}");
@@ -60,7 +60,7 @@ fn a_run_on_a_full_disk_leaves_no_content_that_nothing_names() {
         assert!(world.packs().is_empty(), "{:?}", world.packs());
         assert!(world.source_ledger().records.is_empty());
     }
-    // Behind the last value it is in the ledger, and the next runs need not put it again.
+    // After the last value the ledger has it, and later runs need not store it again.
     world.fails(last);
     let packs = world.packs();
     assert_eq!(packs.len(), 1);
@@ -75,7 +75,7 @@ fn a_run_on_a_full_disk_leaves_no_content_that_nothing_names() {
     assert_eq!((done.values, world.packs()), (found.plan.items.len() as u64, packs.clone()));
     restore::in_place(&source, &eager(), now, "all", &[], true).unwrap();
     assert_eq!(world.bytes(), made.bytes);
-    // What is damaged in the store is put once more.
+    // Damaged content is stored again.
     fs::write(&packs[0].0, vec![b'x'; packs[0].1 as usize]).unwrap();
     let found = world.planned(&eager(), now);
     execute(&world.source(), &eager(), now, &found).unwrap();
@@ -84,7 +84,7 @@ fn a_run_on_a_full_disk_leaves_no_content_that_nothing_names() {
     assert_eq!(world.bytes(), made.bytes);
 }
 
-/// Rows that may be another session's placeholders stay, and everything else goes and comes back.
+/// Rows that may be another session's placeholders stay; everything else is extracted and restored.
 #[test]
 fn a_ledger_of_another_session_that_is_broken_keeps_its_rows_alone() {
     let made = generate::session(7, 6);
@@ -93,7 +93,7 @@ fn a_ledger_of_another_session_that_is_broken_keeps_its_rows_alone() {
     let first = world.planned(&settings, now);
     execute(&world.source(), &settings, now, &first).unwrap();
     let taken = first.plan.items.len();
-    // A fork of it went on, with results of its own.
+    // A fork with results of its own.
     let path = world.dir.path().join("pi/fork.jsonl");
     fs::create_dir_all(path.parent().unwrap()).unwrap();
     let row = |n: u32| {
@@ -114,7 +114,7 @@ fn a_ledger_of_another_session_that_is_broken_keeps_its_rows_alone() {
     let ledger = world.source().extracted.folder.join("ledger.jsonl");
     let sound = fs::read(&ledger).unwrap();
     fs::write(&ledger, "no record\n").unwrap();
-    let plan = planned(&open(), &settings, now).unwrap();
+    let plan = plan_session(&open(), &settings, now).unwrap();
     let said = plan.read.doubt.said.clone().unwrap();
     for word in ["ledger.jsonl: line 1", "repair or remove that line", "fork.jsonl"] {
         assert!(said.contains(word), "{word}: {said}");
@@ -130,10 +130,10 @@ fn a_ledger_of_another_session_that_is_broken_keeps_its_rows_alone() {
     for (n, (old, new)) in (0..).zip(rows(&lean).iter().zip(&rows(&now_there))) {
         assert!(old == new || !plan.read.doubt.rows.contains(&n), "row {n}");
     }
-    // What its own ledger knows comes back.
+    // What its own ledger has is restored.
     restore::in_place(&open(), &settings, now, "all", &[], true).unwrap();
     assert_eq!(fs::read(&path).unwrap(), lean);
-    // With the ledger mended they are what they were.
+    // Once the ledger is repaired, the rows are placeholders again.
     fs::write(&ledger, sound).unwrap();
     let read = read::session(&open()).unwrap();
     assert_eq!(

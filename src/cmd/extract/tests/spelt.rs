@@ -1,11 +1,11 @@
-//! Sessions that another program read and wrote anew: what it says counts, not how it is spelt.
+//! Sessions that another program rewrote: the meaning counts, not the spelling.
 
 use serde_json::Value;
 
 use super::*;
 
-/// A session as a program writes it anew that knows JSON and nothing of ours: other escapes, other
-/// blanks, names in another order.
+/// Rewrites a session like a program that only knows JSON: other escapes, other blanks, another
+/// order of names.
 fn anew(bytes: &[u8]) -> Vec<u8> {
     let escape = |c: char| match c {
         ' '..='~' => c.to_string(),
@@ -21,7 +21,7 @@ fn anew(bytes: &[u8]) -> Vec<u8> {
     rows(bytes).into_iter().flat_map(row).collect()
 }
 
-/// What rows say, and those that say nothing.
+/// The parsed rows, and the raw ones that are not JSON.
 fn rows(bytes: &[u8]) -> Vec<Result<Value, &[u8]>> {
     let rows = bytes.split_inclusive(|byte| *byte == b'\n');
     rows.map(|row| serde_json::from_slice(row).map_err(|_| row)).collect()

@@ -1,4 +1,4 @@
-//! The same for programs.
+//! The output of the extraction verbs as JSON.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -11,7 +11,7 @@ use extract::plan::Plan;
 use extract::rules::{Goes, Stays};
 use extract::when::{self, Verdict};
 
-/// A value that would go.
+/// A value to extract.
 #[derive(Serialize)]
 struct Value<'a> {
     line: u64,
@@ -121,7 +121,7 @@ impl Serialize for DoneReport<'_> {
     }
 }
 
-/// Rows that are left alone: lines by what is wrong with them.
+/// Skipped line numbers, by their fault.
 fn left(plan: &Plan) -> BTreeMap<Stays, Vec<u64>> {
     plan.left.iter().map(|(why, rows)| (*why, rows.iter().map(|row| row + 1).collect())).collect()
 }

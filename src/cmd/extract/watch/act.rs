@@ -1,5 +1,5 @@
-//! What watching does with one session: it plans, weighs the prompt cache, and extracts or
-//! waits. A refusal is no fault: the session is looked at again.
+//! What a watch does with one session: it plans, checks the prompt cache, then extracts or waits. A
+//! refusal is not an error: the next check retries.
 
 use std::io;
 use std::path::Path;
@@ -16,10 +16,10 @@ use sessions::files::Refused;
 use sessions::settings::ExtractSettings;
 use store::blocks::Root;
 
-/// Why a database is left alone, and what does it.
+/// Why a database is skipped, and the command that works.
 pub const DATABASE: &str = "a database of OpenClaw is never written while watching; end what uses it, then `brain-guard extract run FILE:ID --offline`";
 
-/// Reads a session, and extracts from it where that is due. `say` is told what is in doubt of it.
+/// Reads a session, and extracts if it is due. `say` gets the message about doubtful rows.
 pub fn act(
     root: &Root,
     settings: &ExtractSettings,
@@ -40,7 +40,7 @@ pub fn act(
     })
 }
 
-/// Whether another process held something for too long: the store, where content is removed.
+/// Whether another process held a lock for too long, such as a sweep of the store.
 fn waits(e: &anyhow::Error) -> bool {
     let kinds = e.chain().filter_map(|e| e.downcast_ref::<io::Error>()).map(io::Error::kind);
     kinds.into_iter().any(|kind| kind == io::ErrorKind::WouldBlock)
@@ -67,7 +67,7 @@ fn attempt(
     if let Some(why) = never {
         return Ok(Came::Never { why: why.to_owned() });
     }
-    let planned = run::planned(&source, settings, now)?;
+    let planned = run::plan_session(&source, settings, now)?;
     if let Some(said) = &planned.read.doubt.said {
         say(said);
     }
@@ -76,7 +76,7 @@ fn attempt(
         return Ok(Came::Would { values: items.len() as u64, bytes: planned.plan.bytes().0 });
     }
     Ok(match planned.verdict {
-        // What the model isn't sent costs no cache: only the file gets smaller.
+        // Values outside the context cost no cache: only the file shrinks.
         Verdict::Nothing if items.is_empty() => {
             Came::Nothing { until: protected(&planned, settings, now) }
         }
@@ -101,7 +101,7 @@ fn cache(settings: &ExtractSettings) -> TimeDelta {
     TimeDelta::try_seconds(settings.cache_seconds as i64).unwrap_or(TimeDelta::MAX)
 }
 
-/// When the first of the entries that were restored is protected no longer.
+/// When the first protection of a restored entry ends.
 fn protected(planned: &Planned, settings: &ExtractSettings, now: Time) -> Option<Time> {
     let protects = TimeDelta::try_seconds(settings.keep_after_restore_seconds as i64)?;
     let restored = planned.read.entries.iter().filter_map(|entry| entry.restored);

@@ -1,5 +1,5 @@
-//! One look at the watched files: which of them are read at all, what came of each, and when
-//! each is due again. The time and what is done with a file come in as arguments.
+//! One check of the watched files: which to read, what came of each, and when each is due again.
+//! Time and action are arguments.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -12,74 +12,73 @@ use base::atomic::Mark;
 use base::clock::Time;
 use extract::when::Verdict;
 
-/// A file that was written more recently is in use: the writer would refuse it, too.
+/// A file written more recently is in use; writing it would be refused, too.
 const IDLE: TimeDelta = TimeDelta::seconds(30);
 
-/// After so long an unchanged file that could not be read is tried again: who mends its
-/// folder's rights doesn't change it.
+/// An unchanged but unreadable file is retried after this time, because fixing a folder's
+/// permissions does not change it.
 const MENDED: TimeDelta = TimeDelta::minutes(10);
 
-/// What came of a session.
+/// The result for a session.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "came", rename_all = "kebab-case")]
 pub enum Came {
-    /// It was extracted from.
+    /// Values were extracted.
     Extracted {
-        /// What went.
         #[serde(flatten)]
         done: Done,
         /// Why now.
         verdict: Verdict,
-        /// When more may go, as a restore protects no longer.
+        /// When a restored entry is no longer protected.
         #[serde(skip_serializing_if = "Option::is_none")]
         until: Option<Time>,
     },
-    /// It would be, were `extract.enabled` true.
+    /// `extract.enabled` is false; otherwise values would be extracted.
     Would {
-        /// Values that would go.
+        /// Values to extract.
         values: u64,
-        /// Bytes of them.
+        /// Their bytes.
         bytes: u64,
     },
-    /// There is something to extract, which doesn't pay yet.
+    /// An extraction does not break even yet.
     Waits {
-        /// Turns after which it would pay.
+        /// Turns until it would break even.
         turns: Option<u32>,
-        /// When its prompt cache has expired.
+        /// When its prompt cache expires.
         until: Time,
     },
-    /// There is something to extract, too little for a file to be written anew.
+    /// An extraction would save too little to rewrite the file.
     Little {
-        /// Values that would go.
+        /// Values to extract.
         values: u64,
-        /// Bytes that the file would have less.
+        /// Bytes that the file would shrink by.
         bytes: u64,
-        /// When more may go, as a restore protects no longer.
+        /// When a restored entry is no longer protected.
         #[serde(skip_serializing_if = "Option::is_none")]
         until: Option<Time>,
     },
-    /// There is nothing to extract; perhaps once a restore protects no longer.
+    /// There is nothing to extract now.
     Nothing {
-        /// When that is.
+        /// When a restored entry is no longer protected.
         #[serde(skip_serializing_if = "Option::is_none")]
         until: Option<Time>,
     },
-    /// Not now: a run is under way, somebody holds its lock, or wrote it meanwhile.
+    /// Not now: it is in use, locked, or was written meanwhile.
     Refused {
-        /// Who or what.
+        /// Who or what prevents it.
         why: String,
     },
-    /// Watching never writes such a session.
+    /// A watch never writes such a session.
     Never {
-        /// Why, and what does.
+        /// Why, and the command that works.
         why: String,
     },
-    /// Files of its kind are not written as they are.
+    /// Files of its kind cannot be edited.
     Unsupported {
         /// Why.
         why: String,
     },
-    /// It could not be read, or not be written.
+    /// It could not be read or written.
     Failed {
         /// Why.
         why: String,
@@ -87,8 +86,7 @@ pub enum Came {
 }
 
 impl Came {
-    /// When an unchanged file is looked at again: `None` where only a change can make a
-    /// difference.
+    /// When to check an unchanged file again; `None` if only a change matters.
     fn again(&self, now: Time) -> Option<Time> {
         match self {
             Self::Waits { until, .. } => Some(*until),
@@ -102,59 +100,55 @@ impl Came {
     }
 }
 
-/// What came of which file.
+/// The result for a file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Seen {
-    /// The file.
     pub path: PathBuf,
-    /// What came of it.
     #[serde(flatten)]
     pub came: Came,
 }
 
-/// What is known of a file.
+/// What is known about a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Known {
-    /// The file when that came of it.
+    /// The file's mark at the last result.
     mark: Mark,
-    /// When an unchanged file is due again.
+    /// When to check it again if it is unchanged.
     again: Option<Time>,
-    /// Whether it is of those that are never written.
+    /// Whether a watch never writes it.
     never: bool,
 }
 
 impl Known {
-    /// Whether the file is to be read, which has this mark now.
+    /// Whether to read the file, given its current mark.
     fn due(&self, mark: Mark, now: Time) -> bool {
         let another = self.mark.3 != mark.3;
         another || !self.never && (self.mark != mark || self.again.is_some_and(|at| at <= now))
     }
 }
 
-/// A moment: what is asked of the system.
+/// What a check needs from the system.
 pub struct Moment<'a> {
-    /// Now.
     pub now: Time,
-    /// A file's mark.
+    /// Returns a file's mark.
     pub mark: &'a dyn Fn(&Path) -> Option<Mark>,
-    /// Whether to end; asked between two files.
+    /// Whether to stop; asked between two files.
     pub ended: &'a dyn Fn() -> bool,
 }
 
-/// The files that are watched.
 #[derive(Debug, Default)]
 pub struct Watched {
     files: BTreeMap<PathBuf, Known>,
 }
 
 impl Watched {
-    /// All files are due: the settings are others.
+    /// Makes all files due, because the settings changed.
     pub fn forget(&mut self) {
         self.files.clear();
     }
 
-    /// Looks at these files; `act` reads one and does what is to be done with it. Files that
-    /// were not read, for they are as they were, are in no answer.
+    /// Checks these files; `act` reads and handles one. Unchanged files that are not read have no
+    /// result.
     pub fn look(
         &mut self,
         files: &[PathBuf],
@@ -176,8 +170,8 @@ impl Watched {
                 Some(busy) => busy,
                 None => act(path),
             };
-            // What was extracted from is another file now. Of all else the mark from before it
-            // was read counts: what was written meanwhile is a change.
+            // An extraction makes the file new. In all other cases the mark from before reading
+            // counts, so that a write since then is a change.
             let mark = match came {
                 Came::Extracted { .. } => (moment.mark)(path).unwrap_or(mark),
                 _ => mark,
@@ -191,12 +185,12 @@ impl Watched {
     }
 }
 
-/// A file that was written a moment ago is not even read: a run is under way in it.
+/// A file written a moment ago is not even read: a run is in progress.
 fn in_use(path: &Path, mark: Mark, now: Time) -> Option<Came> {
     let age = now.timestamp_nanos_opt()?.checked_sub(mark.0)?;
     (0..IDLE.num_nanoseconds()?).contains(&age).then(|| {
         let why = format!(
-            "{} was written {} s ago: a run may be under way",
+            "{} was written {} s ago, so a run may be in progress",
             path.display(),
             age / 1_000_000_000
         );

@@ -1,6 +1,6 @@
-//! `extract watch`: extraction again and again. Files that are as they were are not read; one
-//! is acted on when that costs no prompt cache, or pays. It removes no content. What ran when is
-//! kept in the store, never in the settings.
+//! `extract watch`: extracts repeatedly. Unchanged files are not read; a session is edited when
+//! that costs no prompt cache or breaks even. It removes no content. The store keeps the run times,
+//! never the settings.
 
 mod act;
 mod look;
@@ -17,7 +17,7 @@ use self::look::{Came, Moment, Watched};
 use self::tell::{Report, Teller};
 use super::{asked, source};
 use crate::cmd::ending::Ending;
-use crate::cmd::{Exit, inscribe, out};
+use crate::cmd::{Exit, import, out};
 use base::atomic;
 use base::clock::{self, Time};
 use base::env::Env;
@@ -29,24 +29,24 @@ use store::extracted::State;
 
 pub use self::schedule::next_look;
 
-/// The longest that nothing is asked: settings may change, and the machine may have slept.
+/// The longest wait: settings may change, and the machine may have slept.
 const PATROL: Duration = Duration::from_secs(30);
 
-/// What is said where watching may not act.
+/// The message if extraction is off.
 const OFF: &str = "extract.enabled is false in your settings: nothing is extracted until it is true; what would be extracted is told";
 
-/// Watches these files and folders until it is asked to end, or for one look.
+/// Watches files and folders until it is told to end, or checks them once.
 ///
 /// # Errors
-/// A path that isn't there, settings with a fault in them, another watch of the same store.
+/// A missing path, faulty settings, or another watch on the same store.
 pub fn run(env: &Env, paths: &[PathBuf], once: bool, json: bool) -> anyhow::Result<Exit> {
-    let root = inscribe::root(env)?;
+    let root = import::root(env)?;
     if let Some(missing) = paths.iter().find(|path| !path.exists()) {
         bail!("{}: no such file or folder", missing.display());
     }
     let settings = asked::settings(env)?;
     let ending = Ending::by_signals()?;
-    let _alone = alone(&root)?;
+    let _alone = lock_store(&root)?;
     let watch = Watch {
         env,
         root,
@@ -62,12 +62,12 @@ pub fn run(env: &Env, paths: &[PathBuf], once: bool, json: bool) -> anyhow::Resu
     watch.run()
 }
 
-/// That no other watch is at work on the store: two would extract what the other one reads, and
-/// neither would know what was looked at.
+/// Locks the store against a second watch: two would disturb each other, and neither would know
+/// what the other checked.
 ///
 /// # Errors
-/// There is one; what the system says.
-fn alone(root: &Root) -> anyhow::Result<Lock> {
+/// Another watch is running.
+fn lock_store(root: &Root) -> anyhow::Result<Lock> {
     let path = lock_file(root);
     let folder = path.parent().unwrap_or(root.path());
     atomic::create_private_dir(folder).with_context(|| folder.display().to_string())?;
@@ -80,25 +80,24 @@ fn alone(root: &Root) -> anyhow::Result<Lock> {
     }
 }
 
-/// Held while a watch is at work.
+/// Locked while a watch is running.
 fn lock_file(root: &Root) -> PathBuf {
     root.path().join("extracted/watch.lock")
 }
 
-/// Whether a watch is at work on the store.
-pub fn at_work(root: &Root) -> bool {
+/// Whether a watch is running on the store.
+pub fn is_running(root: &Root) -> bool {
     let path = lock_file(root);
     path.exists()
         && lock::acquire(&path, Duration::ZERO)
             .is_err_and(|e| e.kind() == std::io::ErrorKind::WouldBlock)
 }
 
-/// A watch.
 struct Watch<'a> {
     env: &'a Env,
     root: Root,
     paths: &'a [PathBuf],
-    /// The last ones without a fault.
+    /// The last valid ones.
     settings: ExtractSettings,
     ending: Ending,
     watched: Watched,
@@ -118,7 +117,7 @@ impl Watch<'_> {
                 self.teller.once(OFF);
             }
             let due = |at: Option<Time>| at.is_some_and(|at| at <= now);
-            // A clock that was set back puts nothing off.
+            // A clock that was set back must not delay the next check.
             self.last_look = self.last_look.map(|last| last.min(now));
             let looks = self.once || due(next_look(&self.settings, self.last_look, began, &Local));
             let mut report = looks.then(|| self.look(now));
@@ -140,9 +139,9 @@ impl Watch<'_> {
         }
     }
 
-    /// Takes the settings anew; with a fault in them the last good ones hold.
+    /// Reloads the settings; if they are faulty, the last valid ones stay.
     fn renew(&mut self) {
-        match asked::sound(self.env) {
+        match asked::load_valid(self.env) {
             Ok(settings) if settings == self.settings => {}
             Ok(settings) => {
                 self.settings = settings;
@@ -163,7 +162,7 @@ impl Watch<'_> {
         let seen = self.watched.look(&files, &moment, &mut |path| {
             act::act(root, settings, clock::now(), path, &mut |said| teller.once(said))
         });
-        // On an idle machine a look writes nothing.
+        // On an idle machine a check writes nothing.
         if self.last_look.is_none() || !seen.is_empty() {
             self.ran(|state| state.last_run_at = Some(now));
         }
@@ -172,12 +171,12 @@ impl Watch<'_> {
         Report { at: now, enabled, files: files.len(), seen, left, next: None }
     }
 
-    /// Ends what edits left that were killed, or that a process kept from ending.
+    /// Finishes edits that were killed or blocked by another process.
     fn settle(&mut self, files: &[PathBuf]) {
         let unfinished = files::unfinished(files);
         self.teller.waiting(&unfinished);
         for path in unfinished {
-            // Whoever holds an old file is not waited for long: there is a next look.
+            // Wait only briefly for a process that holds an old file: the next check retries.
             let session = Jsonl::new(&path).with_times(PATROL, Duration::from_secs(1));
             match session.settle() {
                 Ok(None) => {}
@@ -187,7 +186,7 @@ impl Watch<'_> {
         }
     }
 
-    /// Keeps what ran when.
+    /// Updates the run times in the store.
     fn ran(&mut self, change: impl FnOnce(&mut State)) {
         let mut state = State::read(&self.root);
         change(&mut state);
@@ -209,13 +208,12 @@ impl Watch<'_> {
     }
 }
 
-/// What is there of the paths now.
+/// The files at the watched paths.
 struct Found {
-    /// The session files.
     files: Vec<PathBuf>,
-    /// `OpenClaw`'s databases in the folders, which are not written.
+    /// `OpenClaw` databases in the folders; never written.
     databases: Vec<PathBuf>,
-    /// What could not be looked at.
+    /// Errors for paths that cannot be read.
     left: Vec<String>,
 }
 
@@ -226,8 +224,8 @@ fn found(paths: &[PathBuf]) -> Found {
             let mut fault = |path: &Path, e: &std::io::Error| {
                 left.push(format!("{}: {e}", path.display()));
             };
-            let is = |path: &Path| inscribe::is_session(path) || source::is_database_name(path);
-            for file in inscribe::such_below(path, &is, &mut fault) {
+            let is = |path: &Path| import::is_session(path) || source::is_database_name(path);
+            for file in import::find_files(path, &is, &mut fault) {
                 if source::is_database_name(&file) { &mut databases } else { &mut files }
                     .push(file);
             }

@@ -1,5 +1,5 @@
-//! When watching looks: the settings' interval and cron expression against what ran last. Pure;
-//! the zone is the user's, who writes cron expressions in it.
+//! Computes the next check from the interval or cron expression and the last one. Cron expressions
+//! are in the user's time zone.
 
 use std::str::FromStr as _;
 
@@ -9,8 +9,8 @@ use croner::Cron;
 use base::clock::Time;
 use sessions::settings::ExtractSettings;
 
-/// When the next look is. `last` is the one before; without one, `began` is when watching did.
-/// `None` where the expression never comes true again.
+/// The next check after `last`, or after the start `began` if there was none. `None` if the cron
+/// expression never matches again.
 pub fn next_look<Z: TimeZone>(
     settings: &ExtractSettings,
     last: Option<Time>,
@@ -23,12 +23,12 @@ pub fn next_look<Z: TimeZone>(
     }
 }
 
-/// Between two looks.
+/// The time between two checks.
 fn interval(settings: &ExtractSettings) -> TimeDelta {
     TimeDelta::try_seconds(settings.scan_interval_seconds as i64).unwrap_or(TimeDelta::MAX)
 }
 
-/// The first time of a cron expression behind `after`; `None` for one that has none.
+/// The first match of a cron expression after `after`; `None` if there is none.
 fn next<Z: TimeZone>(expression: &str, after: Time, zone: &Z) -> Option<Time> {
     let cron = Cron::from_str(expression).ok()?;
     let found = cron.find_next_occurrence(&after.with_timezone(zone), false).ok()?;
@@ -64,11 +64,11 @@ mod tests {
         let began = at("2026-02-20T10:01:30Z");
         let every_two = cron("*/2 * * * *");
         assert_eq!(next_look(&every_two, None, began, &Utc), Some(at("2026-02-20T10:02:00Z")));
-        // The time of the last look itself is over.
+        // The time of the last check itself does not match again.
         let last = at("2026-02-20T10:02:00Z");
         let next = next_look(&every_two, Some(last), began, &Utc);
         assert_eq!(next, Some(at("2026-02-20T10:04:00Z")));
-        // What was slept through is due.
+        // A missed time is due.
         let asleep = at("2026-02-19T10:02:00Z");
         assert!(next_look(&every_two, Some(asleep), began, &Utc) < Some(began));
     }

@@ -1,4 +1,4 @@
-//! What watching says of a look: of a session only what is new about it.
+//! Prints the results of checks; for each session only what changed.
 
 use base::shown::{breaks_even, size};
 use std::collections::{BTreeMap, BTreeSet};
@@ -7,44 +7,42 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use super::look::{Came, Seen};
-use crate::cmd::inscribe::count;
+use crate::cmd::import::count;
 use crate::cmd::{err, out};
 use base::clock::Time;
-use base::shown::minute;
+use base::shown::format_minute;
 use extract::when::Verdict;
 
-/// A look.
+/// One check.
 #[derive(Debug, Serialize)]
 pub struct Report {
-    /// When it was.
     pub at: Time,
-    /// Whether it acts: `extract.enabled`.
+    /// Whether it may extract: `extract.enabled`.
     pub enabled: bool,
-    /// Files there are.
     pub files: usize,
-    /// Those that were read, or would have been.
+    /// Files that were read, or are in use.
     pub seen: Vec<Seen>,
-    /// What could not be looked at.
+    /// Errors for paths that cannot be read.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub left: Vec<String>,
-    /// When the next look is.
+    /// The next check.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next: Option<Time>,
 }
 
-/// What was said.
+/// What was printed.
 #[derive(Debug, Default)]
 pub struct Teller {
-    /// Of a file: what came of it last, and why.
+    /// The last result of each file.
     told: BTreeMap<PathBuf, String>,
-    /// Of sessions of which an edit is not ended: why, without the times in it.
+    /// Why a session's edit is unfinished, without ages.
     waits: BTreeMap<PathBuf, String>,
-    /// Of anything else.
+    /// Other messages.
     once: BTreeSet<String>,
 }
 
 impl Teller {
-    /// Says what is new, in words.
+    /// Prints what is new, as text.
     pub fn tell(&mut self, report: &Report) {
         for why in &report.left {
             self.once(why);
@@ -57,10 +55,10 @@ impl Teller {
                 Came::Waits { until, .. } => format!("waits {until}"),
                 Came::Little { bytes, .. } => format!("little {bytes}"),
                 Came::Nothing { .. } => "nothing".to_owned(),
-                // How long ago it was written is another number each time.
+                // The reason contains an age, which differs each time.
                 Came::Refused { .. } => "refused".to_owned(),
                 Came::Never { why } => {
-                    // There may be a thousand of them in a folder.
+                    // A folder may hold a thousand of them.
                     if !self.once.contains(why) {
                         err(format_args!("{shown}: {why}"));
                         self.once.insert(why.clone());
@@ -88,21 +86,21 @@ impl Teller {
         }
     }
 
-    /// These are the sessions of which an edit is not ended: of any other it is told anew.
+    /// Keeps only these sessions with unfinished edits; any other is reported anew.
     pub fn waiting(&mut self, sessions: &[PathBuf]) {
         self.waits.retain(|session, _| sessions.contains(session));
     }
 
-    /// Says why the edit of a session can't be ended yet, once and where that changed.
+    /// Prints why a session's edit is unfinished, if that changed.
     pub fn waits(&mut self, session: &Path, why: &str) {
-        let about = timeless(why);
+        let about = without_ages(why);
         if self.waits.get(session) != Some(&about) {
             err(why);
             self.waits.insert(session.to_owned(), about);
         }
     }
 
-    /// Says something that was not said yet.
+    /// Prints a message once.
     pub fn once(&mut self, what: &str) {
         if self.once.insert(what.to_owned()) {
             err(what);
@@ -110,21 +108,21 @@ impl Teller {
     }
 }
 
-/// Words without how long ago something was: that is another number each time.
-fn timeless(words: &str) -> String {
+/// Removes ages ("3 s ago") from a text, because they differ each time.
+fn without_ages(words: &str) -> String {
     let words: Vec<&str> = words.split(' ').collect();
     let is_time = |n: usize| words.get(n + 2).is_some_and(|word| word.starts_with("ago"));
     let kept = words.iter().enumerate().filter(|(n, _)| !is_time(*n));
     kept.map(|(_, word)| *word).collect::<Vec<_>>().join(" ")
 }
 
-/// Why, with the file where that doesn't say it.
+/// The reason, with the file if it is not in it.
 fn named(path: &Path, why: &str) -> String {
     let path = path.display().to_string();
     if why.contains(&path) { why.to_owned() } else { format!("{path}: {why}") }
 }
 
-/// What came of a session that has something to extract.
+/// Describes a result with values to extract.
 fn words(came: &Came) -> String {
     match came {
         Came::Extracted { done, verdict, .. } => {
@@ -159,14 +157,14 @@ fn words(came: &Came) -> String {
                 turns.map_or_else(|| "saves no tokens".to_owned(), |n| breaks_even(n.into()));
             format!(
                 "waits: extracting {saved}; its prompt cache expires at {}",
-                minute(Some(*until))
+                format_minute(Some(*until))
             )
         }
         _ => String::new(),
     }
 }
 
-/// A look, on a line.
+/// A check on one line.
 pub fn summary(report: &Report) -> String {
     let of = |which: fn(&Came) -> bool| report.seen.iter().filter(|seen| which(&seen.came)).count();
     format!(
@@ -193,8 +191,8 @@ mod tests {
         let session = PathBuf::from("/s/one.jsonl");
         let mut told = Vec::new();
         for why in [
-            "/s/one.jsonl was written 3 s ago: a run may be under way",
-            "/s/one.jsonl was written 12 s ago: a run may be under way",
+            "/s/one.jsonl was written 3 s ago, so a run may be in progress",
+            "/s/one.jsonl was written 12 s ago, so a run may be in progress",
             "process 7 has had it open",
             "process 8 has had it open",
         ] {
@@ -205,7 +203,7 @@ mod tests {
         assert_eq!(told, [true, false, true, true]);
         teller.waiting(std::slice::from_ref(&session));
         assert!(!teller.waits.is_empty());
-        // It was ended: another one is told anew.
+        // It was finished, so a new one is reported.
         teller.waiting(&[]);
         assert!(teller.waits.is_empty());
     }

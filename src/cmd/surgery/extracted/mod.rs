@@ -1,6 +1,6 @@
-//! What was extracted, on its way into a new session: values that are to go are put into the
-//! store, and placeholders that stand in the sources already stay what they are. The ledger is
-//! the new session's; it has what was seen in the rows that were really written.
+//! Extracts values while a new session is written. Chosen values go into the store, and
+//! placeholders that are already in the sources stay. The new session's ledger has what was found
+//! in the rows actually written.
 
 mod shown;
 mod source;
@@ -26,36 +26,36 @@ use surgery::values::{self, Taken, To};
 pub use shown::Shown;
 use source::Source;
 
-/// What is to be extracted of a plan's session.
+/// The values to extract from a plan's session.
 #[derive(Debug, Clone, Default)]
 pub struct Chosen {
-    /// The values, sorted by their rows' ids.
+    /// The values, sorted by row id.
     items: Vec<Item>,
-    /// The rounds that they are of.
+    /// The rounds they belong to.
     pub rounds: BTreeSet<u32>,
-    /// What their placeholders tell.
+    /// The form of their placeholders.
     pub form: Placeholder,
-    /// Calls that asked for a restore are redacted.
+    /// Whether restore calls are redacted.
     pub redact: bool,
 }
 
 impl Chosen {
-    /// The items of a plan, which are of these rounds.
+    /// The items of an extraction plan, from these rounds.
     pub fn of_plan(
         mut items: Vec<Item>,
         rounds: BTreeSet<u32>,
         form: Placeholder,
         redact: bool,
     ) -> Self {
-        // Those of a row stay in their order.
+        // The sort is stable, so values of a row stay in order.
         items.sort_by(|a, b| a.entry.cmp(&b.entry));
-        // Of two rows with one id only the first goes on.
+        // Only the first of several rows with the same id is copied.
         items.dedup_by(|item, first| item.entry == first.entry && item.row != first.row);
         items.shrink_to_fit();
         Self { items, rounds, form, redact }
     }
 
-    /// Whether nothing is.
+    /// Whether there are no values.
     pub fn is_empty(&self) -> bool {
         self.items.is_empty()
     }
@@ -65,7 +65,7 @@ impl Chosen {
         &self.items
     }
 
-    /// Those of the row with this id.
+    /// The values in the row with this id.
     pub fn of(&self, id: &str) -> &[Item] {
         let from = self.items.partition_point(|item| *item.entry < *id);
         let behind = &self.items[from..];
@@ -73,46 +73,45 @@ impl Chosen {
     }
 }
 
-/// Values that the new session has in the store, by the ids of their rows there and their keys.
+/// The new session's extracted values, by the id of their new row and their key.
 type Values = BTreeMap<(Word, Word), Value>;
 
-/// One of them.
 #[derive(Debug, Clone)]
 struct Value {
     extract: Shared<Extract>,
-    /// It was taken now, and not before.
+    /// Whether it is extracted now, not before.
     fresh: bool,
-    /// Its placeholder was written, or nothing was to be.
+    /// Whether its placeholder was written, or it has none.
     written: bool,
-    /// The how many'th it was.
+    /// Its position in the order of extraction.
     number: usize,
 }
 
-/// Values on their way into one new session.
+/// Extracts values into one new session.
 pub struct Keeper<'c> {
     chosen: &'c Chosen,
     session: String,
-    /// The new session's, by its id and by what its file is called; none in a dry run.
+    /// The new session's ledger, by its id and by its file name; none in a dry run.
     extracted: Vec<(Extracted, PathBuf)>,
-    /// Holds the store against being swept, until the session has its name.
+    /// Keeps sweeps away until the session has its name.
     held: Option<Lock>,
     sources: Vec<Source>,
     at: Time,
     values: Values,
-    /// Keys and tools of them.
+    /// Shared strings of keys and tools.
     words: Words,
-    /// Until the ledger is written.
+    /// An empty path; the ledger gets the real one.
     nowhere: Shared<Path>,
-    /// Ids of rows that hold some.
+    /// The ids of rows with values.
     ids: ids::Keys,
     scratch: Scratch,
 }
 
 impl<'c> Keeper<'c> {
-    /// Of a plan that becomes the session `id` in `path`.
+    /// For a plan that becomes the session `id` in `path`.
     ///
     /// # Errors
-    /// A ledger that can't be read.
+    /// A ledger that cannot be read.
     pub fn of(
         store: &Store,
         plan: &Plan,
@@ -140,12 +139,12 @@ impl<'c> Keeper<'c> {
         })
     }
 
-    /// Whether there is anything to do at all.
+    /// Whether there is nothing to do.
     fn idle(&self) -> bool {
         self.chosen.is_empty() && self.sources.iter().all(Source::is_empty)
     }
 
-    /// Begins, perhaps anew.
+    /// Starts, or starts over.
     ///
     /// # Errors
     /// A store that is being swept.
@@ -158,8 +157,8 @@ impl<'c> Keeper<'c> {
         if let (None, Some((extracted, _))) = (&self.held, self.extracted.first()) {
             self.held = Some(extracted.hold()?);
         }
-        // What left nothing behind stays known from session to session. Where it stood is not, so
-        // a session that is made of a part of the rounds knows it, too.
+        // Copies the records of values without a placeholder. Their place is unknown, so a session
+        // made from only some of the rounds gets them, too.
         let gone: Vec<_> = self.sources.iter().flat_map(Source::gone).collect();
         for extract in gone {
             self.carry(extract, None);
@@ -167,10 +166,10 @@ impl<'c> Keeper<'c> {
         Ok(())
     }
 
-    /// The rows of a round as they go on.
+    /// Edits the rows of a round for the new session.
     ///
     /// # Errors
-    /// What the store says.
+    /// A store that cannot be written.
     pub fn rows(&mut self, place: Place, rows: &mut Rows) -> io::Result<()> {
         if self.idle() {
             return Ok(());
@@ -186,7 +185,7 @@ impl<'c> Keeper<'c> {
         })
     }
 
-    /// The row without what it asked a restore with, where it did.
+    /// The row with its restore calls redacted; `None` if it has none.
     fn redacted(&self, place: Place, line: &[u8]) -> Option<Vec<u8>> {
         let source = self.sources.get(place.session).filter(|_| self.chosen.redact)?;
         redact::row(line, &|asked| source.asked(asked))
@@ -209,13 +208,13 @@ impl<'c> Keeper<'c> {
             self.carry(extract, Some((&fresh, gone)));
         }
         for taken in lean.iter().flat_map(|lean| &lean.taken) {
-            self.take(&id, &fresh, taken, taken.at.of(line))?;
+            self.take(&id, &fresh, taken, taken.at.slice(line))?;
         }
         Ok(lean)
     }
 
-    /// Puts a value into the store. Its entry is called as in the source: so does the text in
-    /// its place, and it stays so in whatever is made of the new session.
+    /// Puts a value into the store. The record keeps the entry's id from the source, as the
+    /// placeholder's text does, also in later successors.
     fn take(&mut self, entry: &str, row: &str, taken: &Taken, json: &[u8]) -> io::Result<()> {
         let object = match self.extracted.first() {
             Some((extracted, _)) => extracted.put(json)?,
@@ -238,11 +237,11 @@ impl<'c> Keeper<'c> {
         Ok(())
     }
 
-    /// Takes over what a source's ledger has. The placeholder stands as it is, so that what the
-    /// prompt cache has of it stays good.
+    /// Copies a record from a source's ledger. The placeholder stays unchanged, so the prompt cache
+    /// stays valid.
     fn carry(&mut self, mut extract: Shared<Extract>, to: Option<(&str, &[usize])>) {
         if let Some((fresh, gone)) = to {
-            let extract = extract.own();
+            let extract = extract.make_mut();
             extract.row = Some(fresh.into());
             extract.key = values::shifted(&extract.key, gone).into();
         }
@@ -257,20 +256,20 @@ impl<'c> Keeper<'c> {
         self.values.insert((row, extract.key.clone()), Value { extract, fresh, written, number });
     }
 
-    /// Looks at a row as it was written.
+    /// Marks the values whose placeholders are in a written row.
     fn written(&mut self, line: &[u8]) {
         let Some(source) = self.sources.first() else { return };
         let id = source.dialect.row(line, &mut self.scratch).id;
         let Some(id) = id.filter(|id| self.ids.contains(&ids::key(id))) else { return };
         let all = self.values.range_mut((Word::from(id), Word::from(""))..);
         for ((_, key), value) in all.take_while(|((row, _), _)| **row == *id) {
-            let json = edit::locate(line, key).map(|at| at.of(line));
+            let json = edit::locate(line, key).map(|at| at.slice(line));
             let put = json.map(Record::digest);
             value.written |= put.is_some() && put == value.extract.placeholder;
         }
     }
 
-    /// The values that were taken now, in their order.
+    /// The values extracted now, in order.
     pub fn taken(&self) -> Vec<Record> {
         self.records(|value| value.fresh)
     }
@@ -282,10 +281,10 @@ impl<'c> Keeper<'c> {
         all.into_iter().map(|value| Record::Extract(value.extract.clone())).collect()
     }
 
-    /// Writes the ledger, before the session has its name.
+    /// Writes the ledger before the session gets its name.
     ///
     /// # Errors
-    /// What the system says.
+    /// A store that cannot be written.
     pub fn keep(&self) -> io::Result<()> {
         let mut records = self.records(|_| true);
         records.extend(self.sources.iter().flat_map(Source::said));
@@ -293,7 +292,7 @@ impl<'c> Keeper<'c> {
             let at = Shared::from(at.as_path());
             for record in &mut records {
                 match record {
-                    Record::Extract(extract) => extract.own().file = at.clone(),
+                    Record::Extract(extract) => extract.make_mut().file = at.clone(),
                     Record::Set(set) => set.file = at.clone(),
                     Record::Restore { .. } => {}
                 }
@@ -305,10 +304,10 @@ impl<'c> Keeper<'c> {
 }
 
 impl Drop for Keeper<'_> {
-    /// What was put for a session that did not come to be is not waited for.
+    /// Removes stored content that no record names, in case the session was not made.
     fn drop(&mut self) {
         for (extracted, _) in &self.extracted {
-            extracted.forsake();
+            extracted.discard_unnamed();
         }
     }
 }

@@ -1,30 +1,30 @@
-//! The rows of a new session as they are really written.
+//! Observes the rows of a new session as they are written.
 
 use std::cell::RefCell;
 use std::io::{self, Write};
 
 use super::Keeper;
-use sessions::rows::Pieces;
+use sessions::rows::RowSplitter;
 
-/// A sink that shows its keeper the rows that go through it.
+/// A sink that passes the written rows to its keeper.
 pub struct Shown<'k, 'c, W> {
     keeper: &'k RefCell<Keeper<'c>>,
     on: bool,
-    rows: Pieces,
+    rows: RowSplitter,
     sink: W,
 }
 
 impl<'k, 'c, W> Shown<'k, 'c, W> {
-    /// Of what goes into `sink`; the keeper begins.
+    /// Wraps `sink` and starts the keeper.
     ///
     /// # Errors
     /// A store that is being swept.
     pub fn new(keeper: &'k RefCell<Keeper<'c>>, sink: W) -> io::Result<Self> {
         keeper.borrow_mut().begin()?;
-        Ok(Self { keeper, on: !keeper.borrow().idle(), rows: Pieces::default(), sink })
+        Ok(Self { keeper, on: !keeper.borrow().idle(), rows: RowSplitter::default(), sink })
     }
 
-    /// The sink, when all is written.
+    /// Returns the sink after the last write.
     pub fn done(self) -> W {
         self.sink
     }

@@ -1,4 +1,4 @@
-//! What was extracted of the sessions that a new one is made of, and where its own ledger is.
+//! The records of the source sessions, and the place of the new session's ledger.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
@@ -15,22 +15,22 @@ use store::extracted::{Extract, Extracted, Ledger, Record, Set, Shared, Word};
 use surgery::plan::Plan;
 use surgery::{export, ids};
 
-/// A session that rows come from.
+/// A source session.
 pub(super) struct Source {
     ids: ids::Source,
     pub dialect: &'static dyn Dialect,
     ledger: Ledger,
-    /// Entries that were asked for.
+    /// Entries with restore calls.
     asked: Asked,
-    /// What was extracted, by the rows that hold the placeholders.
+    /// The records, by the row with the placeholder.
     of: HashMap<Word, Vec<Shared<Extract>>>,
 }
 
 impl Source {
-    /// A session that becomes a part of the session `new`.
+    /// For a source of the session `new`.
     ///
     /// # Errors
-    /// A ledger that can't be read.
+    /// A ledger that cannot be read.
     pub fn of(store: &Store, new: &str, session: &Session) -> anyhow::Result<Self> {
         let ledger = store.extracted(session)?;
         let mut of: HashMap<Word, Vec<Shared<Extract>>> = HashMap::new();
@@ -45,17 +45,17 @@ impl Source {
         Ok(Self { ids, dialect, ledger, asked, of })
     }
 
-    /// Which entry a call asked for that names it so.
+    /// The id of the entry that a restore call requested.
     pub fn asked(&self, asked: &str) -> Option<String> {
         self.asked.means(asked).map(str::to_owned)
     }
 
-    /// What its ledger says of entries in their rows' place, as the new session calls them.
+    /// The ledger's flags (`_extractable`), with the new session's entry ids.
     pub fn said(&self) -> Vec<Record> {
         let mut last: BTreeMap<&Word, &Set> = BTreeMap::new();
         for record in &self.ledger.records {
             if let Record::Set(set) = record
-                && self.ledger.said(&set.entry) == Some(&set.value)
+                && self.ledger.extractable_flag(&set.entry) == Some(&set.value)
             {
                 last.insert(&set.entry, set);
             }
@@ -67,36 +67,36 @@ impl Source {
         last.into_values().map(fresh).collect()
     }
 
-    /// Whether nothing was ever extracted of it.
+    /// Whether it has no records.
     pub fn is_empty(&self) -> bool {
         self.of.is_empty()
     }
 
-    /// Whether something of the row was extracted.
+    /// Whether the row has records.
     pub fn has(&self, row: &str) -> bool {
         self.of.contains_key(row)
     }
 
-    /// What its ledger says of the placeholders that stand in a row.
+    /// The records whose placeholders are still in the row.
     pub fn standing(&self, row: &str, line: &[u8]) -> Vec<Shared<Extract>> {
         let extracts = self.of.get(row).into_iter().flatten();
         extracts.filter(|extract| stands(&self.ledger, extract, line)).cloned().collect()
     }
 
-    /// What its ledger says of values that left nothing behind.
+    /// The records of values without a placeholder.
     pub fn gone(&self) -> impl Iterator<Item = Shared<Extract>> {
         let extracts = self.ledger.records.iter().filter_map(Record::extract);
         extracts.filter(|extract| extract.placeholder.is_none()).cloned()
     }
 
-    /// The id that one of its rows gets.
+    /// The new id of a row.
     pub fn fresh(&self, old: &str) -> String {
         export::fresh(self.dialect, &self.ids, old)
     }
 }
 
-/// Where the ledger of the new session is: by its id, and by the name of its file where that is
-/// another one. The client goes on beside such a file.
+/// The places of the new session's ledger: by its id, and by its file name if that differs. The
+/// client continues such a session in a file named by the id.
 pub(super) fn places(
     store: &Store,
     plan: &Plan,
@@ -113,7 +113,7 @@ pub(super) fn places(
         ("pi", ..) => "pi".into(),
         _ => "claude".into(),
     };
-    let of = |session: &str| Extracted::of(&store.root, &agent, session);
+    let of = |session: &str| Extracted::for_session(&store.root, &agent, session);
     let stem = path.file_stem().unwrap_or_default().to_string_lossy();
     let mut all = vec![(of(&stem), path.to_owned())];
     if stem != id {
@@ -122,9 +122,9 @@ pub(super) fn places(
     all
 }
 
-/// Whether the placeholder of a record stands in its row.
+/// Whether a record's placeholder is in its row.
 fn stands(ledger: &Ledger, extract: &Shared<Extract>, line: &[u8]) -> bool {
-    let json = edit::locate(line, &extract.key).map(|at| at.of(line));
+    let json = edit::locate(line, &extract.key).map(|at| at.slice(line));
     let known = json.and_then(|json| ledger.placeholder(&extract.entry, &extract.key, json));
     known == Some(extract)
 }

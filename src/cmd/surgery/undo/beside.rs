@@ -1,4 +1,4 @@
-//! What lies beside a session that is undone: what the client keeps there of it, and strangers.
+//! Files beside an undone session: the client's, and foreign ones.
 
 use std::fs;
 use std::io;
@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 
-/// Folders beside a session in which the client keeps what belongs to it.
+/// Folders beside a session that belong to the client.
 const KEPT: [&str; 2] = ["subagents", "tool-results"];
 
-/// Files in these folders of the client's, below `folder`.
+/// The files in the client's folders below `folder`.
 ///
 /// # Errors
-/// A folder that can't be read.
+/// A folder that cannot be read.
 pub fn kept(folder: &Path) -> anyhow::Result<Vec<PathBuf>> {
     let mut found = Vec::new();
     for kept in KEPT {
@@ -21,16 +21,16 @@ pub fn kept(folder: &Path) -> anyhow::Result<Vec<PathBuf>> {
     Ok(found)
 }
 
-/// What else lies in `folder`, which is called as the session: an `--out` may lie beside anything.
-/// `ours` are the session and all that was written with it.
+/// Other files in `folder`, which has the session's name: with `--out` it may be anywhere. `ours`
+/// are the session's file and its companions.
 ///
 /// # Errors
-/// A folder that can't be read, with something of ours in it.
-pub fn strangers(ours: &[&Path], folder: &Path) -> anyhow::Result<Vec<PathBuf>> {
+/// An unreadable folder that contains files of ours.
+pub fn foreign_files(ours: &[&Path], folder: &Path) -> anyhow::Result<Vec<PathBuf>> {
     let entries = match fs::read_dir(folder) {
         Ok(entries) => entries,
         Err(e) if absent(&e) => return Ok(Vec::new()),
-        // Nothing of ours was put into one that nobody can list.
+        // We put nothing into a folder that nobody can list.
         Err(_) if ours.len() == 1 => return Ok(vec![folder.to_path_buf()]),
         Err(e) => return Err(e).with_context(|| format!("could not read {}", folder.display())),
     };
@@ -46,22 +46,22 @@ pub fn strangers(ours: &[&Path], folder: &Path) -> anyhow::Result<Vec<PathBuf>> 
     Ok(found)
 }
 
-/// Whether the system says that there is no such folder.
+/// Whether the folder does not exist.
 fn absent(why: &io::Error) -> bool {
     matches!(why.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }
 
-/// Removes the folders below `folder` that what was removed lay in, where nothing else does.
-pub fn emptied(removed: &[&str], folder: &Path) {
+/// Removes the folders of removed files below `folder`, if they are empty.
+pub fn remove_emptied(removed: &[&str], folder: &Path) {
     for path in removed {
         for above in Path::new(path).ancestors().skip(1).take_while(|at| at.starts_with(folder)) {
-            // One in which something lies stays.
+            // A folder that is not empty stays.
             let _ = fs::remove_dir(above);
         }
     }
 }
 
-/// All files below a folder; none where it isn't there.
+/// All files below a folder; none if it does not exist.
 fn files(folder: &Path) -> anyhow::Result<Vec<PathBuf>> {
     let mut all = Vec::new();
     let entries = match fs::read_dir(folder) {
@@ -80,10 +80,10 @@ fn files(folder: &Path) -> anyhow::Result<Vec<PathBuf>> {
     Ok(all)
 }
 
-/// Removes folders that hold nothing but such folders.
+/// Removes folders that contain nothing but empty folders.
 ///
 /// # Errors
-/// What the system says.
+/// A folder that cannot be removed.
 pub fn empty_folders(folder: &Path) -> anyhow::Result<()> {
     let Ok(entries) = fs::read_dir(folder) else { return Ok(()) };
     for entry in entries.flatten().filter(|e| e.file_type().is_ok_and(|t| t.is_dir())) {

@@ -1,4 +1,4 @@
-//! In and out again, and whose the bytes are.
+//! Adds and removes our block, and checks that the user's bytes stay.
 
 use proptest::prelude::*;
 
@@ -113,7 +113,7 @@ fn what_they_wrote_around_ours_stays() {
     let Ok(Removed::Text(left)) = remove(&inside) else { panic!("{inside}") };
     assert_eq!(left.matches("ctrl+]").count(), 0, "{left}");
     assert_eq!(parse(&left).unwrap().len(), 1);
-    // Their own binding of the same chord, in a block that is not ours.
+    // The user's binding of the same chord, in a block that is not ours.
     let own = r#"{"bindings":[{"context":"Chat","bindings":{"ctrl+] ctrl+]":"command:clear"}}]}"#;
     assert_eq!(remove(own), Ok(Removed::Unchanged));
 }

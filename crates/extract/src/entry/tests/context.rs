@@ -7,7 +7,7 @@ fn in_context(entries: &[Entry]) -> Vec<&str> {
     entries.iter().filter(|entry| entry.in_context).map(|entry| entry.id.as_str()).collect()
 }
 
-/// Rows of pi: id, parent, and what else is in them.
+/// Rows of pi: id, parent, and more fields.
 fn chain(rows: &[(&str, &str, &str)]) -> Vec<Entry> {
     let lines = rows.iter().map(|(id, parent, more)| {
         let parent = if *parent == "-" { "null".into() } else { format!("{parent:?}") };
@@ -28,7 +28,7 @@ fn a_branch_that_was_left_is_not_in_the_context() {
     assert_eq!(in_context(&round), ["a", "b", "c"]);
 }
 
-/// Client fact: a row whose parent is not there follows the row before.
+/// Client fact: a row whose parent is missing follows the row before.
 #[test]
 fn a_row_of_claude_code_whose_parent_is_not_there_hangs_on_the_row_before() {
     let row = |id: &str, parent: &str| {
@@ -81,7 +81,7 @@ fn an_id_that_two_rows_have_names_neither() {
     assert_eq!(of(|e| e.shared as usize), [1, 0, 1]);
 }
 
-/// The entries of the recordings that are in the context.
+/// The entries of recorded sessions that are in the context.
 #[test]
 fn recorded_sessions() {
     let of = |name: &str| read(RECORDED.iter().find(|(known, _)| *known == name).unwrap().1);
@@ -89,7 +89,7 @@ fn recorded_sessions() {
     let kept: Vec<_> = in_context(&pi).iter().map(|id| &id[6..]).collect();
     assert_eq!(kept, ["07", "11", "12", "13", "14", "15", "16", "17", "18", "19"]);
     assert_eq!(pi.iter().filter(|entry| entry.role != Role::None).count(), 11);
-    // Of calls in parallel one result has nothing that hangs on it.
+    // Of parallel calls, one result has no children.
     let parallel = of("parallel");
     assert!(parallel.iter().filter(|e| e.role == Role::Tool).all(|e| e.in_context));
     let rewound = of("rewound");

@@ -1,5 +1,5 @@
-//! Rows that may not be changed, values that no key leads to, and what results, calls and
-//! signatures have to do with each other.
+//! Rows that must not be changed, values that no key leads to, and how results, calls and
+//! signatures depend on each other.
 
 use proptest::prelude::*;
 
@@ -7,8 +7,8 @@ use super::*;
 use crate::edit;
 use crate::generate;
 
-/// A row is looked at without its values, and each of these by itself: that comes to the same as
-/// the whole of it.
+/// A row is checked without its values, and each value by itself: together that checks the whole
+/// row.
 #[test]
 fn rows_that_are_no_valid_json() {
     let text = long(200);
@@ -37,7 +37,7 @@ fn rows_that_are_no_valid_json() {
     assert!(read(&bytes)[0].broken);
 }
 
-/// Whatever a flat row holds its reasoning in.
+/// Whatever field holds the reasoning of a flat row.
 #[test]
 fn signed_reasoning_of_a_flat_row_is_no_value() {
     let text = long(900);
@@ -53,7 +53,7 @@ fn signed_reasoning_of_a_flat_row_is_no_value() {
 }
 
 proptest! {
-    /// Over bytes that were changed here and there, too.
+    /// Also over bytes that were changed at random.
     #[test]
     fn a_row_is_as_sound_as_it_is_said(seed: u64, hits in prop::collection::vec((any::<prop::sample::Index>(), prop_oneof![Just(b'\t'), Just(b'\\'), Just(b'"'), Just(b'0'), Just(b'x'), any::<u8>()]), 0..4)) {
         let mut bytes = generate::session(seed, 3).bytes;
@@ -78,8 +78,8 @@ proptest! {
     }
 }
 
-/// A name that stands twice on the way to a value: its key would lead to more than one place. The
-/// others of the row are as ever.
+/// A name on a value's path occurs twice, so its key is ambiguous. The row's other values are not
+/// affected.
 #[test]
 fn names_that_stand_twice() {
     let text = long(200);
@@ -103,7 +103,7 @@ fn names_that_stand_twice() {
             &["message.content.1.text"],
             1,
         ),
-        // Of many values, too.
+        // Also with many values.
         (
             r#""type":"tool_result","output":"T","data":["T","T","T",{"a":"T","a":"T","b":"T"}]"#,
             &["output", "data.0", "data.1", "data.2", "data.3.b"],
@@ -120,7 +120,7 @@ fn names_that_stand_twice() {
     }
 }
 
-/// A result that names no tool has that of its call, in every shape.
+/// A result that names no tool has its call's tool, in every format.
 #[test]
 fn a_result_has_the_tool_of_its_call() {
     let text = long(200);
@@ -147,8 +147,8 @@ fn a_result_has_the_tool_of_its_call() {
     assert_eq!(read(rows.as_bytes())[1].tool, None);
 }
 
-/// Claude Code may write results of parallel calls in one row: each has its own tool, and is an
-/// error or not by itself.
+/// Claude Code may write results of parallel calls in one row: each has its own tool, and its own
+/// error flag.
 #[test]
 fn each_result_of_a_row_is_what_it_says_of_itself() {
     let text = long(200);
@@ -185,7 +185,7 @@ fn each_result_of_a_row_is_what_it_says_of_itself() {
     assert_eq!(rules(&["Read"]), [false, true]);
 }
 
-/// Reasoning never goes from under its signature, wherever it stands, and a signature never.
+/// Reasoning is never separated from its signature, and a signature is never a value.
 #[test]
 fn signed_reasoning_in_flat_rows() {
     let text = long(200);
@@ -212,7 +212,7 @@ fn signed_reasoning_in_flat_rows() {
     }
 }
 
-/// Values are made comparable where that is asked for, and where they are long enough.
+/// Values are comparable only on request, and only if they are long enough.
 #[test]
 fn values_that_are_the_same() {
     let row = |id: &str, text: &str, chars: usize| {

@@ -1,4 +1,4 @@
-//! What holds of the values of every session.
+//! Holds for the values of every session.
 
 use proptest::prelude::*;
 use serde_json::Value as Json;
@@ -7,7 +7,7 @@ use super::*;
 use crate::generate;
 use sessions::generate as claude;
 
-/// What holds of every value: it lies at its key, is as long as it says, and none is in another.
+/// Every value is at its key, is as long as it says, and is inside no other value.
 fn holds(bytes: &[u8]) -> Result<(), TestCaseError> {
     let lines: Vec<&[u8]> = bytes.split_inclusive(|b| *b == b'\n').collect();
     for entry in read(bytes) {
@@ -16,7 +16,7 @@ fn holds(bytes: &[u8]) -> Result<(), TestCaseError> {
         let mut end = 0;
         for value in &entry.values {
             let at = row.pointer(&format!("/{}", value.key.replace('.', "/"))).unwrap();
-            let json: Json = serde_json::from_slice(value.span.of(line)).unwrap();
+            let json: Json = serde_json::from_slice(value.span.slice(line)).unwrap();
             prop_assert_eq!(at, &json, "{}", &value.key);
             prop_assert!(end <= value.span.start, "{}", &value.key);
             end = value.span.end;
@@ -51,7 +51,7 @@ proptest! {
     }
 }
 
-/// Over some seeds everything comes about that a property is to meet.
+/// A few seeds give everything that the properties need to meet.
 #[test]
 fn made_up_sessions_hold_everything_there_is() {
     let all: Vec<Entry> =

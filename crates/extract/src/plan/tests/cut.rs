@@ -1,4 +1,4 @@
-//! Reads of files that were cut stand for what they gave.
+//! A cut read counts as a later read only of what it returned.
 
 use super::*;
 
@@ -16,7 +16,7 @@ fn a_read_that_was_cut_stands_for_no_more_than_it_gave() {
     let settings = ExtractSettings { keep_recent: 100, ..ExtractSettings::default() };
     let read = |given, text: &str, n| asked(n, "read", given, text);
     for (first, second, goes_early) in [
-        // The file grew: its end is in the first one only.
+        // The file grew: only the first read has its end.
         ((whole, gave("a", 90, false)), (whole, gave("b", 90, true)), false),
         ((part, gave("a", 90, false)), (whole, gave("b", 90, true)), false),
         ((whole, gave("a", 90, true)), (whole, gave("b", 90, true)), true),
@@ -25,7 +25,7 @@ fn a_read_that_was_cut_stands_for_no_more_than_it_gave() {
         ((whole, gave("a", 90, true)), (part, gave("b", 90, true)), false),
         ((part, gave("a", 90, true)), (part, gave("b", 95, true)), true),
         ((part, gave("a", 90, true)), (whole, gave("b", 9, false)), false),
-        // As many lines as a client gives at most, without a word.
+        // As many lines as a client returns at most, cut silently.
         ((whole, gave("a", 90, false)), (whole, gave("b", 90, false) + "\\n  2000\\tlast"), false),
     ] {
         let rows = [

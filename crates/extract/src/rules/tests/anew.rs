@@ -1,4 +1,4 @@
-//! What a session made anew has otherwise: it is planned as the one it was made of.
+//! What is different in a successor: it gets the same plan as its source.
 
 use super::*;
 
@@ -36,7 +36,7 @@ fn at(rows: &[String]) -> Vec<(u32, bool)> {
     positions(&entries).iter().map(|at| (at.from_end, at.first)).collect()
 }
 
-/// Clients write results between the rows of a message; a session made anew has these together.
+/// Clients write results between the rows of a message; a successor has the rows together.
 #[test]
 fn a_message_is_as_old_as_its_first_row() {
     let (a, b) = (calls("a1", "u", "m", "t1", "one"), calls("a2", "r1", "m", "t2", "two"));
@@ -49,7 +49,7 @@ fn a_message_is_as_old_as_its_first_row() {
     assert_eq!(together, [(3, true), (2, false), (2, false), (1, false), (0, false)]);
 }
 
-/// A session made anew has the summary as a prompt.
+/// In a successor the summary is a prompt.
 #[test]
 fn a_summary_is_the_first_message() {
     let boundary = r#"{"type":"system","subtype":"compact_boundary","uuid":"b","parentUuid":null,"logicalParentUuid":"u"}"#;
@@ -68,7 +68,7 @@ fn a_summary_is_the_first_message() {
         firsts.map(|(entry, _)| entry.id.clone()).collect()
     };
     assert_eq!(firsts(&rows(r#","isCompactSummary":true"#)), ["u", "s"]);
-    // What was kept of the conversation before it stands behind it there.
+    // There, what was kept of the earlier conversation comes after it.
     let kept = r#""logicalParentUuid":"u","compactMetadata":{"preservedMessages":{"anchorUuid":"s","uuids":["u"]}}"#;
     let mut with = vec![asks("t", "", "", "begin")];
     with.extend(rows(r#","isCompactSummary":true"#));
@@ -79,7 +79,8 @@ fn a_summary_is_the_first_message() {
     assert_eq!(firsts(&rows("")[2..]), ["s"]);
 }
 
-/// What only its words tell from a prompt stays, as a placeholder has others.
+/// A text that only its first words mark as the client's stays, because a placeholder begins with
+/// other words.
 #[test]
 fn a_notice_by_its_words_is_no_value() {
     let text = "x".repeat(900);

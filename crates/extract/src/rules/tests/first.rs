@@ -1,10 +1,10 @@
-//! What goes before everything else: signatures, rows that may not be changed, rules of one's own,
+//! What overrides everything else: signatures, rows that must not be changed, the user's own rules,
 //! and what may go early.
 
 use super::*;
 use sessions::settings::TriggerRule;
 
-/// Prompts that nobody has answered are no answers: what a model checks is its own last message.
+/// Unanswered prompts are not answers: a model checks its own last message.
 #[test]
 fn signed_reasoning_of_the_last_answer_stays_behind_unanswered_prompts() {
     let text = "x".repeat(900);
@@ -23,15 +23,15 @@ fn signed_reasoning_of_the_last_answer_stays_behind_unanswered_prompts() {
     assert_eq!(said(&rows, 1, &bare()), Err(Stays::Turn));
     let rows = [thinking("a", call), gave.to_owned(), user("u")];
     assert_eq!(said(&rows, 0, &bare()), Err(Stays::Turn));
-    // On a branch that was left there is a later one; what is on the branch is no answer here.
+    // An abandoned branch has a later answer; on this branch it does not count.
     let left = thinking("b", "").replace(r#""id":"b""#, r#""id":"b","parentId":"u""#);
     let on = user("v").replace(r#""id":"v""#, r#""id":"v","parentId":"a""#);
     let rows = [thinking("a", ""), user("u"), left, on];
     assert_eq!(said(&rows, 0, &bare()), Err(Stays::Turn));
 }
 
-/// Of several trigger rules the first that takes a value counts; a value too short for one
-/// falls through to the next.
+/// The first trigger rule that matches a value applies; a value too short for one falls through to
+/// the next.
 #[test]
 fn the_first_rule_that_takes_a_value_counts() {
     let rule = |kind: &str| TriggerRule { kind: kind.into(), ..TriggerRule::default() };
@@ -87,7 +87,7 @@ fn a_row_that_is_no_valid_json_stays_whatever_is_said() {
     assert_eq!(said(&[row], 0, &bare()), Err(Stays::Broken));
 }
 
-/// It may go before it is old, not before anything else lets it go.
+/// It may go before it is old, but every other rule still applies.
 #[test]
 fn what_stands_again_is_only_let_off_its_age() {
     let early = |row: &str, settings: &ExtractSettings| {

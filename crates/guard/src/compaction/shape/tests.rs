@@ -1,4 +1,4 @@
-//! Names, routes and what is refused.
+//! Tests of names, routes and refusals.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! Whose a commit is: each belongs to the session that claimed it first.
+//! Decides which session a commit belongs to: the first one that claimed it.
 #![allow(clippy::disallowed_methods, reason = "store owns the file system")]
 
 use std::collections::BTreeMap;
@@ -10,21 +10,18 @@ use super::PATIENCE;
 use base::paths::{Places, short_digest};
 use base::{atomic, lock};
 
-/// Bytes of a repository's claims at which the older half is let go.
+/// Size of a repository's claims in bytes at which the older half is dropped.
 const MOST_CLAIMS: usize = 256 * 1024;
 
-/// Claims commits of a repository for a session, for all projects of this user; gives back
-/// those that no other session had claimed. `sure` ones are given back in any case.
-///
-/// # Errors
-/// What the system says.
+/// Claims commits of a repository for a session, across all projects of this user. Returns those
+/// that no other session had claimed, and all that are `sure`.
 pub fn claim<'a>(
     places: &Places,
     common: &Path,
     session: &str,
     commits: &[(&'a str, bool)],
 ) -> io::Result<Vec<&'a str>> {
-    let dir = places.claims_of_commits();
+    let dir = places.commit_claims();
     atomic::create_private_dir(&dir)?;
     let name = short_digest(common.as_os_str().as_encoded_bytes());
     let path = dir.join(&name);
@@ -38,7 +35,7 @@ pub fn claim<'a>(
         if *sure || holder.is_none_or(|holder| holder == session) {
             ours.push(*hash);
             if holder != Some(session) {
-                // Writing to a string can't fail.
+                // Writing to a string cannot fail.
                 let _ = writeln!(new, "{hash} {session}");
             }
         }
@@ -63,9 +60,9 @@ mod tests {
     #[test]
     fn a_commit_is_claimed_once_unless_it_is_sure() {
         let dir = tempfile::tempdir().unwrap();
-        let env = Env::of([("HOME", dir.path().to_str().unwrap())]);
+        let env = Env::from_pairs([("HOME", dir.path().to_str().unwrap())]);
         let [one, two] =
-            ["one", "two"].map(|name| Places::of(&env, &dir.path().join(name)).unwrap());
+            ["one", "two"].map(|name| Places::for_project(&env, &dir.path().join(name)).unwrap());
         let repository = Path::new("/r/.git");
         let claimed = |places, session, hash, sure| {
             claim(places, repository, session, &[(hash, sure)]).unwrap().len() == 1
@@ -75,7 +72,7 @@ mod tests {
         assert!(claimed(&two, "b", "1111", true) && !claimed(&one, "a", "1111", false));
         for n in 0..8000 {
             let hash = format!("{n:040}");
-            let path = one.claims_of_commits().join(short_digest(b"/r/.git"));
+            let path = one.commit_claims().join(short_digest(b"/r/.git"));
             atomic::append(&path, format!("{hash} c\n").as_bytes()).unwrap();
         }
         assert!(claimed(&one, "a", "2222", false));

@@ -1,4 +1,4 @@
-//! A default job gets a name: its folder moves, with all that is in it.
+//! Renames a default job: its folder moves with everything in it.
 use std::io;
 use std::path::Path;
 
@@ -12,21 +12,18 @@ use base::beneath::Spot;
 use base::paths::Places;
 use base::{atomic, beneath};
 
-/// Renames the job and holds it. The old name stays as a link: the agent was told of
-/// the file by that path, and so were its subagents.
-///
-/// # Errors
-/// The lock stayed taken, or what the system says; before the move nothing has changed.
+/// Renames the job and takes it. The old name stays as a link, because the agent and its subagents
+/// know the file by that path. If the lock or the move fails, nothing has changed.
 pub(super) fn adopt(asker: &Asker, from: &str, to: &str) -> io::Result<()> {
     let Asker { places, settings, .. } = asker;
     let _held = lock(places, from)?;
     rename(places, from, to)?;
-    // In the client's sandbox the hook does it.
+    // The client's sandbox forbids this write, and then the hook does it.
     let _ = origin::rename(places, from, to);
     let text = begin(asker, to, false)?;
     let renamed = compaction::rename(&text, &settings.file.shape, from, to);
     if renamed != text {
-        archives::keep_bytes(places, to)?;
+        archives::save_invalid_utf8(places, to)?;
         write_live(places, to, &renamed)?;
     }
     change_record(places, to, |record| {
@@ -37,29 +34,29 @@ pub(super) fn adopt(asker: &Asker, from: &str, to: &str) -> io::Result<()> {
 fn rename(places: &Places, from: &str, to: &str) -> io::Result<()> {
     let (old, new) = (places.job(from), places.job(from).with_file_name(to));
     free(places, to, &new)?;
-    let (old, new) = (Spot::of(&old)?, Spot::of(&new)?);
-    // Some file systems have no links, and some can't exchange.
+    let (old, new) = (Spot::for_path(&old)?, Spot::for_path(&new)?);
+    // Some file systems have no links, and some cannot exchange two names.
     if new.link_to(to).is_ok() {
-        // Folder and link change places in one step, so there always is a job by both names.
+        // Folder and link swap in one step, so the job always exists under both names.
         if old.rename(&new, RenameFlags::EXCHANGE).is_ok() {
             return Ok(());
         }
         new.remove()?;
     }
     old.rename(&new, RenameFlags::empty())?;
-    // Without the link the old path leads nowhere, and that is all.
+    // Without the link the old path leads nowhere, which is acceptable.
     let _ = old.link_to(to);
     Ok(())
 }
 
-/// Clears away what a verb that was killed or refused left under a name that is no job's.
+/// Removes what a killed or refused verb left under a name that belongs to no job.
 fn free(places: &Places, job: &str, path: &Path) -> io::Result<()> {
-    let spot = Spot::of(path)?;
+    let spot = Spot::for_path(path)?;
     let Some(stat) = spot.stat()? else { return Ok(()) };
     if exists(places, job) {
         return Err(io::Error::new(io::ErrorKind::AlreadyExists, format!("{job} is a job")));
     }
-    if beneath::kind(&stat) == FileType::Symlink {
+    if beneath::file_type(&stat) == FileType::Symlink {
         return spot.remove();
     }
     atomic::remove(&path.join(".lock"))?;

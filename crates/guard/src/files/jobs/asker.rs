@@ -1,4 +1,4 @@
-//! Who asks for something of a job, and the lock under which jobs change hands.
+//! The session that asks for a job operation, and the lock for jobs that change hands.
 
 use std::io;
 use std::time::Duration;
@@ -13,10 +13,10 @@ use base::lock as locks;
 use base::lock::Lock;
 use base::paths::Places;
 
-/// The session that asks, and what its verbs work with.
+/// The session that asks, with everything its verbs need.
 #[derive(Debug, Clone)]
 pub struct Asker<'a> {
-    /// Where things lie.
+    /// The paths.
     pub places: &'a Places,
     /// The session's id.
     pub id: &'a str,
@@ -32,15 +32,16 @@ pub struct Asker<'a> {
     pub date: String,
 }
 
-/// Held while jobs change hands: a decision stands until its effects are done.
-pub(crate) fn moving(places: &Places) -> io::Result<Lock> {
+/// Locks all jobs of the project while they change hands, so that a decision is valid until its
+/// effects are done.
+pub(crate) fn lock_jobs(places: &Places) -> io::Result<Lock> {
     let take = |dir: &std::path::Path| locks::acquire(&dir.join(".lock"), Duration::from_secs(2));
     let dir = places.ensure_jobs()?;
     take(&dir).or_else(|e| {
         if e.kind() == io::ErrorKind::WouldBlock {
             return Err(e);
         }
-        // A project that can't be written any more, whose jobs are there to be read.
+        // The project may be read-only, but its jobs can still be read.
         let aside = places.state.join("jobs");
         base::atomic::create_private_dir(&aside)?;
         take(&aside)
@@ -53,8 +54,8 @@ impl Asker<'_> {
         Holder { session: self.id.to_owned(), client: self.session.client }
     }
 
-    /// The job the session works on: the one its verbs moved it to last, else its own;
-    /// `None` right after it left one.
+    /// The job the session works on: the one its verbs chose last, or its own. `None` right after
+    /// it left a job.
     pub fn job(&self) -> Option<String> {
         let waiting = requests::waiting(self.places, self.id);
         let job = match waiting.iter().rev().find_map(Request::moves_to) {
@@ -62,6 +63,6 @@ impl Asker<'_> {
             None if self.session.job.is_empty() => format!("session-{}", self.id),
             None => self.session.job.clone(),
         };
-        Some(job_files::name_now(self.places, &job))
+        Some(job_files::current_name(self.places, &job))
     }
 }

@@ -1,4 +1,4 @@
-//! Who works on a job: one live session at a time.
+//! Ensures that only one live session works on a job.
 
 use std::io;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use base::beneath;
 use base::lock as locks;
 use base::paths::Places;
 
-/// The session that works on a job now, if its client lives and is still in it.
+/// The session that works on a job now, if its client is alive and still in that session.
 pub fn holder(places: &Places, job: &str) -> Option<Holder> {
     record(places, job).holder.filter(|holder| {
         let Some(client) = holder.client else { return false };
@@ -19,38 +19,35 @@ pub fn holder(places: &Places, job: &str) -> Option<Holder> {
         }
         let Some(seated) = state::seat(places, client.pid) else { return false };
         let works_on = |id: &str| state::load(places, id).ok().flatten().map(|s| s.job);
-        // Right after a focus the hooks have not written down the session's new job.
+        // Right after a focus, the hooks have not recorded the session's new job yet.
         seated == holder.session || works_on(&seated).as_deref() == Some(job)
     })
 }
 
-/// Takes a job for a session. Refused, with its holder, while another one that
-/// lives has it. A job that is no more than a claimed name needs no holder.
-///
-/// # Errors
-/// The lock stayed taken, or what the system says.
-pub fn hold(places: &Places, job: &str, me: &Holder) -> io::Result<Result<(), Holder>> {
+/// Takes a job for a session. Returns the holder if another live session has it. A claimed name
+/// without a folder needs no holder. Fails while another process holds the lock.
+pub fn take_job(places: &Places, job: &str, me: &Holder) -> io::Result<Result<(), Holder>> {
     if !beneath::is_dir(&places.job(job)) {
         return Ok(Ok(()));
     }
     let _held = lock(places, job)?;
-    hold_locked(places, job, me)
+    take_locked(places, job, me)
 }
 
-/// [`hold`] by who has the job's lock already.
-pub(super) fn hold_locked(
+/// Like [`take_job`], for a caller that has the job's lock.
+pub(super) fn take_locked(
     places: &Places,
     job: &str,
     me: &Holder,
 ) -> io::Result<Result<(), Holder>> {
-    if let Some(other) = holder(places, job).filter(|other| !other.is(me)) {
+    if let Some(other) = holder(places, job).filter(|other| !other.is_same_worker(me)) {
         return Ok(Err(other));
     }
     change_record(places, job, |record| record.holder = Some(me.clone())).map(Ok)
 }
 
-/// Takes the dead, and those who went on, out of the records: a verb in the client's
-/// sandbox sees no process but its own, and can't tell. Who is busy is left for later.
+/// Removes dead holders and holders that left from the records. A verb in the client's sandbox
+/// cannot see other processes, so it cannot decide this. A locked job is skipped.
 pub fn free_dead(places: &Places) -> io::Result<()> {
     for job in super::all(places) {
         let left = |record: &Record| record.holder.is_some();
@@ -66,21 +63,18 @@ pub fn free_dead(places: &Places) -> io::Result<()> {
     Ok(())
 }
 
-/// Lets go of a job; one that somebody else holds stays theirs.
-///
-/// # Errors
-/// The lock stayed taken, or what the system says.
+/// Releases a job if this session holds it. Fails while another process holds the lock.
 pub fn release(places: &Places, job: &str, me: &Holder) -> io::Result<()> {
-    if record(places, job).holder.is_none_or(|holder| !holder.is(me)) {
+    if record(places, job).holder.is_none_or(|holder| !holder.is_same_worker(me)) {
         return Ok(());
     }
     let _held = lock(places, job)?;
     change_record(places, job, |record| release_locked(record, me))
 }
 
-/// [`release`] in a record that is being changed.
+/// Like [`release`], for a record that is being changed.
 pub(super) fn release_locked(record: &mut Record, me: &Holder) {
-    record.holder = record.holder.take().filter(|holder| !holder.is(me));
+    record.holder = record.holder.take().filter(|holder| !holder.is_same_worker(me));
 }
 
 #[cfg(test)]
@@ -92,8 +86,8 @@ mod tests {
 
     fn places() -> (tempfile::TempDir, Places) {
         let dir = tempfile::tempdir().unwrap();
-        let env = Env::of([("HOME", dir.path().to_str().unwrap())]);
-        let places = Places::of(&env, dir.path()).unwrap();
+        let env = Env::from_pairs([("HOME", dir.path().to_str().unwrap())]);
+        let places = Places::for_project(&env, dir.path()).unwrap();
         places.ensure_state().unwrap();
         (dir, places)
     }
@@ -109,14 +103,14 @@ mod tests {
         let (_dir, places) = places();
         places.ensure_job("j").unwrap();
         let me = seated(&places, "s");
-        hold(&places, "j", &me).unwrap().unwrap();
+        take_job(&places, "j", &me).unwrap().unwrap();
         let other = Holder { session: "t".into(), client: None };
-        assert_eq!(hold(&places, "j", &other).unwrap(), Err(me.clone()));
+        assert_eq!(take_job(&places, "j", &other).unwrap(), Err(me.clone()));
         release(&places, "j", &other).unwrap();
         assert_eq!(holder(&places, "j"), Some(me.clone()));
-        // `/clear` changes the id and keeps the client.
+        // `/clear` changes the session id and keeps the client.
         let cleared = Holder { session: "u".into(), ..me };
-        hold(&places, "j", &cleared).unwrap().unwrap();
+        take_job(&places, "j", &cleared).unwrap().unwrap();
         release(&places, "j", &cleared).unwrap();
         assert_eq!(record(&places, "j").holder, None);
     }
@@ -128,9 +122,9 @@ mod tests {
         let me = seated(&places, "s");
         let other = Holder { session: "t".into(), client: None };
         let gone = Client { start: me.client.unwrap().start + 1, ..me.client.unwrap() };
-        hold(&places, "j", &Holder { client: Some(gone), ..me.clone() }).unwrap().unwrap();
-        hold(&places, "j", &other).unwrap().unwrap();
-        hold(&places, "j", &me).unwrap().unwrap();
+        take_job(&places, "j", &Holder { client: Some(gone), ..me.clone() }).unwrap().unwrap();
+        take_job(&places, "j", &other).unwrap().unwrap();
+        take_job(&places, "j", &me).unwrap().unwrap();
         seated(&places, "next");
         assert_eq!(holder(&places, "j"), None, "the client is in another session");
         state::update(&places, "next", |s| s.job = "j".into()).unwrap();
@@ -144,9 +138,9 @@ mod tests {
         let gone = Client { start: me.client.unwrap().start + 1, ..me.client.unwrap() };
         let dead = Holder { session: "t".into(), client: Some(gone) };
         for (job, by) in [("mine", &me), ("theirs", &dead)] {
-            origin::made(&places, job).unwrap();
+            origin::record_created(&places, job).unwrap();
             places.ensure_job(job).unwrap();
-            hold(&places, job, by).unwrap().unwrap();
+            take_job(&places, job, by).unwrap().unwrap();
         }
         free_dead(&places).unwrap();
         let holders = ["mine", "theirs"].map(|job| record(&places, job).holder);
@@ -157,7 +151,7 @@ mod tests {
     fn a_name_without_a_folder_needs_no_holder() {
         let (_dir, places) = places();
         let me = seated(&places, "s");
-        hold(&places, "j", &me).unwrap().unwrap();
+        take_job(&places, "j", &me).unwrap().unwrap();
         release(&places, "j", &me).unwrap();
         assert!(!places.job("j").exists());
     }

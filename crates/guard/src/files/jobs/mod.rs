@@ -1,6 +1,5 @@
-//! A job's files: the compaction file and its record. Its sealed versions are in
-//! `sealed`, who works on it in `holders`, what the verbs do to it in `moves`, how its
-//! file is opened to write in `writing`.
+//! A job's files: the compaction file and its record. The submodules handle sealed versions
+//! (`sealed`), holders (`holders`), verbs (`moves`) and opening for writing (`writing`).
 #![allow(clippy::disallowed_methods, reason = "store owns the file system")]
 
 mod adopt;
@@ -23,10 +22,10 @@ use base::lock::{self, Lock};
 use base::paths::Places;
 use base::{atomic, beneath};
 
-pub use super::job_files::{exists, name_now, on_disk, record};
+pub use super::job_files::{current_name, exists, on_disk, record};
 pub use asker::Asker;
-pub use holders::{free_dead, hold, holder, release};
-pub use moves::{auto, run, seen, situation};
+pub use holders::{free_dead, holder, release, take_job};
+pub use moves::{auto, inspect_job, run, situation};
 pub use sealed::{
     Version, is_as_sealed, last_version, mirror, restore, sealed_path, version, versions,
     write_sealed,
@@ -34,63 +33,49 @@ pub use sealed::{
 pub use usable::{check, check_writable};
 pub use writing::{Open, begin, make_file, open};
 
-/// Gives a session its default job: the first number of the day nobody has.
-///
-/// # Errors
-/// What the system says.
+/// Gives a session a default job: the first free number of the day.
 pub fn claim_default(places: &Places, date: &str) -> io::Result<String> {
     places.ensure_state()?;
     let project = places.project.file_name().unwrap_or_default().to_string_lossy().into_owned();
     for number in 1..10_000 {
         let name = default_name(&project, date, number);
-        if !taken(places, &name)? && atomic::claim(&places.state.join("claims").join(&name))? {
-            origin::made(places, &name)?;
+        if !is_taken(places, &name)? && atomic::claim(&places.state.join("claims").join(&name))? {
+            origin::record_created(places, &name)?;
             return Ok(name);
         }
     }
     Err(io::Error::other("no free default job"))
 }
 
-/// Whether anything lies under a job's name, a link among others.
-///
-/// # Errors
-/// What the system says.
-pub(super) fn taken(places: &Places, job: &str) -> io::Result<bool> {
-    match Spot::of(&places.job(job)) {
+/// Whether anything exists under a job's name, including a link.
+pub(super) fn is_taken(places: &Places, job: &str) -> io::Result<bool> {
+    match Spot::for_path(&places.job(job)) {
         Ok(spot) => Ok(spot.stat()?.is_some()),
         Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(false),
         Err(e) => Err(e),
     }
 }
 
-/// Whether a job's name is one that the guard gives by itself.
+/// Whether the guard gave the job its name.
 pub fn is_default(places: &Places, job: &str) -> bool {
     let project = places.project.file_name().unwrap_or_default().to_string_lossy();
     job.starts_with("session-") || job::is_default(&project, job)
 }
 
-/// Holds the job's lock; it lies in the job's folder, which is made if need be.
-///
-/// # Errors
-/// `WouldBlock` when another process keeps it for two seconds; what the system says.
+/// Locks the job. The lock file is in the job's folder, which is created if needed. Fails with
+/// `WouldBlock` after two seconds.
 pub fn lock(places: &Places, job: &str) -> io::Result<Lock> {
     let dir = places.ensure_job(job)?;
     lock::acquire(&dir.join(".lock"), Duration::from_secs(2))
 }
 
-/// The compaction file's text; `None` where there is none yet.
-///
-/// # Errors
-/// What the system says.
+/// The compaction file's text; `None` if it does not exist.
 pub fn read(places: &Places, job: &str) -> io::Result<Option<String>> {
     atomic::read_text(&places.compaction(job))
 }
 
-/// Changes a job's record and hands on what `change` returns; nothing is written if
-/// nothing changed. The caller holds the job's lock.
-///
-/// # Errors
-/// What the system says.
+/// Changes a job's record and returns the result of `change`. Writes only if something changed. The
+/// caller holds the job's lock.
 pub fn change_record<T>(
     places: &Places,
     job: &str,
@@ -102,18 +87,17 @@ pub fn change_record<T>(
     if after != before {
         let bytes = within_bound(&mut after)?;
         keep_damaged(places, job)?;
-        // In the client's sandbox the state can't be written: there the hooks remember it,
-        // right before the verb and behind it.
-        let _ = origin::look(places, job);
-        let _ = origin::writing(places, job, None, Some(&after));
+        // In the client's sandbox the state is not writable. There the hooks record this before and
+        // after the verb.
+        let _ = origin::check_changed(places, job);
+        let _ = origin::before_write(places, job, None, Some(&after));
         atomic::write(&record_path(places, job), &bytes)?;
-        let _ = origin::written(places, job);
+        let _ = origin::after_write(places, job);
     }
     Ok(result)
 }
 
-/// A record as it is written. What it says of long past sessions and phases goes where it
-/// would be larger than what is read.
+/// Serializes a record. Drops old sessions and phases until it is small enough to be read again.
 fn within_bound(record: &mut Record) -> io::Result<Vec<u8>> {
     loop {
         let bytes = serde_json::to_vec_pretty(record).map_err(io::Error::from)?;
@@ -126,25 +110,22 @@ fn within_bound(record: &mut Record) -> io::Result<Vec<u8>> {
     }
 }
 
-/// Writes a job's compaction file.
-///
-/// # Errors
-/// More than is read of one; what the system says.
+/// Writes a job's compaction file. Fails if it is larger than the program reads.
 pub fn write_live(places: &Places, job: &str, text: &str) -> io::Result<()> {
     if text.len() as u64 > atomic::MAX_NOTES {
         let (has, most) = (text.len() / 1024, atomic::MAX_NOTES / 1024);
         let why = format!("the notes would have {has} KB; at most {most} KB are read");
         return Err(io::Error::new(io::ErrorKind::InvalidInput, why));
     }
-    let _ = origin::look(places, job);
-    let _ = origin::writing(places, job, Some(text.as_bytes()), None);
+    let _ = origin::check_changed(places, job);
+    let _ = origin::before_write(places, job, Some(text.as_bytes()), None);
     atomic::write(&places.compaction(job), text.as_bytes())?;
-    let _ = origin::written(places, job);
+    let _ = origin::after_write(places, job);
     Ok(())
 }
 
-/// Puts a record that can't be read beside the one that takes its place: people write
-/// coaching into it by hand, and a comma too many must not cost them that.
+/// Saves an unreadable record next to its replacement. People write coaching into it by hand, and a
+/// stray comma must not lose that.
 fn keep_damaged(places: &Places, job: &str) -> io::Result<()> {
     let path = record_path(places, job);
     let Some(bytes) = atomic::read(&path)? else { return Ok(()) };
@@ -159,18 +140,15 @@ fn keep_damaged(places: &Places, job: &str) -> io::Result<()> {
     atomic::write(&kept, &bytes)
 }
 
-/// Remembers whose work a job's Prior Summary is, and the version it is first sealed
-/// in. The caller holds the job's lock.
-///
-/// # Errors
-/// As [`change_record`].
-pub fn summed(places: &Places, job: &str, session: &str, version: u64) -> io::Result<()> {
+/// Records which session wrote a job's Prior Summary, and the version that first seals it. The
+/// caller holds the job's lock.
+pub fn record_summary(places: &Places, job: &str, session: &str, version: u64) -> io::Result<()> {
     let session = session.to_owned();
     change_record(places, job, |record| record.summary = Some(Summed { session, version }))
 }
 
-/// The jobs there are and that have an effect, by name. One that got its name later is listed
-/// once, by that name.
+/// The jobs that exist and have an effect, sorted by name. A renamed job appears once, under its
+/// new name.
 pub fn all(places: &Places) -> Vec<String> {
     if places.trusted {
         return on_disk(places);
@@ -181,7 +159,7 @@ pub fn all(places: &Places) -> Vec<String> {
     jobs
 }
 
-/// Ids of the entries in the sections a session writes.
+/// Ids of the entries in the sections that a session writes.
 pub fn authored_ids(document: &Document) -> Vec<compaction::EntryId> {
     let shape = document.shape();
     shape.authored().flat_map(|index| document.section(index)).map(|e| e.id).collect()
@@ -199,8 +177,8 @@ mod tests {
     #[test]
     fn a_record_that_cannot_be_read_is_kept() {
         let dir = tempfile::tempdir().unwrap();
-        let env = Env::of([("HOME", dir.path().to_str().unwrap())]);
-        let places = Places::of(&env, dir.path()).unwrap();
+        let env = Env::from_pairs([("HOME", dir.path().to_str().unwrap())]);
+        let places = Places::for_project(&env, dir.path()).unwrap();
         let folder = places.ensure_job("j").unwrap();
         let by_hand = "{\"coaching\": {\"design\": \"look twice\",}}";
         fs::write(folder.join("job.json"), by_hand).unwrap();
@@ -215,8 +193,11 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let project = dir.path().join("app");
         fs::create_dir(&project).unwrap();
-        let places =
-            Places::of(&Env::of([("HOME", dir.path().to_str().unwrap())]), &project).unwrap();
+        let places = Places::for_project(
+            &Env::from_pairs([("HOME", dir.path().to_str().unwrap())]),
+            &project,
+        )
+        .unwrap();
         assert_eq!(claim_default(&places, "20260101").unwrap(), "app-20260101-1");
         places.ensure_job("app-20260101-2").unwrap();
         assert_eq!(claim_default(&places, "20260101").unwrap(), "app-20260101-3");

@@ -1,13 +1,13 @@
-//! The job verbs on disk: what is true around one, and its effects, each whole or
-//! not at all. Verbs of one project go one after the other.
+//! The job verbs on disk. Each effect happens completely or not at all. The verbs of one project
+//! run one after the other.
 #![allow(clippy::disallowed_methods, reason = "store owns the file system")]
 
 use std::io;
 
-use super::asker::{Asker, moving};
-use super::holders::{hold_locked, release_locked};
+use super::asker::{Asker, lock_jobs};
+use super::holders::{release_locked, take_locked};
 use super::{adopt, read, sealed_path};
-use super::{all, begin, change_record, exists, holder, is_default, lock, name_now, record};
+use super::{all, begin, change_record, current_name, exists, holder, is_default, lock, record};
 use crate::boundary::Delivery;
 use crate::compaction::{self, EntryId, Role};
 use crate::files::requests::{self, Request};
@@ -20,11 +20,8 @@ use base::beneath;
 use base::clock::Time;
 use base::paths::Places;
 
-/// Runs a verb: decides, then does all that follows, or nothing.
-/// `name` is the job's as it was given, and may become a file name.
-///
-/// # Errors
-/// The lock stayed taken, or what the system says.
+/// Runs a verb: decides, then applies all its effects or none. `name` is the job's name as given.
+/// Fails while another process holds the lock.
 pub fn run(
     asker: &Asker,
     verb: Verb,
@@ -33,15 +30,15 @@ pub fn run(
     steps(asker, verb, name, usize::MAX)
 }
 
-/// [`run`] to its `limit`-th effect: where a kill would end it.
+/// Like [`run`], but stops after `limit` effects. Tests use it as a kill.
 pub(super) fn steps(
     asker: &Asker,
     verb: Verb,
     name: Option<&str>,
     limit: usize,
 ) -> io::Result<Result<Transition, Refusal>> {
-    let _moving = moving(asker.places)?;
-    if let Some(job) = name.map(|name| name_now(asker.places, name))
+    let _moving = lock_jobs(asker.places)?;
+    if let Some(job) = name.map(|name| current_name(asker.places, name))
         && origin::is_found(asker.places, &job)
     {
         return Ok(Err(Refusal::Found { job }));
@@ -57,13 +54,13 @@ pub(super) fn steps(
         }
     }
     if limit >= found.effects.len() {
-        // What was asked is done; what stays held goes with the next verb.
+        // The verb is done. Jobs that stay held are released by the next verb.
         let _ = sweep(asker);
     }
     Ok(Ok(found))
 }
 
-/// Lets go of what a verb that was killed left held.
+/// Releases jobs that a killed verb left held.
 fn sweep(asker: &Asker) -> io::Result<()> {
     let (me, own) = (asker.holder(), asker.job());
     for job in all(asker.places) {
@@ -74,14 +71,14 @@ fn sweep(asker: &Asker) -> io::Result<()> {
     Ok(())
 }
 
-/// A job as the session finds it.
-pub fn seen(asker: &Asker, job: &str) -> Seen {
+/// The job's state, as the session sees it.
+pub fn inspect_job(asker: &Asker, job: &str) -> Seen {
     let Asker { places, .. } = asker;
     let record = exists(places, job).then(|| record(places, job));
     let me = asker.holder();
     let held = match holder(places, job) {
         None => Held::Nobody,
-        Some(holder) if holder.is(&me) => Held::Me,
+        Some(holder) if holder.is_same_worker(&me) => Held::Me,
         Some(holder) => Held::Other(holder),
     };
     Seen {
@@ -93,28 +90,26 @@ pub fn seen(asker: &Asker, job: &str) -> Seen {
     }
 }
 
-/// Whether nobody named the job. An adopted one has another name, so a kill in the
-/// midst of the adoption can't have it adopted twice.
+/// Whether nobody has named the job. An adopted job has another name, so a kill during the adoption
+/// cannot adopt it twice.
 pub fn auto(places: &Places, job: &str, record: &Record) -> bool {
     is_default(places, job) && (record.auto || record.created.is_none())
 }
 
-/// What is true around a verb.
-///
-/// # Errors
-/// A `resume` without a name, and none or several that it may mean.
+/// Collects the facts a verb decides by. Refuses a `resume` without a name if no job, or more than
+/// one, matches.
 pub fn situation(asker: &Asker, verb: Verb, name: Option<&str>) -> Result<Situation, Refusal> {
     let Asker { places, id, session, settings, .. } = asker;
     let known = all(places);
     let named = match name {
-        Some(name) => Some(seen(asker, &name_now(places, name))),
+        Some(name) => Some(inspect_job(asker, &current_name(places, name))),
         None if verb == Verb::Resume => {
-            let seen: Vec<Seen> = known.iter().map(|job| seen(asker, job)).collect();
+            let seen: Vec<Seen> = known.iter().map(|job| inspect_job(asker, job)).collect();
             Some(meant(&seen, id)?.clone())
         }
         None => None,
     };
-    let own = asker.job().map(|job| seen(asker, &job));
+    let own = asker.job().map(|job| inspect_job(asker, &job));
     let own_name = own.as_ref().map(|own| own.name.as_str());
     let taken = named.as_ref().filter(|named| named.record.is_none()).and_then(|named| {
         let twin = known.iter().find(|job| job.eq_ignore_ascii_case(&named.name));
@@ -126,7 +121,7 @@ pub fn situation(asker: &Asker, verb: Verb, name: Option<&str>) -> Result<Situat
         }
     });
     let sealed = own_name.and_then(|job| sealing::fresh_version(places, job, settings));
-    let summed = verb == Verb::Complete && own_name.is_some_and(|job| summed(asker, job));
+    let summed = verb == Verb::Complete && own_name.is_some_and(|job| wrote_summary(asker, job));
     Ok(Situation {
         session: (*id).to_owned(),
         taken,
@@ -140,7 +135,7 @@ pub fn situation(asker: &Asker, verb: Verb, name: Option<&str>) -> Result<Situat
     })
 }
 
-/// The boundary that the session's verbs have asked for, or that waits for its end.
+/// The boundary that the session's verbs requested, or that is pending.
 fn under_way(asker: &Asker) -> Option<UnderWay> {
     let ask = |request: &Request| match request {
         Request::Focus { job, clear: true, .. } => Some((job.clone(), Delivery::Reload)),
@@ -155,16 +150,16 @@ fn under_way(asker: &Asker) -> Option<UnderWay> {
         return Some(UnderWay { job, delivery, clearing: false });
     }
     let token = boundary::load(asker.places, asker.session.token.as_deref()?).ok()??;
-    token.holds_or_cancelled(asker.id).then(|| UnderWay {
+    token.awaits_carrier_or_cancelled(asker.id).then(|| UnderWay {
         job: token.job.clone(),
         delivery: token.delivery,
         clearing: token.step > crate::boundary::Step::Pending,
     })
 }
 
-/// Whether the job's Prior Summary is this session's work: sealed or appended by it,
-/// or it holds an entry that was not in the version the session began with.
-fn summed(asker: &Asker, job: &str) -> bool {
+/// Whether this session wrote the job's Prior Summary: it sealed or appended one, or the summary
+/// has an entry that the session did not begin with.
+fn wrote_summary(asker: &Asker, job: &str) -> bool {
     let Asker { places, id, session, settings, .. } = asker;
     let record = record(places, job);
     if record.summary.as_ref().is_some_and(|summary| summary.session == *id) {
@@ -182,7 +177,7 @@ fn summed(asker: &Asker, job: &str) -> bool {
     let began = record.lineage.iter().rev().find(|link| link.to == *id);
     let before = match began.and_then(|link| link.version) {
         Some(version) => text(version).ok().flatten(),
-        // Only a job that was born in this session began with nothing.
+        // Only a job created in this session began with nothing.
         None => (record.created >= session.started && session.started.is_some()).then(String::new),
     };
     let (Some(before), Ok(Some(now))) = (before, read(places, job)) else { return false };
@@ -190,11 +185,8 @@ fn summed(asker: &Asker, job: &str) -> bool {
     ids(&now, true).iter().any(|id| !before.contains(id))
 }
 
-/// Does one effect.
-///
-/// # Errors
-/// The lock stayed taken, or what the system says. Refused, and not done, where
-/// another session took the job in between.
+/// Applies one effect. Refuses, without changing anything, if another session took the job in
+/// between. Fails while another process holds the lock.
 fn apply(asker: &Asker, effect: &Effect) -> io::Result<Result<(), Refusal>> {
     let Asker { places, .. } = asker;
     let me = asker.holder();
@@ -202,7 +194,7 @@ fn apply(asker: &Asker, effect: &Effect) -> io::Result<Result<(), Refusal>> {
         Effect::Create(job) | Effect::Take(job) => {
             super::writing::remember(places, job);
             let _held = lock(places, job)?;
-            if let Err(by) = hold_locked(places, job, &me)? {
+            if let Err(by) = take_locked(places, job, &me)? {
                 return Ok(Err(Refusal::Held { job: job.clone(), by, own: asker.job() }));
             }
             begin(asker, job, false)?;
@@ -222,7 +214,7 @@ fn apply(asker: &Asker, effect: &Effect) -> io::Result<Result<(), Refusal>> {
         }
         Effect::Close(job) => {
             let _held = lock(places, job)?;
-            // An append may have come in since the look.
+            // An append may have come in since the check.
             if sealing::fresh_version(places, job, asker.settings).is_none() {
                 let (job, missing) = (job.clone(), vec![Missing::Seal]);
                 return Ok(Err(Refusal::Unfinished { job, missing }));
@@ -232,7 +224,7 @@ fn apply(asker: &Asker, effect: &Effect) -> io::Result<Result<(), Refusal>> {
                 (record.state, record.paused_by) = (State::Completed, None);
             })?;
         }
-        Effect::Ask(ask) => requests::leave(places, asker.id, &request(ask, asker.now))?,
+        Effect::Ask(ask) => requests::add(places, asker.id, &request(ask, asker.now))?,
     }
     Ok(Ok(()))
 }

@@ -1,6 +1,5 @@
-//! What holds of jobs whatever happens: random sequences of verbs, sessions, clears,
-//! and kills of clients and of verbs between two effects, on a real disk with real
-//! processes as clients and the real hooks in between.
+//! Tests jobs with random sequences of verbs, sessions, clears and kills, also between two effects
+//! of a verb. Disk, client processes and hooks are real.
 #![allow(
     clippy::disallowed_methods,
     reason = "the clients are processes, and what lies on the disk is read"
@@ -12,7 +11,7 @@ use proptest::prelude::*;
 use serde_json::json;
 
 use super::moves::steps;
-use super::{Asker, atomic, open, record, summed};
+use super::{Asker, atomic, open, record, record_summary};
 use crate::boundary::{Carrier, Delivery};
 use crate::compaction;
 use crate::files::requests::Request;
@@ -29,7 +28,7 @@ const NAMES: [&str; 3] = ["parser", "docs", "Parser"];
 
 #[derive(Debug, Clone)]
 enum Op {
-    /// A verb, ended after so many effects.
+    /// A verb that stops after `limit` effects.
     Job {
         verb: u8,
         name: Option<usize>,
@@ -43,9 +42,9 @@ enum Op {
     Hooks,
     Prompt,
     TurnEnds,
-    /// The boundary that was asked for, or a `/clear` of the user's.
+    /// The boundary that was requested, or the user's own `/clear`.
     Clear,
-    /// The client is killed; another one begins, or goes on with its session.
+    /// The client is killed. Another one starts, or resumes its session.
     Dies {
         resumed: bool,
     },
@@ -135,7 +134,7 @@ impl World {
         }
     }
 
-    /// The boundary that a verb asked for, as the hooks would open it.
+    /// The boundary that a verb requested, as the hooks would open it.
     fn opening(&self, moved: &Transition) -> Option<Opening> {
         let delivery = moved.crosses?;
         let (job, version) = match &moved.done {
@@ -150,7 +149,7 @@ impl World {
         Some(Opening { job, delivery, version, text, clear: Some(true), authored: true })
     }
 
-    /// A note, as the verb writes it.
+    /// Writes a note like the verb does.
     fn write(&mut self, at: usize) -> Option<String> {
         let note = format!("note number{} by this session", self.notes.len());
         let job = self.asker(at, |asker| {
@@ -185,7 +184,7 @@ impl World {
             let Outcome::Sealed(sealed, _) = sealed else { panic!("not sealed: {sealed:?}") };
             let (version, at) = (sealed.report.version, *now);
             if agent.is_some() {
-                summed(places, &job, id, version).unwrap();
+                record_summary(places, &job, id, version).unwrap();
             }
             let request = Request::Seal {
                 job: job.clone(),
@@ -196,7 +195,7 @@ impl World {
                 words: None,
                 at,
             };
-            requests::leave(places, id, &request).unwrap();
+            requests::add(places, id, &request).unwrap();
         });
     }
 

@@ -44,7 +44,7 @@ pub struct Version {
     pub number: u64,
     /// When it was sealed.
     pub sealed: Option<Time>,
-    /// Where it lies: with the job, else in the mirror.
+    /// The path: with the job, else in the mirror.
     pub path: PathBuf,
 }
 
@@ -67,10 +67,7 @@ pub fn versions(places: &Places, job: &str, shape: &Shape) -> Vec<Version> {
     found.into_iter().map(read).collect()
 }
 
-/// The text of a sealed version; `None` where there is none of this number.
-///
-/// # Errors
-/// What the system says.
+/// The text of a sealed version; `None` if it does not exist.
 pub fn version(places: &Places, job: &str, number: u64) -> io::Result<Option<String>> {
     let path = sealed_path(places, job, number);
     let mirrored = path.file_name().map(|name| mirror_dir(places, job).join(name));
@@ -80,11 +77,9 @@ pub fn version(places: &Places, job: &str, number: u64) -> io::Result<Option<Str
     }
 }
 
-/// Makes `text`, a sealed version, the job's live file again and says where the file
-/// lies that was live until now; `None` where that one was the same.
-///
-/// # Errors
-/// The lock stayed taken, or what the system says; the live file is untouched then.
+/// Makes `text`, a sealed version, the job's live file. Returns the path of the replaced file, or
+/// `None` if it was the same. On an error the live file is unchanged. Fails while another process
+/// holds the lock.
 pub fn restore(
     places: &Places,
     job: &str,
@@ -94,13 +89,13 @@ pub fn restore(
 ) -> io::Result<Option<PathBuf>> {
     let _held = lock(places, job)?;
     let document = compaction::parse(text, shape);
-    // It may be from before the job got its name.
+    // The text may be older than the job's name.
     let text = match document.front().job.as_deref() {
         Some(from) if from != job => compaction::rename(text, shape, from, job),
         _ => text.to_owned(),
     };
     let live = places.compaction(job);
-    archives::keep_bytes(places, job)?;
+    archives::save_invalid_utf8(places, job)?;
     let before = atomic::read_text(&live)?;
     if before.as_ref() == Some(&text) {
         return Ok(None);
@@ -119,14 +114,14 @@ pub fn restore(
     Ok(kept)
 }
 
-/// A name that no file of the folder has, since nothing that is kept is overwritten.
+/// A name that no file in the folder has, because saved files are never overwritten.
 fn free_name(dir: &Path, stem: &str) -> PathBuf {
     let numbered = (2..).map(|number| dir.join(format!("{stem}-{number}.md")));
     let mut names = std::iter::once(dir.join(format!("{stem}.md"))).chain(numbered);
     names.find(|path| !beneath::exists(path)).unwrap_or_else(|| dir.join(format!("{stem}.md")))
 }
 
-/// The highest version that was ever sealed, here or in the mirror.
+/// The highest version ever sealed, here or in the mirror.
 pub fn last_version(places: &Places, job: &str) -> u64 {
     [sealed_dir(places, job), mirror_dir(places, job)]
         .iter()
@@ -136,12 +131,8 @@ pub fn last_version(places: &Places, job: &str) -> u64 {
         .unwrap_or(0)
 }
 
-/// Writes a seal's result: the archive first, the live file last, so that a kill
-/// in between leaves the file as it was with nothing lost.
-/// The caller holds the job's lock.
-///
-/// # Errors
-/// What the system says; the live file is untouched then.
+/// Writes the result of a seal: the archive first, the live file last. A kill in between leaves the
+/// live file unchanged. The caller holds the job's lock.
 pub fn write_sealed(
     places: &Places,
     job: &str,
@@ -160,7 +151,7 @@ pub fn write_sealed(
     Ok(path)
 }
 
-/// Whether a sealed version is as the state's copy of it; so is one without a copy.
+/// Whether a sealed version equals the state's copy. A version without a copy counts as equal.
 pub fn is_as_sealed(places: &Places, job: &str, number: u64) -> bool {
     let path = sealed_path(places, job, number);
     let copy = mirror_dir(places, job).join(path.file_name().unwrap_or_default());
@@ -170,11 +161,8 @@ pub fn is_as_sealed(places: &Places, job: &str, number: u64) -> bool {
     }
 }
 
-/// Copies a job's sealed versions into the state: `git clean -fdx` in the
-/// project must not cost a memory.
-///
-/// # Errors
-/// What the system says.
+/// Copies a job's sealed versions into the state, because `git clean -fdx` in the project must not
+/// delete them.
 pub fn mirror(places: &Places, job: &str) -> io::Result<()> {
     let from = sealed_dir(places, job);
     let to = mirror_dir(places, job);

@@ -1,5 +1,5 @@
-//! Whether a job's notes can be written: nothing a checkout put in the place of its files,
-//! and a disk that takes another note. The guard blocks only where they can.
+//! Checks that a job's notes can be written: a checkout put nothing in the place of its files, and
+//! the disk has room. Otherwise the guard does not block.
 
 use std::io;
 use std::path::Path;
@@ -11,15 +11,12 @@ use super::atomic;
 use base::beneath::{self, Spot};
 use base::paths::Places;
 
-/// Bytes that a note and a seal need beside the files that are there: a seal writes the file
-/// anew, its version, and what it took out.
+/// Extra bytes that a note and a seal need. A seal writes the file again, its version, and the
+/// archive.
 const ROOM: u64 = 64 * 1024;
 
-/// Checks that a job's files are what they should be: regular files and real folders of this
-/// user's, of a size that is read.
-///
-/// # Errors
-/// The first one that is not.
+/// Checks that a job's files are regular files and real folders of this user, small enough to be
+/// read. Fails with the first one that is not.
 pub fn check(places: &Places, job: &str) -> io::Result<()> {
     let folder = places.job(job);
     let top = places.top();
@@ -37,12 +34,12 @@ pub fn check(places: &Places, job: &str) -> io::Result<()> {
             Err(e) if e.kind() == io::ErrorKind::NotFound => continue,
             other => other?,
         };
-        if beneath::kind(&stat) != wanted {
+        if beneath::file_type(&stat) != wanted {
             let what = if wanted == FileType::Directory { "folder" } else { "regular file" };
             return Err(beneath::refuse(&path, &format!("is not a {what}")));
         }
         if wanted == FileType::RegularFile {
-            atomic::within_bound(&path, stat.st_size as u64)?;
+            atomic::check_size(&path, stat.st_size as u64)?;
         }
     }
     let sealed = folder.join("sealed");
@@ -53,15 +50,12 @@ pub fn check(places: &Places, job: &str) -> io::Result<()> {
     }
 }
 
-/// Checks that a note can be written into a job's file and sealed there.
-///
-/// # Errors
-/// Why not.
+/// Checks that a note can be written into a job's file and sealed there. The error says why not.
 pub fn check_writable(places: &Places, job: &str) -> io::Result<()> {
     check(places, job)?;
     let folder = places.job(job);
     if !beneath::exists(&folder) {
-        // It is made with the first note: in the project, or in the state.
+        // The first note creates the folder, in the project or in the state.
         let project = check_folder(&places.project, 0);
         return project.or_else(|_| check_folder(&places.state, 0));
     }
@@ -69,13 +63,13 @@ pub fn check_writable(places: &Places, job: &str) -> io::Result<()> {
     let size = atomic::stat(&live).map_or(0, |(_, size)| size);
     check_folder(&folder, size)?;
     match access(&live) {
-        // As root all rights are there, but for a file that nobody may change.
+        // Root may write anything except an immutable file or a read-only file system.
         Err(e) if matches!(e, Errno::PERM | Errno::ROFS) => Err(named(&live, e.into())),
         _ => Ok(()),
     }
 }
 
-/// Checks that a folder takes new files of so many bytes.
+/// Checks that a folder accepts new files of this many bytes.
 fn check_folder(folder: &Path, bytes: u64) -> io::Result<()> {
     let flags = beneath::FOLDER;
     let opened = beneath::open(folder, flags, Mode::empty()).map_err(|e| named(folder, e))?;
@@ -86,7 +80,7 @@ fn check_folder(folder: &Path, bytes: u64) -> io::Result<()> {
     if disk.f_flag.contains(StatVfsMountFlags::RDONLY) {
         return Err(named(folder, Errno::ROFS.into()));
     }
-    // Some file systems say nothing of their size.
+    // Some file systems do not report their size.
     let free = disk.f_bavail.saturating_mul(disk.f_frsize);
     let no_room = disk.f_blocks > 0 && free < bytes.saturating_mul(3).saturating_add(ROOM);
     let no_names = disk.f_files > 0 && disk.f_favail < 4;
@@ -97,7 +91,7 @@ fn check_folder(folder: &Path, bytes: u64) -> io::Result<()> {
 }
 
 fn access(path: &Path) -> Result<(), Errno> {
-    let Ok(spot) = Spot::of(path) else { return Ok(()) };
+    let Ok(spot) = Spot::for_path(path) else { return Ok(()) };
     rustix::fs::accessat(spot.folder(), spot.name(), Access::WRITE_OK, AtFlags::empty())
 }
 
@@ -119,8 +113,8 @@ mod tests {
     #[test]
     fn a_job_is_usable_until_something_stands_in_the_place_of_a_file() {
         let dir = tempfile::tempdir().unwrap();
-        let env = Env::of([("HOME", dir.path().to_str().unwrap())]);
-        let places = Places::of(&env, dir.path()).unwrap();
+        let env = Env::from_pairs([("HOME", dir.path().to_str().unwrap())]);
+        let places = Places::for_project(&env, dir.path()).unwrap();
         assert!(check_writable(&places, "j").is_ok(), "not there yet");
         let folder = places.ensure_job("j").unwrap();
         assert!(check_writable(&places, "j").is_ok());

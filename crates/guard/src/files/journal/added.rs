@@ -1,10 +1,10 @@
-//! What the guard added to the context, summed up from the journal.
+//! Sums up what the guard added to the context, from the journal.
 
 use serde::Serialize;
 
 use super::line::{Line, Verdict, What};
 
-/// So many texts of so many bytes.
+/// A number of texts and their size.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Sum {
     /// Texts.
@@ -20,35 +20,35 @@ impl Sum {
     }
 }
 
-/// What landed in the context of a session, by kind. A delivery is the work's own notes,
-/// counted apart.
+/// The texts that entered a session's context, by kind. Deliveries are the work's own notes and
+/// counted separately.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Added {
-    /// Notes about the stance, bearings, words on what a verb asked for.
+    /// Notes about tiers, the session's situation, and results of verbs.
     pub notes: Sum,
     /// Reasons of denied calls.
     pub denials: Sum,
-    /// Lines with a file that was read in part, and in outputs that were cut.
+    /// Lines added to a partly read file or a shortened output.
     pub partial: Sum,
     /// Reasons why a turn could not end.
     pub stops: Sum,
-    /// Sealed files that were brought in.
+    /// Delivered sealed files.
     pub delivered: Sum,
 }
 
 impl Added {
-    /// Bytes of all that is the guard's own: everything but the deliveries.
+    /// Bytes of the guard's own texts, without the deliveries.
     pub fn bytes(&self) -> u64 {
         [self.notes, self.denials, self.partial, self.stops].iter().map(|sum| sum.bytes).sum()
     }
 
-    /// The same in tokens, at a session's bytes per token.
+    /// The same in tokens, by the session's bytes per token.
     pub fn tokens(&self, bytes_per_token: f64) -> u64 {
         (self.bytes() as f64 / bytes_per_token.max(1.0)).ceil() as u64
     }
 }
 
-/// Sums up.
+/// Sums up the lines by kind.
 pub fn added<'a>(lines: impl IntoIterator<Item = &'a Line>) -> Added {
     let mut added = Added::default();
     for line in lines {

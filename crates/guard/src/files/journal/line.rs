@@ -1,4 +1,4 @@
-//! What a line of the journal holds.
+//! The lines of the journal.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,24 +9,24 @@ use sessions::gauge::Reading;
 /// One thing the guard did.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Line {
-    /// When.
+    /// When it happened.
     pub at: Time,
-    /// What.
+    /// What happened.
     pub what: What,
-    /// The tier that the gauges were in, by name; the effective one is lower under a cap.
-    /// Empty where no gauge was read.
+    /// The name of the tier that the gauges were in; a cap makes the effective tier lower. Empty if
+    /// no gauge was read.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub tier: String,
-    /// Why the tier did not block, where something stood against it.
+    /// Why the tier did not block, if something prevented it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cap: Option<String>,
-    /// The context's gauge then.
+    /// The context's gauge at that time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub context: Option<Reading>,
-    /// The file's gauge then.
+    /// The compaction file's gauge at that time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file: Option<Reading>,
-    /// What the agent was told: all of it lands in the context.
+    /// What the agent was told. All of it enters the context.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub said: String,
     /// What the user was told.
@@ -35,34 +35,34 @@ pub struct Line {
 }
 
 impl Line {
-    /// A line with nothing but its time and subject.
+    /// A line with only a time and an event.
     pub fn new(at: Time, what: What) -> Self {
         let (tier, said, told) = Default::default();
         Self { at, what, tier, cap: None, context: None, file: None, said, told }
     }
 }
 
-/// What a line of the journal is about.
+/// The event of a journal line.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum What {
-    /// A tool call was decided on.
+    /// A decision about a tool call.
     Call(Called),
-    /// A note to the agent or the user, without a decision: the event it came with.
+    /// A note to the agent or the user without a decision; holds the event it came with.
     Note(String),
-    /// A turn's end was refused, or would have been but for shadow mode.
+    /// The end of a turn was refused, or would have been without shadow mode.
     Stop(Verdict),
-    /// A shell's output was cut.
+    /// The output of a shell was shortened.
     Cut(Cut),
     /// The file was sealed.
     Sealed(SealedAs),
     /// A boundary took a step.
     Boundary(Crossed),
-    /// This much of what crosses was delivered, in bytes.
+    /// A delivery to the new session, with its size in bytes.
     Delivered(u64),
     /// The client compacted the conversation itself.
     Compacted,
-    /// The operator took the override, or gave it back: until when, in words.
+    /// The operator took or returned the override; holds its end in words.
     Override(String),
 }
 
@@ -74,55 +74,55 @@ pub struct Called {
     pub id: String,
     /// The tool.
     pub tool: String,
-    /// Its band.
+    /// The band of the tool.
     pub band: String,
-    /// Made by a subagent.
+    /// A subagent made the call.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub subagent: bool,
-    /// What came of it.
+    /// The result.
     pub verdict: Verdict,
-    /// Why, where it was or would have been denied: `tier`, `sealed`, `operator`, `main-loop-only`.
+    /// Why it was or would have been denied: `tier`, `sealed`, `operator`, `main-loop-only`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
-    /// The carve-outs looked at, and what each said; where one was needed.
+    /// The carve-outs that were checked, with their results, if one was needed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tried: Vec<Tried>,
-    /// Of a call denied by tier: where its band is let through.
+    /// For a call denied by tier: where its band is allowed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub passes: Option<String>,
 }
 
-/// What came of a call, or of a turn's end.
+/// The result of a call, or of a turn's end.
 #[derive(
     Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize,
 )]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
-    /// No opinion.
+    /// The guard had no opinion.
     #[default]
     Pass,
-    /// Allowed by a carve-out.
+    /// A carve-out allowed it.
     Allow,
     /// A file was read in part.
     Partial,
     /// Denied.
     Deny,
-    /// It would have been denied, but for shadow mode.
+    /// It would have been denied without shadow mode.
     WouldDeny,
 }
 
-/// A carve-out that was tried on a call.
+/// A carve-out that was checked for a call.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tried {
     /// Its name.
     pub carve_out: String,
-    /// Whether it held.
+    /// Whether it applied.
     pub held: bool,
-    /// What stood against it, or what it matched.
+    /// What it matched, or why it did not apply.
     pub why: String,
 }
 
-/// An output that was cut. Characters.
+/// A shortened output, in characters.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cut {
     /// The client's `tool_use_id`.
@@ -133,7 +133,7 @@ pub struct Cut {
     pub before: u64,
     /// After.
     pub after: u64,
-    /// Where the whole lies.
+    /// The path of the complete output.
     pub path: String,
 }
 
@@ -144,22 +144,22 @@ pub struct SealedAs {
     pub job: String,
     /// The version.
     pub version: u64,
-    /// Words before and after; `None` where the verb that sealed did not say.
+    /// Words before and after; `None` if the verb that sealed did not report them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub words: Option<(u64, u64)>,
-    /// The guard sealed without the agent.
+    /// Whether the guard sealed without the agent.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub by_guard: bool,
 }
 
-/// Where a boundary stands.
+/// The step of a boundary.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Crossed {
     /// Its token.
     pub token: String,
     /// The step.
     pub step: Step,
-    /// Who carries it out.
+    /// Who performs it.
     pub carrier: Carrier,
     /// The job.
     pub job: String,

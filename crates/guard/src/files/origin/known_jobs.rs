@@ -1,5 +1,5 @@
-//! Which jobs are this machine's when the state says nothing of it yet: those of an earlier
-//! version of the guard, and of a project that was moved or has a second working tree.
+//! Finds the jobs of this machine when the state has no record yet. This happens after an update of
+//! the guard, in a moved project, and in a second working tree.
 #![allow(clippy::disallowed_methods, reason = "store owns the file system")]
 
 use std::collections::BTreeSet;
@@ -15,24 +15,24 @@ use crate::boundary::Token;
 use crate::files::{job_files, repository};
 use crate::session::Session;
 use base::atomic;
-use base::paths::{Places, safe_name};
+use base::paths::{Places, is_safe_name};
 
-/// What tells a folder from every other one, under whatever path: the file system, its
-/// number there, and when it was made. A number alone is given again once it is free.
+/// Identifies a folder under any path: file system, inode and creation time. An inode alone may be
+/// reused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 struct Folder(u64, u64, u64);
 
-/// What a state belongs to.
+/// The project that a state belongs to.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 struct Project {
     /// The project's folder.
     root: Option<Folder>,
-    /// What all working trees of its repository share.
+    /// The folder that all working trees of its repository share.
     repository: Option<Folder>,
 }
 
-/// A folder's identity; `None` where the system does not tell when it was made.
+/// A folder's identity; `None` if the system does not report creation times.
 fn identify(path: &Path) -> Option<Folder> {
     let meta = fs::metadata(path).ok().filter(fs::Metadata::is_dir)?;
     let made = meta.created().ok()?.duration_since(UNIX_EPOCH).ok()?;
@@ -41,7 +41,7 @@ fn identify(path: &Path) -> Option<Folder> {
 
 fn project(places: &Places) -> Project {
     let repository = repository::find(&places.project);
-    // The repository of a folder further up is another project's.
+    // A repository of a parent folder belongs to another project.
     let own = repository.filter(|r| repository::worktree(&r.own) == places.project);
     Project {
         root: identify(&places.project),
@@ -53,12 +53,12 @@ fn project_file(state: &Path) -> PathBuf {
     state.join("own").join(".project")
 }
 
-/// Sets the record up where there is none: once for each project.
+/// Creates the records once for each project.
 pub(super) fn prepare(places: &Places) {
     if project_file(&places.state).exists() || !places.state.is_dir() {
         return;
     }
-    // Where nothing can be kept, the next call tries again.
+    // If nothing can be written, the next call tries again.
     let Ok(_held) = super::hold(places) else { return };
     let project = project(places);
     for job in earlier(places) {
@@ -83,8 +83,8 @@ pub(super) fn prepare(places: &Places) {
     }
 }
 
-/// Takes over what another working tree of the same repository knows of these jobs. Their
-/// notes may be others here: then they count as changed.
+/// Copies what another working tree of the same repository knows about these jobs. Jobs with other
+/// notes here count as changed.
 pub fn recognize(places: &Places, jobs: &[String]) {
     super::known_jobs::prepare(places);
     let Some(repository) = project(places).repository else { return };
@@ -94,7 +94,7 @@ pub fn recognize(places: &Places, jobs: &[String]) {
     }
 }
 
-/// The states of other projects of which this holds.
+/// The states of other projects that match.
 fn states(places: &Places, holds: impl Fn(&Project) -> bool) -> Vec<PathBuf> {
     let all = places.state.parent().and_then(|states| fs::read_dir(states).ok());
     let others = all.into_iter().flatten().flatten().map(|entry| entry.path());
@@ -112,7 +112,7 @@ fn copy(places: &Places, state: &Path, wanted: impl Fn(&str) -> bool) {
     for entry in fs::read_dir(state.join("own")).into_iter().flatten().flatten() {
         let name = entry.file_name();
         let Some(job) = name.to_str().and_then(|name| name.strip_suffix(".json")) else { continue };
-        if !safe_name(job) || !wanted(job) || load(places, job).is_some() {
+        if !is_safe_name(job) || !wanted(job) || load(places, job).is_some() {
             continue;
         }
         if let Ok(Some(bytes)) = atomic::read_record(&entry.path()) {
@@ -121,8 +121,8 @@ fn copy(places: &Places, state: &Path, wanted: impl Fn(&str) -> bool) {
     }
 }
 
-/// Jobs that the state of an earlier version names: in its sessions, boundaries, claims and
-/// copies of sealed versions.
+/// Jobs that the state of an earlier version names: in sessions, boundaries, claims and copies of
+/// sealed versions.
 fn earlier(places: &Places) -> BTreeSet<String> {
     let files = |folder: &str| {
         let all = fs::read_dir(places.state.join(folder)).into_iter().flatten().flatten();
@@ -141,7 +141,7 @@ fn earlier(places: &Places) -> BTreeSet<String> {
         .filter_map(|path| Some(serde_json::from_slice::<Token>(&json(&path)?).ok()?.job));
     let named = files("claims").into_iter().chain(files("sealed"));
     let all = sessions.chain(tokens).chain(named.filter_map(|path| name(&path)));
-    all.map(|job| job_files::name_now(places, &job)).filter(|job| safe_name(job)).collect()
+    all.map(|job| job_files::current_name(places, &job)).filter(|job| is_safe_name(job)).collect()
 }
 
 #[cfg(test)]

@@ -17,14 +17,14 @@ impl World {
     }
 
     fn places(&self, project: &str) -> Places {
-        let env = Env::of([("HOME", self.dir.path().to_str().unwrap())]);
-        let places = Places::of(&env, &self.dir.path().join(project)).unwrap();
+        let env = Env::from_pairs([("HOME", self.dir.path().to_str().unwrap())]);
+        let places = Places::for_project(&env, &self.dir.path().join(project)).unwrap();
         places.ensure_state().unwrap();
         places
     }
 }
 
-/// As a checkout or an editor writes it.
+/// Writes a job's file like a checkout or an editor.
 fn lay(places: &Places, job: &str, text: &str) {
     fs::create_dir_all(places.top().join("jobs").join(job)).unwrap();
     fs::write(places.compaction(job), text).unwrap();
@@ -35,9 +35,9 @@ fn a_job_of_the_checkout_has_no_effect_until_it_is_accepted() {
     let world = World::new();
     let places = world.places("app");
     lay(&places, "theirs", "notes");
-    made(&places, "mine").unwrap();
+    record_created(&places, "mine").unwrap();
     lay(&places, "mine", "notes");
-    written(&places, "mine").unwrap();
+    after_write(&places, "mine").unwrap();
     assert_eq!((origin(&places, "theirs"), origin(&places, "mine")), (Origin::Found, Origin::Own));
     assert_eq!((jobs::all(&places), found(&places)), (vec!["mine".into()], vec!["theirs".into()]));
     accept(&places, "theirs").unwrap();
@@ -52,18 +52,18 @@ fn a_job_of_the_checkout_has_no_effect_until_it_is_accepted() {
 fn what_something_else_wrote_stays_known_until_the_user_accepts_it() {
     let world = World::new();
     let places = world.places("app");
-    made(&places, "j").unwrap();
+    record_created(&places, "j").unwrap();
     jobs::lock(&places, "j").unwrap();
     jobs::write_live(&places, "j", "one").unwrap();
-    assert!(!look(&places, "j").unwrap());
+    assert!(!check_changed(&places, "j").unwrap());
     lay(&places, "j", "by a pull");
     jobs::write_live(&places, "j", "by a pull, and two").unwrap();
     assert_eq!(origin(&places, "j"), Origin::Changed);
-    assert!(!look(&places, "j").unwrap(), "it is known");
+    assert!(!check_changed(&places, "j").unwrap(), "it is known");
     accept(&places, "j").unwrap();
     assert_eq!(origin(&places, "j"), Origin::Own);
     fs::write(places.job("j").join("job.json"), r#"{"coaching":{"*":"do it"}}"#).unwrap();
-    assert!(look(&places, "j").unwrap(), "coaching is told to the agent");
+    assert!(check_changed(&places, "j").unwrap(), "coaching is told to the agent");
 }
 
 #[test]
@@ -72,12 +72,12 @@ fn the_users_words_are_those_that_the_state_has() {
     let places = world.places("app");
     let at = "2026-01-01T00:00:00Z".parse().unwrap();
     let prompt = |text: &str| Prompt { at, session: "s".into(), text: text.into() };
-    made(&places, "j").unwrap();
+    record_created(&places, "j").unwrap();
     for text in ["one", "two", "three"] {
-        prompted(&places, "j", &prompt(text)).unwrap();
+        record_prompt(&places, "j", &prompt(text)).unwrap();
     }
     assert_eq!(prompts(&places, "j"), Some((prompt("one"), prompt("three"))));
-    prompted(&places, "unknown", &prompt("x")).unwrap();
+    record_prompt(&places, "unknown", &prompt("x")).unwrap();
     assert_eq!(prompts(&places, "unknown"), None);
     rename(&places, "j", "named").unwrap();
     assert_eq!((origin(&places, "named"), load(&places, "j")), (Origin::Own, None));
@@ -103,16 +103,16 @@ fn jobs_of_an_earlier_version_are_own() {
 fn a_moved_project_keeps_its_jobs_and_a_copy_has_none() {
     let world = World::new();
     let places = world.places("app");
-    made(&places, "j").unwrap();
+    record_created(&places, "j").unwrap();
     lay(&places, "j", "notes");
-    written(&places, "j").unwrap();
+    after_write(&places, "j").unwrap();
     let copied = world.dir.path().join("copy");
     let done =
         std::process::Command::new("cp").arg("-r").arg(&places.project).arg(&copied).status();
     assert!(done.unwrap().success());
     assert_eq!(origin(&world.places("copy"), "j"), Origin::Found);
     fs::rename(&places.project, world.dir.path().join("moved")).unwrap();
-    // Some file systems do not tell when a folder was made; there the user is asked.
+    // Some file systems do not report creation times. There the user is asked.
     let tells = fs::metadata(world.dir.path()).unwrap().created().is_ok();
     let wanted = if tells { Origin::Own } else { Origin::Found };
     assert_eq!(origin(&world.places("moved"), "j"), wanted);
@@ -134,15 +134,15 @@ fn a_second_working_tree_knows_the_first_ones_jobs() {
         .unwrap();
     fs::write(tree.join(".git"), format!("gitdir: {}\n", git.join("worktrees/wt").display()))
         .unwrap();
-    made(&places, "j").unwrap();
+    record_created(&places, "j").unwrap();
     lay(&places, "j", "notes");
-    written(&places, "j").unwrap();
+    after_write(&places, "j").unwrap();
     let second = world.places("wt");
     lay(&second, "j", "other notes");
     lay(&second, "k", "notes");
     assert_eq!(origin(&second, "j"), Origin::Found, "not looked for yet");
     recognize(&second, &found(&second));
-    look(&second, "j").unwrap();
+    check_changed(&second, "j").unwrap();
     if fs::metadata(&git).unwrap().created().is_ok() {
         assert_eq!(origin(&second, "j"), Origin::Changed, "the branch has other notes");
     }

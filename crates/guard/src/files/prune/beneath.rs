@@ -1,4 +1,4 @@
-//! Removes below a folder without following links: a link is removed, what it names stays.
+//! Removes files below a folder without following links. A link is removed, and its target stays.
 
 use std::ffi::OsStr;
 use std::io;
@@ -9,12 +9,9 @@ use std::path::{Component, Path};
 use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, openat, statat, unlinkat};
 use rustix::io::Errno;
 
-/// Removes a file, a link, or a folder with all that is in it. `path` lies below `root`, and no
-/// folder between them is a link. What is gone already is no error.
-///
-/// # Errors
-/// What the system says; `NotADirectory` where a folder on the way is a link; `InvalidInput` for
-/// a path that is not below `root`.
+/// Removes a file, a link, or a folder with its content. A missing path is no error. Fails with
+/// `NotADirectory` if a folder between `root` and `path` is a link, and with `InvalidInput` if
+/// `path` is not below `root`.
 pub fn remove_beneath(root: &Path, path: &Path) -> io::Result<()> {
     let outside = || io::Error::new(io::ErrorKind::InvalidInput, "it does not lie there");
     let below = path.strip_prefix(root).map_err(|_| outside())?;
@@ -52,7 +49,7 @@ fn remove(above: BorrowedFd, name: &OsStr) -> Result<(), Errno> {
         let entry = entry?;
         let name = OsStr::from_bytes(entry.file_name().to_bytes());
         if name != "." && name != ".." {
-            // What can't be removed keeps nothing else.
+            // A file that cannot be removed does not stop the others.
             result = result.and(match remove(folder.as_fd(), name) {
                 Err(Errno::NOENT) => Ok(()),
                 other => other,

@@ -12,21 +12,21 @@ use rustix::process::{Pid, test_kill_process};
 use base::clock::Time;
 use base::{atomic, beneath};
 
-/// Seconds after which a temporary file counts as left: a program in a sandbox has a process
-/// id that means nothing here, but it renames its file within this time.
+/// Seconds until a temporary file counts as left. A process id from a sandbox means nothing here,
+/// but such a program renames its file within this time.
 const LEFT: i64 = 60;
 
-/// The temporary files in a folder whose programs are gone; none where the folder is a link.
+/// The temporary files in a folder whose programs are gone; empty if the folder is a link.
 pub fn leftovers(folder: &Path, now: Time) -> Vec<PathBuf> {
     if !fs::symlink_metadata(folder).is_ok_and(|meta| meta.is_dir()) {
         return Vec::new();
     }
-    // Some of the folders lie in a checkout.
+    // Some of the folders are in a checkout.
     let all = beneath::list(folder, usize::MAX).unwrap_or_default();
     let named = all.into_iter().filter(|(name, kind)| {
         *kind == FileType::RegularFile && writer(name).is_some_and(|pid| !exists(pid))
     });
-    // The time of the last change at all: that of modification can be set.
+    // Uses the change time, because the modification time can be set.
     let old = |path: &PathBuf| {
         atomic::mark(path).is_some_and(|(_, changed, ..)| {
             now.timestamp_nanos_opt().unwrap_or(0) - changed > LEFT * 1_000_000_000
@@ -35,10 +35,10 @@ pub fn leftovers(folder: &Path, now: Time) -> Vec<PathBuf> {
     named.map(|(name, _)| folder.join(name)).filter(old).collect()
 }
 
-/// Folders below the state's that are looked into: `jobs/JOB/sealed`.
+/// Depth of folders to read below the state: `jobs/JOB/sealed`.
 const DEPTH: usize = 3;
 
-/// The [`leftovers`] in a folder of state and in those below it.
+/// The [`leftovers`] in a folder of the state and the folders below it.
 pub(super) fn below(folder: &Path, now: Time) -> Vec<PathBuf> {
     let mut folders = vec![(folder.to_owned(), 0)];
     let mut found = Vec::new();
@@ -52,15 +52,12 @@ pub(super) fn below(folder: &Path, now: Time) -> Vec<PathBuf> {
     found
 }
 
-/// Removes the [`leftovers`] of a folder.
-///
-/// # Errors
-/// What the system says of the first file that can't be removed; the others are removed.
+/// Removes the [`leftovers`] of a folder. Returns the first error, after trying all files.
 pub fn remove_leftovers(folder: &Path, now: Time) -> io::Result<()> {
     leftovers(folder, now).iter().map(|path| atomic::remove(path)).fold(Ok(()), io::Result::and)
 }
 
-/// The process that a temporary file is named after; `None` for any other name.
+/// The process id in the name of a temporary file; `None` for any other name.
 fn writer(name: &str) -> Option<Pid> {
     let rest = name.strip_prefix('.')?.strip_suffix(".tmp")?;
     let (rest, attempt) = rest.rsplit_once('.')?;
@@ -75,7 +72,7 @@ fn writer(name: &str) -> Option<Pid> {
     if target.is_empty() { None } else { Pid::from_raw(pid) }
 }
 
-/// Whether a process with this id is there, whosever it is.
+/// Whether a process with this id exists, for any user.
 fn exists(pid: Pid) -> bool {
     test_kill_process(pid) != Err(Errno::SRCH)
 }
@@ -85,7 +82,7 @@ mod tests {
     use super::*;
     use chrono::TimeDelta;
 
-    /// Above the kernel's largest process id.
+    /// Larger than the kernel's largest process id.
     const GONE: &str = "4194305";
 
     #[test]

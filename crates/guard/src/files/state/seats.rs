@@ -1,4 +1,4 @@
-//! Which session a client is in, and whether it lives.
+//! Tracks which session a client is in, and whether the client is alive.
 #![allow(clippy::disallowed_methods, reason = "store owns the file system")]
 
 use std::io;
@@ -10,28 +10,25 @@ use base::atomic;
 use base::paths::Places;
 use base::process;
 
-/// Which session a client process is in: the explicit link from one session to
-/// the next across `/clear`, which keeps the process and changes the id.
+/// The session that a client process is in. It links one session to the next across `/clear`, which
+/// keeps the process and changes the id.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Seat {
     /// The process.
     pub client: Client,
     /// Its session.
     pub session: String,
-    /// The numbering of processes that its number belongs to, where the system tells.
+    /// The process id namespace, if the system reports it.
     #[serde(default)]
     pub numbering: Option<String>,
 }
 
-/// The numbering of processes this one sees: the client's sandbox has one of its own.
+/// The process id namespace of this process. The client's sandbox has its own.
 fn numbering() -> Option<String> {
     Some(std::fs::read_link("/proc/self/ns/pid").ok()?.to_str()?.to_owned())
 }
 
-/// Puts the client into `session` and returns the one it was in before.
-///
-/// # Errors
-/// What the system says.
+/// Puts the client into `session` and returns its previous session.
 pub fn take_seat(places: &Places, client: Client, session: &str) -> io::Result<Option<String>> {
     let before = seat_before(places, client, session);
     let path = places.session(&format!("client-{}", client.pid), "seat");
@@ -40,7 +37,7 @@ pub fn take_seat(places: &Places, client: Client, session: &str) -> io::Result<O
     Ok(before)
 }
 
-/// The other session that the client is in, as long as this one has not taken its seat.
+/// The session the client was in before; `None` if it is already in this one.
 pub fn seat_before(places: &Places, client: Client, session: &str) -> Option<String> {
     let before = seat_of(places, client.pid).filter(|seat| seat.client == client)?;
     (before.session != session).then_some(before.session)
@@ -51,7 +48,7 @@ fn seat_of(places: &Places, pid: u32) -> Option<Seat> {
     serde_json::from_slice(&bytes).ok()
 }
 
-/// The session a client process is in.
+/// The session that a client process is in.
 pub fn seat(places: &Places, pid: u32) -> Option<String> {
     seat_of(places, pid).map(|seat| seat.session)
 }
@@ -61,8 +58,8 @@ pub fn seated(places: &Places, pid: u32) -> bool {
     seat_of(places, pid).is_some_and(|seat| client(pid) == Some(seat.client))
 }
 
-/// Whether a client lives. From inside the client's sandbox no other process is seen:
-/// there it lives while its session has not ended.
+/// Whether a client is alive. The client's sandbox hides other processes, so there it counts as
+/// alive until its session ends.
 pub fn lives(places: &Places, who: Client) -> bool {
     let there = seat_of(places, who.pid).filter(|seat| seat.client == who);
     let Some(hidden) = there.filter(|s| s.numbering.is_some() && s.numbering != numbering()) else {
@@ -71,9 +68,9 @@ pub fn lives(places: &Places, who: Client) -> bool {
     load(places, &hidden.session).ok().flatten().is_some_and(|s| s.ended.is_none())
 }
 
-/// The client behind a process id; `None` once it is gone.
+/// The client with this process id; `None` if it is gone.
 pub fn client(pid: u32) -> Option<Client> {
-    Some(Client { pid, start: process::start(pid)? })
+    Some(Client { pid, start: process::start_time(pid)? })
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! What parallel calls append to beside a session's state.
+//! Files next to a session's state that parallel calls append to.
 #![allow(clippy::disallowed_methods, reason = "store owns the file system")]
 
 use std::io;
@@ -6,23 +6,17 @@ use std::io;
 use base::atomic;
 use base::paths::Places;
 
-/// Counts one call: a byte appended, so that twenty parallel calls count twenty.
-///
-/// # Errors
-/// What the system says.
+/// Counts one call by appending a byte, so that parallel calls are all counted.
 pub fn count_call(places: &Places, id: &str) -> io::Result<()> {
     atomic::append(&places.session(id, "calls"), b".")
 }
 
-/// Calls counted so far.
+/// The number of calls so far.
 pub fn calls(places: &Places, id: &str) -> u64 {
     std::fs::metadata(places.session(id, "calls")).map_or(0, |m| m.len())
 }
 
-/// Remembers that the session has read or edited a file.
-///
-/// # Errors
-/// What the system says.
+/// Records that the session has read or edited a file.
 pub fn remember_file(places: &Places, id: &str, path: &str) -> io::Result<()> {
     if path.contains('\n') {
         return Ok(());

@@ -1,6 +1,5 @@
-//! After a shell call: the commits it made come into the job's list and from there into the
-//! compaction file. Most calls make none, and cost a few looks at files' times; git is asked
-//! where something was committed.
+//! Adds the commits that a shell call made to the job's list and its compaction file. Most calls
+//! make none and cost a few checks of file times. Git runs only after a commit.
 
 mod take;
 
@@ -16,26 +15,26 @@ use super::event::{Event, ToolCall};
 use super::facts::Facts;
 use super::target::absolute;
 use crate::files::commits::{self, Background, Waiting, Watch};
-use crate::files::git::{self, Made};
+use crate::files::git::{self, GitCommit};
 use crate::files::neighbours;
 use crate::files::repository::{self, Mark, Repository};
-use crate::git::{Call, Change, Entry, Evidence, add, folders, ours, reports};
+use crate::git::{Call, Change, Entry, Evidence, add, find_evidence, folders, reports};
 use base::clock::Time;
 
-/// The most commits that wait for their call.
+/// The most unassigned commits to remember.
 const MOST_WAITING: usize = 64;
 
-/// The most background calls that are remembered.
+/// The most background calls to remember.
 const MOST_BACKGROUND: usize = 16;
 
-/// The most commits that are taken over at one look.
+/// The most commits to add at once.
 const MOST_TAKEN: usize = 500;
 
-/// The most reported commits that are looked up by their hash alone, a process each.
+/// The most reported commits to look up by hash. Each costs a process.
 const MOST_REPORTED: usize = 4;
 
-/// Takes over the commits that a shell call of the session made, its agents' included;
-/// `true` if that changed the job's list.
+/// Adds the commits that a shell call of this session or its subagents made. `true` if the job's
+/// list changed.
 pub fn after_call(
     facts: &Facts,
     event: &Event,
@@ -64,7 +63,7 @@ pub fn after_call(
         output: output.map(RawValue::get),
         error: call.error,
     };
-    look(facts, &around, &seen, |watch| {
+    add_commits(facts, &around, &seen, |watch| {
         watch.background.extend(background.clone());
         let over = watch.background.len().saturating_sub(MOST_BACKGROUND);
         watch.background.drain(..over);
@@ -72,11 +71,10 @@ pub fn after_call(
     })
 }
 
-/// At a turn's end: what calls in the background have committed; those that have ended
-/// (`running` are the others' commands) are forgotten after that. `true` if that changed
-/// the job's list.
+/// Adds the commits of background calls at a turn's end, and then forgets calls that are not in
+/// `running`. `true` if the job's list changed.
 pub fn at_turn_end(facts: &Facts, running: &[&str]) -> bool {
-    let known = commits::watch(&facts.places, facts.id);
+    let known = commits::load_watch(&facts.places, facts.id);
     if known.background.is_empty() {
         return false;
     }
@@ -85,14 +83,14 @@ pub fn at_turn_end(facts: &Facts, running: &[&str]) -> bool {
         around.add(folder);
     }
     let seen = Seen { command: "", began: facts.now, measured: false, output: None, error: None };
-    look(facts, &around, &seen, |watch| {
+    add_commits(facts, &around, &seen, |watch| {
         let before = watch.background.len();
         watch.background.retain(|b| running.contains(&b.command.as_str()));
         watch.background.len() != before
     })
 }
 
-/// The repositories around a call.
+/// The repositories that a call may have committed to.
 struct Around {
     repositories: BTreeSet<Repository>,
 }
@@ -111,13 +109,13 @@ impl Around {
         self.repositories.extend(repository::find(folder));
     }
 
-    /// The working trees, by what their repositories share.
+    /// The working trees, grouped by their common Git directory.
     fn trees(&self) -> BTreeMap<PathBuf, Vec<(PathBuf, Mark)>> {
         self.repositories.iter().map(|r| (r.common.clone(), r.trees())).collect()
     }
 }
 
-/// The call as the event tells it.
+/// A shell call as the event reports it.
 struct Seen<'a> {
     command: &'a str,
     began: Time,
@@ -127,7 +125,7 @@ struct Seen<'a> {
 }
 
 impl Seen<'_> {
-    /// What it printed of commits.
+    /// The lines of its output that report commits.
     fn reports(&self) -> String {
         #[derive(Default, Deserialize)]
         #[serde(default)]
@@ -146,29 +144,34 @@ impl Seen<'_> {
     }
 }
 
-/// Looks at the repositories, and takes over what is the session's. `change` is for the calls in
-/// the background and says whether it changed them.
-fn look(facts: &Facts, around: &Around, seen: &Seen, change: impl Fn(&mut Watch) -> bool) -> bool {
-    try_look(facts, around, seen, change).unwrap_or_else(|e| {
+/// Checks the repositories and adds the session's commits. `change` updates the background calls
+/// and returns whether it changed them.
+fn add_commits(
+    facts: &Facts,
+    around: &Around,
+    seen: &Seen,
+    change: impl Fn(&mut Watch) -> bool,
+) -> bool {
+    try_add_commits(facts, around, seen, change).unwrap_or_else(|e| {
         facts.fault("commits not taken over", &e);
         false
     })
 }
 
-fn try_look(
+fn try_add_commits(
     facts: &Facts,
     around: &Around,
     seen: &Seen,
     change: impl Fn(&mut Watch) -> bool,
 ) -> io::Result<bool> {
     let trees = around.trees();
-    let known = commits::watch(&facts.places, facts.id);
+    let known = commits::load_watch(&facts.places, facts.id);
     if !change(&mut known.clone()) && trees.values().all(|trees| is_still(trees, &known, seen)) {
         return Ok(false);
     }
-    let _held = commits::hold(&facts.places, facts.id)?;
-    // Another hook of this session may have looked in the meantime.
-    let mut watch = commits::watch(&facts.places, facts.id);
+    let _held = commits::lock_watch(&facts.places, facts.id)?;
+    // Another hook of this session may have checked in the meantime.
+    let mut watch = commits::load_watch(&facts.places, facts.id);
     let mut changes = Vec::new();
     let mut failed = Ok(());
     for (common, trees) in &trees {
@@ -179,7 +182,7 @@ fn try_look(
             Ok(found) => changes.extend(found),
             Err(e) => failed = Err(e),
         }
-        // Where git failed it is not asked at each call again.
+        // Saved even if Git failed, so that not every call runs Git again.
         watch.trees.extend(trees.iter().cloned());
         watch.looked = Some(facts.now);
     }
@@ -188,13 +191,14 @@ fn try_look(
     change(&mut watch);
     let result = take::take(facts, changes);
     if watch != known {
-        commits::keep(&facts.places, facts.id, &watch)?;
+        commits::save_watch(&facts.places, facts.id, &watch)?;
     }
     failed.and(result)
 }
 
-/// Whether nothing was committed in these trees since the last look, or before the call where
-/// there was none; and no look fell into the call, which may have seen what was the call's.
+/// Whether nothing was committed in these trees since the last check, or since the call began if
+/// there was none. A check during the call does not count, because it may already have seen the
+/// call's commits.
 fn is_still(trees: &[(PathBuf, Mark)], watch: &Watch, seen: &Seen) -> bool {
     let still = |(own, mark): &(PathBuf, Mark)| match watch.trees.get(own) {
         Some(known) => known == mark,
@@ -204,7 +208,7 @@ fn is_still(trees: &[(PathBuf, Mark)], watch: &Watch, seen: &Seen) -> bool {
     !within && trees.iter().all(still)
 }
 
-/// What a look at a repository makes of the job's list.
+/// Finds the changes of one repository for the job's list.
 fn of_repository(
     facts: &Facts,
     common: &Path,
@@ -229,16 +233,18 @@ fn of_repository(
             .chain(background)
             .collect();
     let earliest = calls.iter().map(|(_, call)| call.earliest()).min().unwrap_or_default();
-    let mut found = git::since(common, &heads, earliest)?;
+    let mut found = git::commits_since(common, &heads, earliest)?;
     let reported = reports(&output).take(MOST_REPORTED);
     let missing: Vec<&str> =
         reported.filter(|short| found.iter().all(|made| !made.hash.starts_with(short))).collect();
-    // Of another time, or of another repository.
-    found.extend(missing.iter().flat_map(|short| git::named(common, short).unwrap_or_default()));
+    // These are from another time or another repository.
+    found.extend(
+        missing.iter().flat_map(|short| git::find_commit(common, short).unwrap_or_default()),
+    );
 
     let entries = commits::list(&facts.places, &facts.session.job).unwrap_or_default();
     let others = OnceCell::new();
-    let mut taken: Vec<(Made, bool)> = Vec::new();
+    let mut taken: Vec<(GitCommit, bool)> = Vec::new();
     for made in found {
         if entries.iter().any(|entry| entry.hash == made.hash) {
             continue;
@@ -254,7 +260,7 @@ fn of_repository(
         };
         let mut running =
             calls.iter().filter(|(began, _)| first.is_none_or(|first| *began <= first));
-        match running.find_map(|(_, call)| ours(&made.hash, made.at, call, rival)) {
+        match running.find_map(|(_, call)| find_evidence(&made.hash, made.at, call, rival)) {
             Some(evidence) => taken.push((made, evidence == Evidence::Shown)),
             None if first.is_none() => {
                 watch.waiting.push(Waiting { hash: made.hash, seen: facts.now });
@@ -271,7 +277,7 @@ fn of_repository(
     let hashes: Vec<(&str, bool)> = taken.iter().map(|(made, sure)| (&*made.hash, *sure)).collect();
     let claimed = commits::claim(&facts.places, common, facts.id, &hashes)?;
     let tree = tree_of(trees, watch).display().to_string();
-    let entry = |made: &Made| Entry {
+    let entry = |made: &GitCommit| Entry {
         hash: made.hash.clone(),
         subject: made.subject.clone(),
         body: made.body.clone(),
@@ -282,7 +288,7 @@ fn of_repository(
     };
     let new = taken.iter().filter(|(made, _)| claimed.contains(&&*made.hash));
     let mut changes: Vec<Change> = new.map(|(made, _)| add(entry(made))).collect();
-    // What was made counts without it: nobody looks for that a second time.
+    // New commits count even if this fails, because they are not looked up again.
     changes.extend(dropped(common, &heads, &entries).unwrap_or_else(|e| {
         facts.fault("dropped commits not looked up", &e);
         Vec::new()
@@ -290,8 +296,8 @@ fn of_repository(
     Ok(changes)
 }
 
-/// Commits of the list that nothing reaches any more, by a rebase or a reset, and those that are
-/// reached again.
+/// Finds listed commits that became unreachable by a rebase or reset, and those that are reachable
+/// again.
 fn dropped(common: &Path, heads: &[String], entries: &[Entry]) -> io::Result<Vec<Change>> {
     let trees: BTreeSet<&str> = entries.iter().map(|entry| &*entry.worktree).collect();
     let is_here =
@@ -302,10 +308,11 @@ fn dropped(common: &Path, heads: &[String], entries: &[Entry]) -> io::Result<Vec
         return Ok(Vec::new());
     }
     let known: Vec<&str> = here.iter().map(|entry| &*entry.hash).collect();
-    let lost = git::lost(common, heads, &known)?;
+    let lost = git::unreachable_commits(common, heads, &known)?;
     let gone: Vec<&str> = here.iter().filter(|e| e.gone).map(|e| &*e.hash).collect();
-    // What git removed for good is in reach of nothing, either.
-    let there = if gone.is_empty() { BTreeSet::new() } else { git::present(common, &gone)? };
+    // Git may have deleted a commit for good. Then it is not reachable either.
+    let there =
+        if gone.is_empty() { BTreeSet::new() } else { git::existing_commits(common, &gone)? };
     let change = |entry: &&Entry| match (entry.gone, lost.contains(&entry.hash)) {
         (false, true) => Some(Change::Drop(entry.hash.clone())),
         (true, false) if there.contains(&entry.hash) => Some(Change::Restore(entry.hash.clone())),
@@ -314,7 +321,7 @@ fn dropped(common: &Path, heads: &[String], entries: &[Entry]) -> io::Result<Vec
     Ok(here.iter().filter_map(change).collect())
 }
 
-/// The working tree in which something was committed since the last look.
+/// The working tree with a commit since the last check.
 fn tree_of(trees: &[(PathBuf, Mark)], watch: &Watch) -> PathBuf {
     let moved = trees.iter().filter(|(own, mark)| watch.trees.get(own) != Some(mark));
     let last = moved.max_by_key(|(_, mark)| mark.modified).or(trees.first());

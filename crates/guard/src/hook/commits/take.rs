@@ -1,4 +1,4 @@
-//! The commits that are the session's own: into the job's list, and from there into its file.
+//! Writes the session's commits into the job's list and its compaction file.
 
 use std::io;
 
@@ -9,8 +9,7 @@ use crate::git::Change;
 use crate::hook::facts::Facts;
 use base::log;
 
-/// Brings what was made and what was dropped into the job's list and its file; `true` if that
-/// changed the list.
+/// Applies new and dropped commits to the job's list and file. `true` if the list changed.
 pub(super) fn take(facts: &Facts, changes: Vec<Change>) -> io::Result<bool> {
     let count = |which: fn(&Change) -> bool| changes.iter().filter(|c| which(c)).count();
     let details = json!({

@@ -1,4 +1,4 @@
-//! The stance that both gauges ask for, and what caps it.
+//! The tier that both gauges ask for, and what caps it.
 
 use super::{Context, Facts};
 use crate::files::jobs;
@@ -9,36 +9,37 @@ use crate::policy::stance::{self, Cap, Readings, Stance};
 use crate::session::First;
 use sessions::gauge::Reading;
 
-/// How long a note that could not be written keeps the blocks lifted, unless a later one can.
+/// How long blocks stay lifted after a note could not be written. A later successful write ends
+/// this early.
 const UNWRITTEN: chrono::Duration = chrono::Duration::minutes(10);
 
-/// Where a session stands.
+/// The current state of a session.
 pub struct View {
     /// The context's gauge.
     pub context: Option<Context>,
     /// Both gauges.
     pub readings: Readings,
-    /// The ramp that holds.
+    /// The ramp in effect.
     pub ramp: Ramp,
-    /// The stance.
+    /// The tier, and what caps it.
     pub stance: Stance,
 }
 
 impl View {
-    /// Bands that are blocked now.
+    /// The bands that are blocked now.
     pub fn blocked(&self) -> Vec<&'static str> {
         let tier = self.ramp.tier(self.stance.effective(&self.ramp));
         tier.map(|t| t.blocks.iter().map(|b| b.name()).collect()).unwrap_or_default()
     }
 
-    /// Whether only the notes may be changed now.
+    /// Whether only the compaction file may be changed now.
     pub fn is_at_top(&self) -> bool {
         is_at_top(&self.stance, &self.ramp)
     }
 }
 
 impl Facts<'_> {
-    /// Reads the gauges between two calls, without changing anything.
+    /// Reads the gauges between two calls, without changing state.
     pub fn view(&self) -> View {
         let context = self.context(None, 0);
         let readings = self.readings(context, self.file().map(|f| f.0));
@@ -47,7 +48,7 @@ impl Facts<'_> {
         View { context, readings, ramp, stance }
     }
 
-    /// Both gauges, for the stance.
+    /// Combines both gauges, and how much of the file this session wrote.
     pub fn readings(&self, context: Option<Context>, file: Option<Reading>) -> Readings {
         let written = file.map_or(0.0, |f| {
             f.used.saturating_sub(self.session.born_words) as f64 * 100.0 / f.limit.max(1) as f64
@@ -55,7 +56,7 @@ impl Facts<'_> {
         Readings { context: context.map(|c| c.reading), file, written }
     }
 
-    /// The stance by both gauges and what caps it.
+    /// The tier by both gauges, with what caps it.
     pub fn stance(&self, ramp: &Ramp, readings: &Readings) -> Stance {
         let min_written = self.settings.file.min_written;
         let stance =
@@ -64,7 +65,7 @@ impl Facts<'_> {
         stance
     }
 
-    /// Why nothing may be blocked now, if so.
+    /// The reason why nothing may be blocked now, if there is one.
     pub fn cap(&self, readings: &Readings) -> Option<Cap> {
         let calls = || state::calls(&self.places, self.id);
         if self.session.overridden(self.now, calls) {
@@ -76,7 +77,7 @@ impl Facts<'_> {
         self.cap_behind_shadow(readings)
     }
 
-    /// Why the session's compaction file cannot be written now, if so. Blocking would leave
+    /// Why the session's compaction file cannot be written now, if so. Blocking would then leave
     /// the agent without a way out.
     pub fn not_writable(&self) -> Option<String> {
         if let Some((at, why)) = &self.session.unwritten
@@ -84,11 +85,11 @@ impl Facts<'_> {
         {
             return Some(why.clone());
         }
-        let job = jobs::name_now(&self.places, &self.session.job);
+        let job = jobs::current_name(&self.places, &self.session.job);
         jobs::check_writable(&self.places, &job).err().map(|e| e.to_string())
     }
 
-    /// Why nothing could be blocked even without the override and shadow mode.
+    /// The reason why nothing could be blocked even without the override and shadow mode.
     pub fn cap_behind_shadow(&self, readings: &Readings) -> Option<Cap> {
         let calls = || state::calls(&self.places, self.id);
         if self.headless_only_coached() {
@@ -108,7 +109,8 @@ impl Facts<'_> {
         if let Some(why) = self.not_writable() {
             return Some(Cap::NotWritable(why));
         }
-        // Our verbs reach the agent as text: what that can't name it can't run.
+        // The agent runs our verbs as text, so they need a program and a project path that text can
+        // name.
         if self.places.project.to_str().is_none() || self.env.program().is_none() {
             return Some(Cap::Lifted("no command can name this program and project".to_owned()));
         }
@@ -120,8 +122,8 @@ impl Facts<'_> {
     }
 }
 
-/// Whether a valid seal waits for its boundary, and one can still be had.
+/// Whether a valid seal waits for its boundary, and nothing prevents one.
 pub fn sealed(facts: &Facts, readings: &Readings) -> bool {
     let Some(token) = facts.token() else { return false };
-    token.holds(facts.id) && matches!(facts.cap(readings), None | Some(Cap::Grace))
+    token.awaits_carrier(facts.id) && matches!(facts.cap(readings), None | Some(Cap::Grace))
 }

@@ -1,4 +1,4 @@
-//! How full the context and the compaction file are.
+//! Measures the context usage and the size of the compaction file.
 
 use std::path::Path;
 
@@ -17,26 +17,26 @@ use base::{atomic, tail};
 use sessions::fill::{Fill, Gatherer};
 use sessions::gauge::{self, Reading, Source, Window, WindowFacts, WindowSource};
 
-/// Bytes of the compaction file that are counted, far more than it may hold; what is longer
-/// is taken to go on as it began, since a call can't wait for it.
+/// How many bytes of the compaction file are counted, far more than it may hold. Words of a longer
+/// file are extrapolated, because a call cannot wait for it.
 const COUNTED: u64 = 256 * 1024;
 
-/// The context's gauge with how its window became known.
+/// The context usage, with the sources of its window and limit.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Context {
     /// The reading.
     pub reading: Reading,
-    /// What the response before it used, where the transcript tells.
+    /// Tokens of the response before it, if the transcript has one.
     pub before: Option<u64>,
-    /// The window.
+    /// The model's window.
     pub window: Window,
-    /// Some source named the model, known to us or not.
+    /// Whether some source named the model, even an unknown one.
     pub model_named: bool,
-    /// The window as the client itself reported it with this reading.
+    /// The window that the client reported with this reading.
     pub reported: Option<u64>,
-    /// What decided the limit.
+    /// The source of the limit.
     pub limit_source: LimitSource,
-    /// The limit as the client itself reported it with this reading.
+    /// The limit that the client reported with this reading.
     pub reported_limit: Option<ClientLimit>,
 }
 
@@ -56,35 +56,35 @@ impl Facts<'_> {
         let (name, used) = if let Some((name, reading)) = known {
             (Some(name), reading.used)
         } else {
-            let fill = self.fill();
+            let fill = self.transcript_usage();
             let seen = fill.and_then(|f| f.model.as_deref());
             (self.session.model.as_deref().or(seen), fill.map_or(0, |f| f.measured))
         };
         Model { name, window: self.window(name, None, used).tokens }
     }
 
-    /// The ramp for a limit, moved by the session's base.
+    /// The ramp for a limit, shifted by what filled the context from the start.
     pub fn ramp(&self, limit: u64) -> Ramp {
         self.settings.ramp(limit).shifted(self.session.base_percent(limit))
     }
 
-    /// The context's gauge: the mod's snapshot of this very call, else the
-    /// transcript's last response and an estimate of what came since
-    /// (`new_bytes`: results that this event itself brings).
+    /// Measures the context usage. Prefers the plugin module's snapshot of this call. Otherwise
+    /// takes the transcript's last response and estimates what came since. `new_bytes`: size of the
+    /// results that this event adds.
     pub fn context(&self, call: Option<&str>, new_bytes: u64) -> Option<Context> {
-        // Right after a compaction the client has no figure; the transcript has.
+        // Right after a compaction the client reports no figure, but the transcript has one.
         let sane = |s: &Snapshot| s.tokens.is_some_and(|tokens| tokens <= gauge::LARGEST);
         let snapshot = call.and_then(|id| self.snapshot(id)).filter(sane);
         if let Some(Snapshot { tokens, window: reported, output, model, limit }) = snapshot {
             let used = tokens?.saturating_add(output.unwrap_or(0).min(gauge::LARGEST));
             let model = model.or_else(|| self.session.model.clone());
-            let model = model.or_else(|| self.fill().and_then(|f| f.model.clone()));
+            let model = model.or_else(|| self.transcript_usage().and_then(|f| f.model.clone()));
             let window = self.window(model.as_deref(), reported, used);
             let context = self.reading(used, window, limit, Source::Mod, self.now);
             return Some(Context { reported, model_named: model.is_some(), ..context });
         }
-        let mut fill = self.fill().cloned().unwrap_or_default();
-        // A reading from the future would be later than every row to come.
+        let mut fill = self.transcript_usage().cloned().unwrap_or_default();
+        // A reading from the future would count as later than every coming row.
         let reading = self.session.reading.as_ref().filter(|r| r.at <= self.now);
         let source = if fill.lags(reading) { Source::Mod } else { Source::Transcript };
         let new = (new_bytes as f64 / fill.bytes_per_token) as u64;
@@ -115,7 +115,7 @@ impl Facts<'_> {
     ) -> Context {
         let mut limits = self.limits();
         limits.client = reported_limit.or(limits.client);
-        let limit = limits.of(&window);
+        let limit = limits.for_window(&window);
         Context {
             reading: Reading { used, limit: limit.tokens, source, at },
             before: None,
@@ -127,8 +127,8 @@ impl Facts<'_> {
         }
     }
 
-    /// Everything that moves this session's limit. What the client reported counts as long as
-    /// its module reports.
+    /// Everything that moves this session's limit. The client's report counts only while its module
+    /// is alive.
     pub fn limits(&self) -> Limits {
         Limits {
             environment: self.seen.auto_compact,
@@ -137,15 +137,15 @@ impl Facts<'_> {
         }
     }
 
-    /// The window of a model, by what the client reports of it now or, of the session's
-    /// own, did before.
+    /// The window of a model. Uses what the client reports now, or reported before for the
+    /// session's own model.
     fn window(&self, model: Option<&str>, reported: Option<u64>, used: u64) -> Window {
         let own = self.session.model.as_deref().zip(model).is_none_or(|(own, model)| {
             let (own, model) = (gauge::variant(own).0, gauge::variant(model).0);
             own.starts_with(model) || model.starts_with(own)
         });
         let observed = self.session.window.filter(|w| own && w.source == WindowSource::Observed);
-        // The event that named the model names its long variant too; the transcript never does.
+        // Events name the long variant of a model. The transcript never does.
         let named = self
             .session
             .model
@@ -161,23 +161,23 @@ impl Facts<'_> {
         })
     }
 
-    /// Where the context counts as full for `model`, of which so much was used.
+    /// The limit for `model` after `used` tokens.
     pub fn limit_for(&self, model: Option<&str>, used: u64) -> u64 {
         let current = self.model().name.zip(model).is_none_or(|(now, then)| now.starts_with(then));
         let reported = self.session.reported_window.filter(|_| current);
         let mut limits = self.limits();
         limits.client = limits.client.filter(|_| current);
-        limits.of(&self.window(model, reported, used)).tokens
+        limits.for_window(&self.window(model, reported, used)).tokens
     }
 
     fn snapshot(&self, call: &str) -> Option<Snapshot> {
-        if !self.seen.mod_alive || !base::paths::safe_name(call) {
+        if !self.seen.mod_alive || !base::paths::is_safe_name(call) {
             return None;
         }
         let path = self.places.snapshots().join(format!("{call}.json"));
         let parse = |bytes: Vec<u8>| serde_json::from_slice(&bytes).ok();
         let snapshot = parse(atomic::read_record(&path).ok()??).or_else(|| {
-            // The client's write is not atomic: a torn file is read again once, then given up.
+            // The client's write is not atomic, so a torn file is read once more.
             std::thread::sleep(std::time::Duration::from_millis(1));
             parse(atomic::read_record(&path).ok()??)
         });
@@ -185,12 +185,12 @@ impl Facts<'_> {
         snapshot
     }
 
-    /// What the transcript tells, read once.
-    pub fn fill(&self) -> Option<&Fill> {
-        self.fill.get_or_init(|| self.read_fill()).as_ref()
+    /// The usage by the transcript, read once.
+    pub fn transcript_usage(&self) -> Option<&Fill> {
+        self.fill.get_or_init(|| self.read_transcript_usage()).as_ref()
     }
 
-    fn read_fill(&self) -> Option<Fill> {
+    fn read_transcript_usage(&self) -> Option<Fill> {
         let mut gatherer = if self.brief { Gatherer::brief() } else { Gatherer::default() };
         let path = self.transcript.as_deref()?;
         let read = tail::lines_backwards(path, |line| gatherer.feed(line));
@@ -201,7 +201,7 @@ impl Facts<'_> {
         gatherer.finish()
     }
 
-    /// The compaction file's gauge, and what to remember of the count.
+    /// Measures the compaction file. Also returns the word count to cache.
     pub fn file(&self) -> Option<(Reading, Counted)> {
         let path = self.places.compaction(&self.session.job);
         let meta = atomic::stat(&path)?;
@@ -219,8 +219,8 @@ impl Facts<'_> {
         Some((reading, counted))
     }
 
-    /// A transcript that can't be read is said once a session. One that is not
-    /// there before the first reading is no fault: the client writes its rows late.
+    /// Logs an unreadable transcript once a session. A missing one before the first reading is not
+    /// a fault, because the client writes its rows late.
     fn transcript_fault(&self, path: &Path, error: &std::io::Error) {
         let early = error.kind() == std::io::ErrorKind::NotFound && self.session.reading.is_none();
         let kind = if early { "no-transcript-yet" } else { "fault" };

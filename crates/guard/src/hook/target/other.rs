@@ -1,16 +1,15 @@
-//! Tools whose input we don't know: those of MCP servers, and those that bring a text to a
-//! prompt.
+//! Checks tools whose input has no known shape: MCP tools, and tools that submit prompts.
 
 use serde_json::Value;
 
 use super::{Look, absolute, parsed};
 use crate::hook::event::ToolCall;
 use crate::policy::operator;
-use base::shown::quoted;
+use base::shown::shell_quote;
 
 impl Look<'_> {
-    /// A tool whose input we don't know: paths in it may be written, commands run, and
-    /// texts brought to a prompt.
+    /// Whether the call touches operator paths or commands. Any path in its input may be written,
+    /// any command run, any text submitted.
     pub(super) fn other(&self, call: &ToolCall) -> bool {
         let foreign = call.tool.starts_with("mcp__");
         let raw = call.input.map_or("", |i| i.get());
@@ -18,15 +17,15 @@ impl Look<'_> {
             return false;
         }
         let Some(input) = parsed(call) else { return false };
-        // What a subagent is told is no command.
+        // A prompt for a subagent is not a command.
         let prompts = !matches!(call.tool, "Agent" | "Task" | "Workflow");
         let mut texts = input.as_object().into_iter().flat_map(|i| i.values());
-        if prompts && texts.any(|text| text.as_str().is_some_and(operator::typed)) {
+        if prompts && texts.any(|text| text.as_str().is_some_and(operator::types_operator_verb)) {
             return true;
         }
         let text = |key: &str| input[key].as_str().unwrap_or_default();
         if !text("skill").is_empty()
-            && operator::typed(&format!("/{} {}", text("skill"), text("args")))
+            && operator::types_operator_verb(&format!("/{} {}", text("skill"), text("args")))
         {
             return true;
         }
@@ -35,7 +34,7 @@ impl Look<'_> {
                 || (!only_reads(call.tool) && self.names(call, input.as_object())))
     }
 
-    /// Whether a command in the input would touch what is the operator's.
+    /// Whether a command in the input would touch operator paths.
     fn runs(&self, input: &Value, depth: usize) -> bool {
         let inside = |value: &Value| depth < DEPTH && self.runs(value, depth + 1);
         let map = match input {
@@ -46,10 +45,10 @@ impl Look<'_> {
         let arguments: Vec<String> = ARGUMENTS.iter().filter_map(|k| line(map.get(*k)?)).collect();
         let arguments = arguments.join(" ");
         let runs = |(key, command): (&str, String)| {
-            // Whether it is the shell's language or another one is not said of these.
+            // These keys do not tell the language, so both shell and script are checked.
             let code = || matches!(key, "script" | "code" | "program");
             self.shell_touches(&format!("{command} {arguments}"))
-                || (code() && self.shell_touches(&format!("python -c {}", quoted(&command))))
+                || (code() && self.shell_touches(&format!("python -c {}", shell_quote(&command))))
         };
         let mut commands =
             COMMANDS.into_iter().filter_map(|key| Some((key, line(map.get(key)?)?))).peekable();
@@ -60,12 +59,12 @@ impl Look<'_> {
     fn names(&self, call: &ToolCall, input: Option<&serde_json::Map<String, Value>>) -> bool {
         let Some(input) = input else { return false };
         let mut texts = Vec::new();
-        // What is run is looked at as such: a command that reads our settings names them, too.
+        // Commands are checked elsewhere: one that only reads our settings names them too.
         let runs = COMMANDS.iter().any(|key| input.contains_key(*key));
         let run = |key: &str| COMMANDS.contains(&key) || (runs && ARGUMENTS.contains(&key));
         let named = input.iter().filter(|(key, _)| !run(key));
         named.for_each(|(_, value)| strings(value, 0, &mut texts));
-        // A sentence may end in a path; a path's own first folder is there.
+        // A text with spaces counts as a path only if its first folder exists.
         let begins = |text: &str| {
             let first = text.split('/').next().unwrap_or_default();
             !first.contains(char::is_whitespace) || absolute(self.event, first).exists()
@@ -83,21 +82,21 @@ impl Look<'_> {
     }
 }
 
-/// Under these names a tool takes what it runs.
+/// Input keys that hold the command a tool runs.
 const COMMANDS: [&str; 7] = ["command", "cmd", "script", "code", "shell", "program", "argv"];
 
-/// And under these what it runs it with.
+/// Input keys that hold its arguments.
 const ARGUMENTS: [&str; 2] = ["args", "arguments"];
 
-/// How deep an input is looked at.
+/// How deep nested inputs are checked.
 const DEPTH: usize = 4;
 
-/// A command as the shell would take it: a list has a word in each of its items.
+/// The command line as a shell would get it. A list holds one word per item.
 fn line(value: &Value) -> Option<String> {
     match value {
         Value::String(text) => Some(text.clone()),
         Value::Array(list) => {
-            let words = list.iter().filter_map(Value::as_str).map(quoted);
+            let words = list.iter().filter_map(Value::as_str).map(shell_quote);
             Some(words.collect::<Vec<_>>().join(" "))
         }
         _ => None,
@@ -114,7 +113,7 @@ fn strings<'a>(value: &'a Value, depth: usize, into: &mut Vec<&'a str>) {
     }
 }
 
-/// Whether a server's tool says by its name that it only reads.
+/// Whether an MCP tool's name says that it only reads.
 fn only_reads(tool: &str) -> bool {
     let name = tool.rsplit("__").next().unwrap_or(tool);
     ["read", "get", "list", "search", "find", "view", "directory_tree", "stat"]
@@ -122,7 +121,7 @@ fn only_reads(tool: &str) -> bool {
         .any(|verb| name.starts_with(verb))
 }
 
-/// Whether a server's tool says by its name that it removes or renames.
+/// Whether an MCP tool's name says that it removes or renames.
 fn takes_away(tool: &str) -> bool {
     let name = tool.rsplit("__").next().unwrap_or(tool);
     ["delete", "remove", "move", "rename", "trash", "rm", "mv"].iter().any(|v| name.starts_with(v))

@@ -1,4 +1,4 @@
-//! What an exit may hand in, and what it may not.
+//! Tests of what an exit accepts.
 
 use super::*;
 
@@ -15,7 +15,7 @@ fn refusal(text: &str) -> String {
 fn entries_go_where_their_headings_say() {
     let text = "# The exit\n\n## forward\n<!-- a prompt -->\n- next\n- \n\n### 2. open threads:\n- a\n  - b\n\npara\n\
                 \n#### Parser\n- c\n- risk: d\n\n## Insights\n- steering:\n- none:\n- none: no loop\n\n## role summary\n";
-    // A heading nobody knows, with nothing below it, is refused all the same: it may be a typo.
+    // An unknown heading is refused even without text, because it may be a typo.
     assert!(
         refusal(text).contains("line 23: no section is called \"role summary\""),
         "{}",
@@ -39,12 +39,12 @@ fn entries_go_where_their_headings_say() {
 #[test]
 fn what_belongs_nowhere_is_named_by_its_line() {
     for (text, said) in [
-        ("\n- a\n\n## Open Threads\n- b\n", "line 2 stands under no section's heading (\"a\")"),
+        ("\n- a\n\n## Open Threads\n- b\n", "line 2 is not under a section heading (\"a\")"),
         ("## Open Threads\n- b\n\n## Ideas\n- c\n", "line 4: no section is called \"Ideas\""),
-        ("# Ideas\n- c\n", "line 2 stands under no section"),
+        ("# Ideas\n- c\n", "line 2 is not under a section"),
         ("## Git\n- abc123 a subject\n", "line 2: Git Commit Messages is written by brain-guard"),
         ("## Commits\n### more\n- x\n", "line 2: Git Commit Messages"),
-        ("---\nrisk: x\n---\n## Risks\n- y\n", "line 1 stands under no section"),
+        ("---\nrisk: x\n---\n## Risks\n- y\n", "line 1 is not under a section"),
         ("## Open Threads\r\n- a\r\n# Else\r\nx\r\n", "line 3: no section is called \"Else\""),
     ] {
         let refusal = refusal(text);
@@ -54,7 +54,7 @@ fn what_belongs_nowhere_is_named_by_its_line() {
             "{refusal}"
         );
     }
-    // The form's own heading is no fault.
+    // The form contains this heading itself.
     assert_eq!(notes("## Git Commit Messages\n"), []);
 }
 

@@ -1,35 +1,35 @@
-//! The terms of a transition: what is asked, what is true around it, what follows.
+//! Input and output types of a transition.
 
 use crate::boundary::Delivery;
 use crate::job::refusal::Taken;
 use crate::job::{Holder, Record};
 
-/// What is asked. The job a verb names is in the [`Situation`].
+/// A job verb. The job it names is in the [`Situation`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verb {
-    /// Works on the named job from now on.
+    /// Switches to the named job.
     Focus {
-        /// The session is not to be cleared for it.
+        /// Whether to keep the conversation.
         no_clear: bool,
     },
-    /// Puts the session's job aside.
+    /// Pauses the session's job.
     Pause,
-    /// Takes the named job up again.
+    /// Continues the named job.
     Resume,
     /// Closes the session's job.
     Complete,
 }
 
-/// A job as a verb finds it.
+/// The state of a job when a verb runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Seen {
     /// Its name.
     pub name: String,
-    /// Its record; `None` where the name was claimed at most, and there is no job.
+    /// Its record. `None` if the job does not exist, although its name may be claimed.
     pub record: Option<Record>,
-    /// It has a compaction file.
+    /// Whether it has a compaction file.
     pub file: bool,
-    /// Named by the guard.
+    /// Whether the guard named it.
     pub auto: bool,
     /// Who works on it.
     pub held: Held,
@@ -38,90 +38,90 @@ pub struct Seen {
 /// Who works on a job.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Held {
-    /// No session that lives.
+    /// No live session.
     Nobody,
-    /// The session that asks.
+    /// The session that runs the verb.
     Me,
-    /// Another one.
+    /// Another session.
     Other(Holder),
 }
 
-/// A boundary that the session ends in.
+/// An open boundary of the session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnderWay {
-    /// The job that crosses.
+    /// Its job.
     pub job: String,
-    /// What of it.
+    /// Which of its texts is delivered.
     pub delivery: Delivery,
-    /// The carrier was told to clear: it can't be taken back.
+    /// Whether the carrier was told to clear, so that it cannot be undone.
     pub clearing: bool,
 }
 
-/// What is true around a verb.
+/// Everything that the decision depends on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Situation {
-    /// The session that asks.
+    /// The session that runs the verb.
     pub session: String,
-    /// Its job; `None` right after it left one.
+    /// Its job. `None` right after it left one.
     pub own: Option<Seen>,
-    /// The job the verb names; for a `resume` without a name, the one that is meant.
+    /// The job that the verb names, or the one that a `resume` without a name means.
     pub named: Option<Seen>,
-    /// Why the name can't become a new job's.
+    /// Why a new job cannot have the name.
     pub taken: Option<Taken>,
-    /// The jobs there are, for who named none of them.
+    /// All existing jobs, for the message if the name is unknown.
     pub known: Vec<String>,
-    /// A person's prompt began the turn, and no other named job is in the conversation.
+    /// Whether a person's prompt started the turn and the conversation has no other named job.
     pub asked: bool,
-    /// The boundary the session ends in.
+    /// The open boundary, if there is one.
     pub under_way: Option<UnderWay>,
-    /// The version of the own job's file, if its seal is unbroken.
+    /// The version of the session's sealed file, if its seal is unbroken.
     pub sealed: Option<u64>,
-    /// The own job's Prior Summary is this session's work.
+    /// Whether this session wrote the Prior Summary of its job.
     pub summed: bool,
 }
 
-/// One thing to do; each is done whole or not at all.
+/// One atomic step.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Effect {
-    /// Makes the job, named, from the template, and holds it.
+    /// Creates the job from the template and takes it.
     Create(String),
-    /// Gives a default job its name, with all that belongs to it, and holds it.
+    /// Renames a default job, with everything that belongs to it, and takes it.
     Adopt {
         /// The default job.
         from: String,
-        /// Its name from now on.
+        /// Its new name.
         to: String,
     },
-    /// Holds the job, which is active from now on; its file is made where there is none.
+    /// Takes the job and makes it active. Creates its file if it is missing.
     Take(String),
-    /// Lets go of the job.
+    /// Releases the job.
     Leave {
         /// The job.
         job: String,
-        /// It is paused from now on.
+        /// Whether it becomes paused.
         aside: bool,
     },
-    /// Closes the job and lets go of it.
+    /// Closes and releases the job.
     Close(String),
-    /// Leaves word for the hooks: the session's own job and the boundary are theirs.
+    /// Leaves a request for the hooks, which own the session's job and the boundary.
     Ask(Ask),
 }
 
-/// What the hooks are asked for.
+/// A request for the hooks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Ask {
-    /// The session works on this job.
+    /// The session switches to this job.
     Focus {
         /// The job.
         job: String,
-        /// The default job it was.
+        /// The default job that was renamed to it.
         adopted: Option<String>,
-        /// It is new.
+        /// Whether it is new.
         created: bool,
-        /// The session is to be cleared for it.
+        /// Whether to clear the session for it.
         clear: bool,
     },
-    /// The job was put aside.
+    /// The job was paused.
     Pause {
         /// The job.
         job: String,
@@ -130,17 +130,17 @@ pub enum Ask {
     Complete {
         /// The job.
         job: String,
-        /// Version of its sealed file.
+        /// The version of its sealed file.
         version: u64,
     },
 }
 
-/// What a verb leads to.
+/// The result of a verb.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Transition {
-    /// In this order; a kill between two leaves every job whole.
+    /// The steps in order. A kill between two of them leaves every job intact.
     pub effects: Vec<Effect>,
-    /// What the boundary delivers that is asked for; `None` where none is.
+    /// What the requested boundary delivers. `None` without one.
     pub crosses: Option<Delivery>,
     /// What was done.
     pub done: Done,
@@ -149,33 +149,33 @@ pub struct Transition {
 /// What a verb did.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Done {
-    /// It was the session's job already.
+    /// The session already works on this job.
     Stays(String),
-    /// The session's default job has a name now.
+    /// The session's default job was renamed.
     Adopted {
         /// The default job.
         from: String,
-        /// Its name.
+        /// Its new name.
         to: String,
     },
     /// The job is new.
     Created(String),
-    /// The job is the session's now.
+    /// The session took the job.
     Taken {
         /// The job.
         job: String,
-        /// It was completed.
+        /// Whether it was completed before.
         reopened: bool,
-        /// This session put it aside, so its thread is still here.
+        /// Whether this session paused it, so that its work is still in the conversation.
         here: bool,
     },
-    /// The job was put aside.
+    /// The job was paused.
     Paused(String),
     /// The job is closed.
     Completed {
         /// The job.
         job: String,
-        /// Version of its sealed file.
+        /// The version of its sealed file.
         version: u64,
     },
 }

@@ -11,7 +11,7 @@ fn job(name: &str, state: State, held: Held) -> Seen {
     Seen { name, record: Some(record(state)), file: true, auto: false, held }
 }
 
-/// A name that is no job yet; the guard's own, or one that was just made up.
+/// A name without a job: a default name, or a new one.
 fn nothing(name: &str, auto: bool) -> Seen {
     Seen { name: name.to_owned(), record: None, file: false, auto, held: Held::Nobody }
 }
@@ -35,7 +35,7 @@ fn at(named: Option<Seen>) -> Situation {
     }
 }
 
-/// As [`at`], on a default job.
+/// Like [`at`], with a default job.
 fn default_at(named: Option<Seen>, asked: bool) -> Situation {
     let own = Seen { auto: true, ..job("app-20260101-1", State::Active, Held::Me) };
     Situation { own: Some(own), asked, ..at(named) }
@@ -43,7 +43,7 @@ fn default_at(named: Option<Seen>, asked: bool) -> Situation {
 
 const FOCUS: Verb = Verb::Focus { no_clear: false };
 
-/// The effects in short: what is done to which job.
+/// Summarizes the effects.
 fn short(moved: &Transition) -> String {
     let one = |effect: &Effect| match effect {
         Effect::Create(job) => format!("create {job}"),
@@ -77,7 +77,7 @@ fn every_way_that_is_open() {
     let idle = |named| Situation { own: Some(nothing("app-20260101-2", true)), ..asked(named) };
     let left = |named| Situation { own: None, ..asked(named) };
     let table = vec![
-        // A named job is left for another one.
+        // The session leaves a named job for another one.
         (FOCUS, at(active(Held::Nobody)), "take b, pause a, ask to clear for b", reload),
         (FOCUS, asked(active(Held::Me)), "take b, pause a, ask to clear for b", reload),
         (FOCUS, at(paused(Some("s"))), "take b, pause a, ask to clear for b", reload),
@@ -92,7 +92,7 @@ fn every_way_that_is_open() {
         (FOCUS, asked(new()), "create b, pause a, ask to clear for b", template),
         (no_clear, at(active(Held::Nobody)), "take b, pause a, ask for b", None),
         (no_clear, at(new()), "create b, pause a, ask for b", None),
-        // A default one is adopted where a person asked, else left.
+        // A default job is renamed if a person asked, otherwise left.
         (FOCUS, default_at(new(), true), "adopt app-20260101-1 as b, ask for b", None),
         (
             FOCUS,
@@ -109,11 +109,11 @@ fn every_way_that_is_open() {
         (FOCUS, idle(new()), "create b, ask for b", None),
         (FOCUS, left(new()), "create b, ask to clear for b", template),
         (FOCUS, left(paused(None)), "take b, ask to clear for b", reload),
-        // Where it works already.
+        // The session already works on the job.
         (FOCUS, at(Some(job("a", State::Active, Held::Me))), "", None),
         (Verb::Resume, at(Some(job("a", State::Active, Held::Me))), "", None),
         (FOCUS, idle(Some(nothing("app-20260101-2", true))), "", None),
-        // The thread of what this session paused is still here.
+        // The session paused this job, so its work is still in the conversation.
         (Verb::Resume, left(paused(Some("s"))), "take b, ask for b", None),
         (Verb::Resume, left(paused(Some("t"))), "take b, ask to clear for b", reload),
         (Verb::Resume, at(active(Held::Nobody)), "take b, pause a, ask to clear for b", reload),
@@ -156,11 +156,11 @@ fn every_refusal_names_a_way_out() {
     phased.summed = false;
     let clearing = Delivery::Sealed;
     let table = vec![
-        (FOCUS, at(held("b")), "this one stays on a. `brain-guard job pause`"),
+        (FOCUS, at(held("b")), "keeps the job a. To free the job, run `brain-guard job pause`"),
         (Verb::Resume, at(held("b")), "works on the job b"),
         (FOCUS, twin, "`brain-guard job focus b`"),
         (FOCUS, claimed, "choose another one"),
-        (Verb::Resume, at(new), "there are: a; `brain-guard job focus B` would"),
+        (Verb::Resume, at(new), "jobs: a; `brain-guard job focus B` starts it"),
         (Verb::Resume, at(None), "`brain-guard job list`"),
         (Verb::Pause, jobless.clone(), "`brain-guard append`"),
         (Verb::Complete, jobless.clone(), "`brain-guard append`"),
@@ -179,7 +179,7 @@ fn every_refusal_names_a_way_out() {
         let refusal = transition(verb, &situation).unwrap_err().to_string();
         assert!(refusal.contains(said), "{verb:?} {situation:?}: {refusal}");
     }
-    // A seal that waits to cross is what a completion needs, and gives way to it.
+    // A completion needs a waiting seal and replaces it.
     assert!(transition(Verb::Complete, &under_way(Delivery::Sealed, false)).is_ok());
     assert!(transition(FOCUS, &under_way(Delivery::Reload, false)).is_ok());
 }

@@ -1,4 +1,4 @@
-//! What the client's command line says of its limit.
+//! Reads the limit from the client's command line.
 
 use std::path::{Path, PathBuf};
 
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Flag, LayerSettings};
 
-/// The arguments that move the limit. Nothing else is taken from the command line.
+/// The arguments that change the limit. Nothing else of the command line is kept.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Launch {
@@ -16,19 +16,19 @@ pub struct Launch {
     pub settings: Option<LaunchSettings>,
 }
 
-/// What `--settings` names.
+/// The value of `--settings`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum LaunchSettings {
     /// A file.
     File(PathBuf),
-    /// What the JSON in its place says of auto-compact.
+    /// The auto-compact keys of inline JSON.
     Inline(LayerSettings),
 }
 
 impl Launch {
-    /// Parses the arguments of a client that was started in `folder`. Later ones win, as in
-    /// the client.
+    /// Parses the arguments of a client that was started in `folder`. As in the client, later
+    /// ones win.
     pub fn parse(arguments: &[String], folder: &Path, model: Option<&str>) -> Self {
         let value = |name: &str| {
             let with = arguments.iter().enumerate().rev().find_map(|(at, word)| {

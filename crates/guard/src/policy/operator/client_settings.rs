@@ -1,17 +1,17 @@
-//! The client's own settings: what in them has the client run us.
+//! The client's own settings: the entries that make the client run us.
 
 use serde_json::Value;
 
 use super::{PROGRAM, programs, switches};
-use crate::policy::shell::Simple;
+use crate::policy::shell::SimpleCommand;
 
-/// Switches of the client that hold for us, too, and the beginnings of our variables.
+/// Client switches that also turn us off, and the prefixes of our variables.
 pub const SWITCHES: [&str; 4] =
     ["disableAllHooks", "disableAllPlugins", VARIABLES[0], VARIABLES[1]];
 
 const VARIABLES: [&str; 2] = ["BRAIN_GUARD_", "CLAUDE_PLUGIN_OPTION_"];
 
-/// Names of the client's settings files and of its register of plugins.
+/// Names of the client's settings files and plugin registries.
 const FILES: [&str; 6] = [
     "settings.json",
     "settings.local.json",
@@ -21,12 +21,11 @@ const FILES: [&str; 6] = [
     ".claude.json",
 ];
 
-/// Tables whose entries for us make the client run us.
+/// Tables with entries that make the client run us.
 const TABLES: [&str; 5] =
     ["enabledPlugins", "pluginConfigs", "extraKnownMarketplaces", "plugins", "env"];
 
-/// Whether a path is of a file in which the client may be told to run us no more.
-/// `config`: the client's folder.
+/// Whether a file can stop the client from running us. `config` is the client's folder.
 pub fn is_client_settings(path: &str, config: &str) -> bool {
     let Some((folder, file)) = path.rsplit_once('/') else { return false };
     let client = folder.ends_with("/.claude") || folder.ends_with("/claude-code");
@@ -37,9 +36,9 @@ pub fn is_client_settings(path: &str, config: &str) -> bool {
             || file == ".claude.json")
 }
 
-/// Whether a change of the client's settings changes what it says of us. What can't be
-/// read as JSON says what its lines say.
-pub fn switched(before: &str, after: &str) -> bool {
+/// Whether a change of the client's settings changes an entry about us. Text that is not valid
+/// JSON is compared by its lines.
+pub fn changes_our_entries(before: &str, after: &str) -> bool {
     let parsed = |text: &str| match text.trim() {
         "" => Ok(Value::Null),
         text => serde_json::from_str::<Value>(text),
@@ -55,7 +54,7 @@ pub fn switched(before: &str, after: &str) -> bool {
     lines(before) != lines(after)
 }
 
-/// What the settings say of us, to be compared.
+/// The entries about us, for comparison.
 fn about_us(settings: &Value) -> Vec<(String, Value)> {
     let off = |key| (settings[key] == true).then(|| (String::from(key), Value::Bool(true)));
     let mut found: Vec<_> = SWITCHES[..2].iter().copied().filter_map(off).collect();
@@ -68,17 +67,17 @@ fn about_us(settings: &Value) -> Vec<(String, Value)> {
     found
 }
 
-/// Whether a text names us or a switch that holds for us. A permission for one of our verbs
-/// is neither.
+/// Whether a text names us or a switch that turns us off. A permission for one of our verbs does
+/// not count.
 pub fn names_switch(text: &str) -> bool {
     let permission = |at: usize| text[..at].ends_with("Bash(");
     SWITCHES.iter().any(|switch| text.contains(switch))
         || text.match_indices(PROGRAM).any(|(at, _)| !permission(at))
 }
 
-/// Whether a shell command changes a settings file of the client's and names a switch.
-pub fn in_shell(script: &str, acting: &[&Simple]) -> bool {
-    let arguments = |c: &&Simple| {
+/// Whether a shell command changes one of the client's settings files and names a switch.
+pub fn in_shell(script: &str, acting: &[&SimpleCommand]) -> bool {
+    let arguments = |c: &&SimpleCommand| {
         c.words.iter().skip(1).chain(&c.writes).chain(&c.input).any(|w| names_switch(w))
             || c.words.first().is_some_and(|w| programs::assigns(w) && names_switch(w))
     };
@@ -89,7 +88,7 @@ pub fn in_shell(script: &str, acting: &[&Simple]) -> bool {
         let code = c.words.first().is_some_and(|w| programs::is_interpreter(programs::name(w)));
         let named = |w: &&String| FILES.iter().any(|f| w.contains(f)) && w.contains("claude");
         let hit = |w: &String| named(&w) && (!code || switches::writes(w));
-        // A file that is named relative to where the command went.
+        // A file named relative to the folder that the command changed to.
         let here = |w: &String| FILES.contains(&w.as_str()) && script.contains(".claude");
         c.words.iter().chain(&c.writes).any(|w| hit(w) || here(w))
             || (code && c.input.iter().any(hit))
@@ -127,7 +126,7 @@ mod tests {
             r#"{"enabledPlugins": {"brain-guard@brain-guard": true}, "env": {"BRAIN_GUARD_X": "1"}}"#,
             r#"{"enabledPlugins": {"#,
         ] {
-            assert!(switched(on, after), "{after}");
+            assert!(changes_our_entries(on, after), "{after}");
         }
         for after in [
             on,
@@ -135,7 +134,7 @@ mod tests {
             r#"{"enabledPlugins": {"brain-guard@brain-guard": true},
                 "permissions": {"allow": ["Bash(brain-guard append:*)"]}, "disableAllHooks": false}"#,
         ] {
-            assert!(!switched(on, after), "{after}");
+            assert!(!changes_our_entries(on, after), "{after}");
         }
     }
 }

@@ -1,42 +1,41 @@
-//! What programs do to the files they are told: which only look, which change them.
+//! What programs do to the files in their arguments: only read them, or change them.
 
 use super::PROGRAM;
-use super::programs::{assigns, behind_xargs};
-use crate::policy::shell::Simple;
+use super::programs::{assigns, xargs_command};
+use crate::policy::shell::SimpleCommand;
 use crate::policy::verbs::AGENT_VERBS;
 
-/// Whether a command only looks at the files it names. An allow-list: for all others
-/// there is no telling. Takes the words as they stand: what comes in front of a program
-/// may make another of it.
-pub fn only_looks(command: &Simple) -> bool {
+/// Whether a command only reads the files it names. An allow-list, because other programs are
+/// unknown. The first word must be the program itself: a prefix may run another one.
+pub fn only_looks(command: &SimpleCommand) -> bool {
     looks(command) && command.writes.iter().all(|file| file == "/dev/null")
 }
 
-/// The words of a command that may name what it changes. What it is given to read may be code.
-pub fn at_stake(command: &Simple) -> Vec<&String> {
+/// The words of a command that may name a file it changes. Its input counts, since it may be code.
+pub fn changed_words(command: &SimpleCommand) -> Vec<&String> {
     let (words, code): (&[String], &[String]) = match command.words.split_first() {
         _ if looks(command) => (&[], &[]),
-        Some((cp, rest)) if cp == "cp" => (changed(cp, rest), &[]),
+        Some((cp, rest)) if cp == "cp" => (changed_arguments(cp, rest), &[]),
         Some((tee, rest)) if tee == "tee" => (rest, &[]),
         _ => (&command.words, &command.input),
     };
     words.iter().chain(&command.writes).chain(code).collect()
 }
 
-/// Whether a command brings files back as the repository has them.
-pub fn restores(command: &Simple) -> bool {
+/// Whether a command restores files from the repository.
+pub fn restores(command: &SimpleCommand) -> bool {
     let git = command.words.split_first().filter(|(program, _)| *program == "git");
     git.and_then(|(_, rest)| git_verb(rest)).is_some_and(|v| matches!(v, "checkout" | "restore"))
 }
 
-/// Whether a command does more than look at files whose names it reads from its input.
-pub fn changes_what_comes_in(command: &Simple) -> bool {
-    let words = behind_xargs(&command.words).map(<[String]>::to_vec);
-    words.is_some_and(|words| !looks(&Simple { words, ..Simple::default() }))
+/// Whether a command gets file names from its input and may change those files.
+pub fn changes_piped_files(command: &SimpleCommand) -> bool {
+    let words = xargs_command(&command.words).map(<[String]>::to_vec);
+    words.is_some_and(|words| !looks(&SimpleCommand { words, ..SimpleCommand::default() }))
 }
 
-/// Whether a command changes none of the files that it takes as arguments.
-fn looks(command: &Simple) -> bool {
+/// Whether a command leaves its argument files unchanged.
+fn looks(command: &SimpleCommand) -> bool {
     let syntax = command.words.iter().take_while(|w| SYNTAX.contains(&w.as_str())).count();
     let Some((program, rest)) = command.words[syntax..].split_first() else { return true };
     let has = |flags: &[&str]| rest.iter().any(|w| flags.iter().any(|f| w.starts_with(f)));
@@ -46,9 +45,9 @@ fn looks(command: &Simple) -> bool {
         | "md5sum" | "sha256sum" | "cut" | "tr" | "pwd" | "cd" | "which" | "dirname"
         | "basename" | "nl" | "fold" | "rev" | "tac" | "column" | "[[" | "file" | "od" | "comm"
         | "sleep" | "date" | "exit" | "tree" | "less" => true,
-        // A formatter leaves what a file says.
+        // A formatter does not change the meaning of a file.
         "prettier" => !has(&["--plugin", "--config"]),
-        // They copy a file into a repository of dotfiles.
+        // These copy a file into a repository of dotfiles.
         "chezmoi" => rest.first().is_some_and(|w| matches!(w.as_str(), "add" | "re-add" | "diff")),
         "uniq" => rest.iter().filter(|w| !w.starts_with('-')).count() < 2,
         "find" => !has(&["-exec", "-ok", "-delete", "-fprint", "-fls"]),
@@ -58,7 +57,7 @@ fn looks(command: &Simple) -> bool {
         "python3" | "python" => {
             matches!(rest, [m, tool] | [m, tool, _] if m == "-m" && tool == "json.tool")
         }
-        // Notes and titles that name a file.
+        // The arguments are notes and titles, which may mention a file.
         PROGRAM => {
             rest.first().is_some_and(|verb| AGENT_VERBS.contains(&verb.as_str()))
                 && !has(&["--file"])
@@ -106,14 +105,14 @@ fn git_verb(rest: &[String]) -> Option<&str> {
     verb.map(String::as_str)
 }
 
-/// Words of the shell's own that a command stands behind.
+/// Shell keywords that may precede a command.
 const SYNTAX: [&str; 13] =
     ["if", "then", "elif", "else", "fi", "while", "until", "do", "done", "!", "{", "}", "time"];
 
-/// Whether a command does nothing but give a name to what others may then look at.
-pub fn only_names(command: &Simple) -> bool {
+/// Whether a command only assigns variables, which others may then read.
+pub fn only_assigns(command: &SimpleCommand) -> bool {
     let name = |w: &String| {
-        // What makes other programs of the ones that only look.
+        // These variables could turn a read-only program into another one.
         let harmless = |name: &str| !name.contains("PATH") && !name.contains("ENV");
         assigns(w) && w.split_once('=').is_some_and(|(n, _)| harmless(n) && !n.starts_with("LD_"))
     };
@@ -124,12 +123,12 @@ pub fn only_names(command: &Simple) -> bool {
         }
 }
 
-/// The arguments that are changed by a program that [`changes_files`].
-pub fn changed<'a>(name: &str, rest: &'a [String]) -> &'a [String] {
+/// The arguments that a program changes if it [`changes_files`].
+pub fn changed_arguments<'a>(name: &str, rest: &'a [String]) -> &'a [String] {
     let flagged = |flags: &[&str]| rest.iter().any(|w| flags.iter().any(|f| w.starts_with(f)));
     match name {
         "sed" if !rest.iter().any(|w| w.starts_with('-') && w.contains('i')) => &[],
-        // What is copied stays as it is.
+        // The source of a copy stays unchanged.
         "cp" | "rsync" if !flagged(&["-t", "--target", "--remove"]) => {
             let last = rest.iter().rposition(|w| !w.starts_with('-'));
             last.map_or(&[], |at| &rest[at..=at])
@@ -138,8 +137,8 @@ pub fn changed<'a>(name: &str, rest: &'a [String]) -> &'a [String] {
     }
 }
 
-/// The arguments that are not there any more afterwards.
-pub fn taken_away<'a>(name: &str, rest: &'a [String]) -> &'a [String] {
+/// The arguments that the program removes or moves away.
+pub fn removed_arguments<'a>(name: &str, rest: &'a [String]) -> &'a [String] {
     let to_folder = |w: &String| w.starts_with("-t") || w.starts_with("--target");
     match (name, rest) {
         ("rm", _) => rest,
@@ -149,7 +148,7 @@ pub fn taken_away<'a>(name: &str, rest: &'a [String]) -> &'a [String] {
     }
 }
 
-/// Whether it takes files away, moves them or changes what they are.
+/// Whether a program removes, moves or changes files.
 pub fn changes_files(name: &str) -> bool {
     matches!(
         name,

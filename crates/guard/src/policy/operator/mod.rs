@@ -1,10 +1,10 @@
-//! What only the operator may touch: the override, our settings, our state, the program
-//! and the client's word that it runs us. An agent that is squeezed reaches for the off
-//! switch, so its own tools can't get there at any stance.
+//! Guards what only the operator may change: the override, our settings, our state, the program,
+//! and the client settings that enable us. A restricted agent looks for the off switch, so its
+//! tools cannot reach it at any tier.
 //!
-//! On shell this is friction, not a wall: plain spellings are recognised, and a command
-//! that hides what it does is not. The verbs themselves refuse in the agent's shell, however
-//! they were spelt (`store::ancestry::below_a_client`). `docs/security.md` says what is left.
+//! For shell this is friction, not a wall: it recognizes plain spellings, but not a command that
+//! hides what it does. The verbs themselves refuse to run in the agent's shell
+//! (`store::ancestry::below_a_client`). `docs/security.md` lists the remaining gaps.
 
 mod client_settings;
 mod files;
@@ -14,23 +14,22 @@ mod switches;
 mod touched;
 mod verbs;
 
-pub use client_settings::{is_client_settings, names_switch, switched};
+pub use client_settings::{changes_our_entries, is_client_settings, names_switch};
 pub use places::{Guarded, plain};
-pub use switches::typed;
+pub use switches::types_operator_verb;
 pub use verbs::is_operators;
 
 /// The program's name.
 pub const PROGRAM: &str = "brain-guard";
 
-/// Whether a file tool would write what is the operator's: by the path as given or as it
-/// resolves.
+/// Whether a file tool would write to one of the operator's files. Callers check the path as
+/// given and as resolved.
 pub fn writes_guarded(path: &str, guarded: &Guarded) -> bool {
-    guarded.holds(path) || guarded.is_program(path)
+    guarded.is_guarded(path) || guarded.is_program(path)
 }
 
-/// A quick look, since most commands name nothing of ours. `plugin`: the folder that the
-/// client runs us from.
-pub fn worth_a_look(command: &str, cwd: &str, plugin: Option<&str>) -> bool {
+/// A cheap test that rules out most commands. `plugin` is the folder that the client runs us from.
+pub fn may_touch_guarded(command: &str, cwd: &str, plugin: Option<&str>) -> bool {
     let quoted = |b: u8| matches!(b, b'"' | b'\'' | b'\\');
     let bare: String;
     let text = if command.bytes().any(quoted) {
@@ -45,18 +44,18 @@ pub fn worth_a_look(command: &str, cwd: &str, plugin: Option<&str>) -> bool {
         || plugin.is_some_and(has)
         || (has("claude") && has("plugin"))
         || cwd.contains(PROGRAM)
-        // An address may have letters of ours encoded.
+        // A `file:` URL may hide our name in percent encoding.
         || (has("file:") && has("%"))
-        // What removes or renames a folder takes along what is inside.
+        // Removing or moving a folder affects everything inside it.
         || has("rm ")
         || has("mv ")
 }
 
-/// Whether a shell command plainly takes the guard off, or would change our settings, state
-/// or program. `cwd`: where the agent's shell stands.
+/// Whether a shell command plainly turns the guard off, or would change our settings, state or
+/// program. `cwd` is the working folder of the agent's shell.
 pub fn shell_touches_guarded(command: &str, cwd: &str, guarded: &Guarded) -> bool {
     let plain = command.replace("${IFS}", " ").replace("$IFS", " ");
-    let all = programs::unfolded(&plain);
+    let all = programs::expand_commands(&plain);
     switches::taken(&plain, &all, guarded) || touched::touches_files(&plain, &all, cwd, guarded)
 }
 
@@ -80,7 +79,7 @@ mod tests {
     }
 
     fn touches(command: &str) -> bool {
-        worth_a_look(command, "/p", None) && shell_touches_guarded(command, "/p", &guarded())
+        may_touch_guarded(command, "/p", None) && shell_touches_guarded(command, "/p", &guarded())
     }
 
     #[test]
@@ -138,6 +137,7 @@ mod tests {
             format!("{state}/sessions/x.json"),
             format!("{state}/own/parser"),
             format!("{state}/log.jsonl"),
+            format!("{state}/log.1.jsonl"),
             "/home/u/.claude/brain-guard/templates/deny-tier.md".into(),
             "/p/.brain-guard/settings.json".into(),
             "/home/u/.claude/brain-guard/settings.json".into(),
@@ -220,7 +220,7 @@ mod tests {
         assert!(shell_touches_guarded("rm -r sessions", state, &guarded));
     }
 
-    /// A call waits for the look; where it takes too long, the client lets the call through.
+    /// The call waits for this check. If it takes too long, the client allows the call.
     #[test]
     #[allow(clippy::disallowed_methods, reason = "the test is about time")]
     fn no_spelling_makes_the_look_long() {
@@ -236,8 +236,8 @@ mod tests {
         ] {
             let _ = touches(&command);
         }
-        // Milliseconds in a release build; minutes where one of them is looked at again and again.
-        // The bound leaves room for a machine that runs other tests, too.
+        // Milliseconds in a release build, minutes if parts are checked repeatedly. The bound
+        // leaves room for a machine that runs other tests, too.
         assert!(begun.elapsed().as_secs() < 30, "{:?}", begun.elapsed());
     }
 }

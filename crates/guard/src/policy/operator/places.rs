@@ -1,31 +1,39 @@
-//! Which paths are the operator's.
+//! Which paths only the operator may change.
 
 use std::borrow::Cow;
 use std::iter::successors;
 
-/// Paths of the operator's things, absolute and as they resolve.
+/// Paths that only the operator may change, absolute and resolved.
 #[derive(Debug, Clone, Default)]
 pub struct Guarded {
     /// The user's home folder, for `~` and `$HOME`.
     pub home: Option<String>,
     /// The folder that holds the state of every project.
     pub states: String,
-    /// What no tool of the agent's may write: the user's settings file and template folder.
+    /// The user's settings file and template folder, which no tool of the agent may write.
     pub kept: Vec<String>,
-    /// The program, its plugin's folder and its link. Naming them is no harm.
+    /// The program, its plugin folder and its link. A command may name these, but not change them.
     pub program: Vec<String>,
 }
 
-/// What of a project's state no tool of the agent's may write. Saved outputs, jobs and
-/// sealed versions are its own.
-const OPERATORS: [&str; 8] =
-    ["sessions", "boundary", "snapshots", "claims", "commits", "merged", "own", "log.jsonl"];
+/// Parts of a project's state that no tool of the agent may write. Saved outputs, jobs and
+/// sealed versions belong to the agent.
+const OPERATORS: [&str; 9] = [
+    "sessions",
+    "boundary",
+    "snapshots",
+    "claims",
+    "commits",
+    "merged",
+    "own",
+    "log.jsonl",
+    "log.1.jsonl",
+];
 
 const PROJECT_SETTINGS: &str = ".brain-guard/settings.json";
 
-/// A path by its plain name: the home folder is written out, a `file:` address becomes a path,
-/// and doubled slashes, `.`, `..` and `/proc/<pid>/root` are gone. Links are not looked at. Works
-/// on a text that holds paths, too.
+/// Normalizes a path, or all paths in a text. Expands the home folder, turns a `file:` URL into a
+/// path, and removes doubled slashes, `.`, `..` and `/proc/<pid>/root`. Links are not resolved.
 pub fn plain(text: &str, home: Option<&str>) -> String {
     let mut text = Cow::Borrowed(text);
     if text.contains("file:/") {
@@ -36,7 +44,7 @@ pub fn plain(text: &str, home: Option<&str>) -> String {
         text = with_home(&text, home).into();
     }
     let text = collapsed(&text);
-    // A root may be named below another one.
+    // A process root may contain another one.
     successors(Some(text.as_str()), |path| outside_proc(path)).last().unwrap_or(&text).to_owned()
 }
 
@@ -80,7 +88,7 @@ fn with_home(text: &str, home: &str) -> String {
 fn collapsed(text: &str) -> String {
     let mut parts: Vec<&str> = Vec::new();
     for part in text.split('/') {
-        // A part with a space or a quote belongs to a text and not to the path.
+        // A part with a space or a quote belongs to the text around the path.
         let name = |p: &&str| !p.contains([' ', '\n', '\t', '"', '\'']) && !["", ".."].contains(p);
         match part {
             "" | "." if !parts.is_empty() => {}
@@ -92,40 +100,40 @@ fn collapsed(text: &str) -> String {
     if parts == [""] { text.get(..1).unwrap_or_default().to_owned() } else { parts.join("/") }
 }
 
-/// The path below a process's root, if it is one.
+/// The path inside `/proc/<pid>/root`, if it is one.
 fn outside_proc(path: &str) -> Option<&str> {
     let (_, rest) = path.strip_prefix("/proc/")?.split_once('/')?;
     let task = rest.strip_prefix("task/").and_then(|rest| rest.split_once('/'));
-    let outside = below(task.map_or(rest, |(_, rest)| rest), "root")?;
+    let outside = strip_folder(task.map_or(rest, |(_, rest)| rest), "root")?;
     Some(if outside.is_empty() { "/" } else { outside })
 }
 
-/// All but [`Guarded::plain`] take a path in its plain form, or a text whose paths are.
+/// All methods but `normalize` expect normalized paths, or a text with such paths.
 impl Guarded {
-    /// A text with its paths made plain.
+    /// A path or text with its paths normalized.
     pub fn plain(&self, text: &str) -> String {
         plain(text, self.home.as_deref())
     }
 
-    /// Whether a path is of the settings or the state.
-    pub fn holds(&self, path: &str) -> bool {
-        self.kept.iter().any(|k| below(path, k).is_some())
+    /// Whether a path belongs to the settings, or to the operator's part of the state.
+    pub fn is_guarded(&self, path: &str) -> bool {
+        self.kept.iter().any(|k| strip_folder(path, k).is_some())
             || self.state_part(path).is_some_and(|part| part == Part::Operators)
             || path.ends_with(&format!("/{PROJECT_SETTINGS}"))
     }
 
-    /// Whether a path is the program, or of the folder that the client runs it from.
+    /// Whether a path is the program, or inside the folder that the client runs it from.
     pub fn is_program(&self, path: &str) -> bool {
-        self.program.iter().any(|p| below(path, p).is_some())
+        self.program.iter().any(|p| strip_folder(path, p).is_some())
     }
 
-    /// Whether code names the program's place.
+    /// Whether code contains a path of the program.
     pub fn names_program(&self, code: &str) -> bool {
         self.program.iter().any(|p| code.contains(p.as_str()))
     }
 
-    /// Whether a path or a piece of code names settings or state. `projects`: the project's
-    /// settings count.
+    /// Whether a path or a piece of code names settings or state. With `projects`, the project's
+    /// settings count, too.
     pub fn mentioned(&self, text: &str, projects: bool) -> bool {
         let quote = |c| matches!(c, '"' | '\'' | '\\');
         let text: Cow<str> =
@@ -140,7 +148,7 @@ impl Guarded {
         let ends = |c: char| c.is_whitespace() || "();,|&:".contains(c);
         !states.is_empty()
             && text.match_indices(states).any(|(at, _)| {
-                // A part has 255 bytes at most, and two of them tell.
+                // Two parts decide, and each has at most 255 bytes.
                 let inside = &text[at + states.len()..];
                 let end = inside.char_indices().take(600).find(|(_, c)| ends(*c));
                 let inside = end.map_or(inside, |(end, _)| &inside[..end]);
@@ -148,19 +156,20 @@ impl Guarded {
             })
     }
 
-    /// A path as it is named from the home folder: code puts that in front in many ways.
+    /// A path relative to the home folder, because code may spell the home folder in many ways.
     fn tail<'a>(&self, path: &'a str) -> &'a str {
         let home = self.home.as_deref().filter(|home| home.len() > 1);
-        home.and_then(|home| below(path, home)).map_or(path, |tail| tail.trim_start_matches('/'))
+        home.and_then(|home| strip_folder(path, home))
+            .map_or(path, |tail| tail.trim_start_matches('/'))
     }
 
-    /// Whether a path is a folder that holds ours.
+    /// Whether a path is a folder that directly contains our files.
     pub fn encloses(&self, path: &str) -> bool {
         let holds = |file: &String| file.rsplit_once('/').is_some_and(|(folder, _)| folder == path);
         self.is_state(path) || self.kept.iter().any(holds)
     }
 
-    /// Whether to remove or rename this would take ours along: a folder above it counts.
+    /// Whether removing or renaming this path would affect our files: it may be any folder above.
     pub fn takes_along(&self, path: &str) -> bool {
         let mut ours = self.kept.iter().chain(&self.program).chain([&self.states]);
         self.is_state(path)
@@ -168,18 +177,18 @@ impl Guarded {
             || (path.starts_with('/') && ours.any(|o| leads(path, o)))
     }
 
-    /// Whether names that are relative to this folder may be ours.
+    /// Whether relative paths from this folder may be ours.
     pub fn is_near(&self, folder: &str) -> bool {
-        self.takes_along(folder) || self.holds(folder) || self.is_program(folder)
+        self.takes_along(folder) || self.is_guarded(folder) || self.is_program(folder)
     }
 
-    /// Whether a path is the state's folder, or one in it that is not the agent's.
+    /// Whether a path is a state folder, or a part of it that does not belong to the agent.
     pub fn is_state(&self, path: &str) -> bool {
         self.state_part(path).is_some_and(|part| part != Part::Agents)
     }
 
     fn state_part(&self, path: &str) -> Option<Part> {
-        below(path, &self.states).filter(|_| !self.states.is_empty()).map(part)
+        strip_folder(path, &self.states).filter(|_| !self.states.is_empty()).map(part)
     }
 }
 
@@ -194,15 +203,15 @@ fn globs_settings(text: &str) -> bool {
 
 const GLOB: [char; 4] = ['*', '?', '[', '{'];
 
-/// Whether a part of a path, globbed or not, may be this name.
+/// Whether one part of a path, with or without globs, may match this name.
 fn matches(pattern: &str, name: &str) -> bool {
     let Some((first, behind)) = pattern.split_once(GLOB) else { return pattern == name };
     let last = behind.rsplit(['*', '?', ']', '}']).next().unwrap_or_default();
-    // A glob at the beginning leaves hidden files out.
+    // A glob at the start does not match hidden files.
     (!first.is_empty() || !name.starts_with('.')) && name.starts_with(first) && name.ends_with(last)
 }
 
-/// Whether a path, globbed or not, is another one or a folder above it.
+/// Whether a path, with or without globs, may match `path` or a folder above it.
 fn leads(pattern: &str, path: &str) -> bool {
     let mut names = path.split('/');
     let pattern = if pattern == "/" { "" } else { pattern };
@@ -211,19 +220,19 @@ fn leads(pattern: &str, path: &str) -> bool {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Part {
-    /// A project's state, or all of them.
+    /// The whole state of one project, or of all.
     Whole,
-    /// What only the hooks write.
+    /// Written by the hooks only.
     Operators,
-    /// What the agent may.
+    /// The agent may write it.
     Agents,
 }
 
-/// What a path inside of the state's folder is of.
+/// Classifies a path relative to the state folder.
 fn part(inside: &str) -> Part {
     let mut parts = inside.split('/').filter(|p| !p.is_empty());
     let first = parts.next();
-    // Commits are claimed across projects.
+    // Claims of commits are shared by all projects.
     if first == Some("commits") {
         return Part::Operators;
     }
@@ -231,8 +240,8 @@ fn part(inside: &str) -> Part {
     if part.contains(GLOB) || OPERATORS.contains(&part) { Part::Operators } else { Part::Agents }
 }
 
-/// What a path is below a folder: empty for the folder itself.
-fn below<'a>(path: &'a str, folder: &str) -> Option<&'a str> {
+/// The path relative to a folder, with its leading slash. Empty for the folder itself.
+fn strip_folder<'a>(path: &'a str, folder: &str) -> Option<&'a str> {
     path.strip_prefix(folder).filter(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 

@@ -1,14 +1,14 @@
-//! What programs do with their arguments, as far as an off switch may hide in them:
-//! which run another command, which run a script. What they do to files is `files`.
+//! Programs that run another command or a script from their arguments, where an off switch may
+//! hide. `files` covers what programs do to files.
 
 use super::PROGRAM;
-use crate::policy::shell::{SUBSTITUTED, Simple, all_commands};
+use crate::policy::shell::{SUBSTITUTED, SimpleCommand, all_commands};
 
-/// How deep commands inside commands are followed.
+/// Maximum nesting of commands inside commands.
 const DEPTH: usize = 6;
 
-/// A simple command and all that it is plainly told to run.
-pub fn unfolded(script: &str) -> Vec<Simple> {
+/// All simple commands of a script, and the commands that they plainly run.
+pub fn expand_commands(script: &str) -> Vec<SimpleCommand> {
     let mut all = Vec::new();
     for command in all_commands(script) {
         unfold(command, 0, &mut all);
@@ -16,8 +16,8 @@ pub fn unfolded(script: &str) -> Vec<Simple> {
     all
 }
 
-fn unfold(mut command: Simple, depth: usize, all: &mut Vec<Simple>) {
-    let begins = behind_prefixes(&command.words);
+fn unfold(mut command: SimpleCommand, depth: usize, all: &mut Vec<SimpleCommand>) {
+    let begins = skip_prefixes(&command.words);
     let split = command.words[..begins].iter().position(|w| w == "-S").map(|at| at + 1);
     if let Some(text) = split.and_then(|at| command.words.get(at)).cloned() {
         // `env -S` splits its argument into words.
@@ -30,19 +30,19 @@ fn unfold(mut command: Simple, depth: usize, all: &mut Vec<Simple>) {
     all.push(command);
 }
 
-fn more(script: &str, depth: usize, all: &mut Vec<Simple>) {
+fn more(script: &str, depth: usize, all: &mut Vec<SimpleCommand>) {
     for command in all_commands(script) {
         unfold(command, depth + 1, all);
     }
 }
 
-/// What a command is told to run.
-fn inner(command: &Simple, depth: usize, all: &mut Vec<Simple>) {
+/// Adds the commands that a command runs.
+fn inner(command: &SimpleCommand, depth: usize, all: &mut Vec<SimpleCommand>) {
     let Some(program) = command.words.first() else { return };
     let rest = &command.words[1..];
-    let of = |words: &[String], all: &mut Vec<Simple>| {
+    let of = |words: &[String], all: &mut Vec<SimpleCommand>| {
         let piped = name(program) == "xargs";
-        let command = Simple { words: words.to_vec(), piped, ..Simple::default() };
+        let command = SimpleCommand { words: words.to_vec(), piped, ..SimpleCommand::default() };
         unfold(command, depth + 1, all);
     };
     match name(program) {
@@ -55,9 +55,9 @@ fn inner(command: &Simple, depth: usize, all: &mut Vec<Simple>) {
             }
         }
         "eval" => more(&rest.join(" "), depth, all),
-        "xargs" | "parallel" => behind_xargs(&command.words).into_iter().for_each(|w| of(w, all)),
+        "xargs" | "parallel" => xargs_command(&command.words).into_iter().for_each(|w| of(w, all)),
         "find" | "fd" => {
-            // Each word is looked at once: nothing nested makes this take longer.
+            // Each word is read once, so that nesting cannot make this slow.
             let mut words = rest;
             while let Some(at) = words.iter().position(|w| runs_in_find(w)) {
                 words = &words[at + 1..];
@@ -66,7 +66,7 @@ fn inner(command: &Simple, depth: usize, all: &mut Vec<Simple>) {
                 words = &words[end..];
             }
         }
-        // They take a command as words or as one word, wherever it begins.
+        // These take a command as several words or as one, at any position.
         "tmux" | "screen" | "ssh" | "su" | "runuser" | "script" | "watch" | "systemd-run"
         | "docker" | "podman" | "nsenter" | "unshare" | "chroot" | "expect" | "xterm"
         | "gnome-terminal" | "flock" => {
@@ -87,7 +87,7 @@ fn inner(command: &Simple, depth: usize, all: &mut Vec<Simple>) {
 }
 
 /// The command that `xargs` runs.
-pub fn behind_xargs(words: &[String]) -> Option<&[String]> {
+pub fn xargs_command(words: &[String]) -> Option<&[String]> {
     let (program, rest) = words.split_first()?;
     let runs = matches!(name(program), "xargs" | "parallel");
     runs.then(|| &rest[flags(rest, "IndPLsE")..])
@@ -97,24 +97,24 @@ fn runs_in_find(word: &str) -> bool {
     matches!(word, "-exec" | "-execdir" | "-ok" | "-okdir" | "-x" | "-X" | "--exec")
 }
 
-/// A program's own name.
+/// A program's name without its folder.
 pub fn name(word: &str) -> &str {
     word.rsplit('/').next().unwrap_or(word)
 }
 
-/// Whether it runs scripts of the shell's.
+/// Whether a program is a shell.
 pub fn is_shell(name: &str) -> bool {
     matches!(name, "sh" | "bash" | "dash" | "zsh" | "ksh" | "ash" | "fish" | "busybox")
 }
 
-/// Whether it runs code in a language of its own.
+/// Whether a program runs code in another language.
 pub fn is_interpreter(name: &str) -> bool {
     let name = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
     matches!(name, "python" | "perl" | "node" | "ruby" | "php" | "deno" | "bun" | "lua" | "awk")
 }
 
-/// Whether it runs what comes in on its input.
-pub fn runs_input(command: &Simple) -> bool {
+/// Whether a command runs its input, or the output of a substitution, as code.
+pub fn runs_input(command: &SimpleCommand) -> bool {
     let Some((program, rest)) = command.words.split_first() else { return false };
     let bare = rest.iter().all(|w| w.starts_with('-'));
     let substituted = || rest.iter().any(|w| w == SUBSTITUTED);
@@ -127,8 +127,8 @@ pub fn runs_input(command: &Simple) -> bool {
     }
 }
 
-/// Where a command begins behind assignments and words like `env` and `nohup`.
-fn behind_prefixes(words: &[String]) -> usize {
+/// Index of the program after assignments and prefixes such as `env` and `nohup`.
+fn skip_prefixes(words: &[String]) -> usize {
     let mut at = 0;
     while let Some(word) = words.get(at) {
         at += 1;
@@ -152,7 +152,7 @@ fn behind_prefixes(words: &[String]) -> usize {
     words.len()
 }
 
-/// Whether a word gives a name a value.
+/// Whether a word is an assignment such as `X=1`.
 pub(super) fn assigns(word: &str) -> bool {
     word.split_once('=').is_some_and(|(name, _)| {
         let name = name.trim_end_matches('+');
@@ -161,7 +161,7 @@ pub(super) fn assigns(word: &str) -> bool {
     })
 }
 
-/// How many words are flags; the letters of `valued` take the next word along.
+/// Number of leading words that are flags. A flag in `valued` takes the next word as its value.
 fn flags(words: &[String], valued: &str) -> usize {
     let mut at = 0;
     while let Some(flag) = words.get(at).filter(|w| w.starts_with('-') && w.len() > 1) {
@@ -177,7 +177,7 @@ mod tests {
     use super::*;
 
     fn words(script: &str) -> Vec<String> {
-        unfolded(script).iter().map(|c| c.words.join(" ")).collect()
+        expand_commands(script).iter().map(|c| c.words.join(" ")).collect()
     }
 
     #[test]

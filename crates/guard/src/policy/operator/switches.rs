@@ -1,52 +1,53 @@
-//! The off switches, plainly spelt: the operator's verbs, the plugin's own switch in the
-//! client, an end to our processes, and what is typed at the user's prompt.
+//! Finds plainly spelled off switches: the operator's verbs, the client's plugin commands, killing
+//! our processes, and input typed at the user's prompt.
 
 use std::cell::LazyCell;
 use std::ops::Deref;
 
 use super::programs::{is_interpreter, is_shell, name, runs_input};
 use super::{Guarded, PROGRAM, verbs};
-use crate::policy::shell::{SUBSTITUTED, Simple};
+use crate::policy::shell::{SUBSTITUTED, SimpleCommand};
 
-/// Verbs that the client alone runs.
+/// Verbs that only the client runs.
 const CLIENTS: [&str; 3] = ["hook", "mod", "waiter"];
 
-/// Whether one of the commands takes the guard off.
-pub fn taken(script: &str, all: &[Simple], guarded: &Guarded) -> bool {
-    // Asked at most once: a script may hold thousands of commands.
+/// Whether one of the commands turns the guard off.
+pub fn taken(script: &str, all: &[SimpleCommand], guarded: &Guarded) -> bool {
+    // Lazy, so that each runs at most once: a script may hold thousands of commands.
     let handed_over = LazyCell::new(|| verbs::are_named_in(script));
     let found = LazyCell::new(|| all.iter().any(finds_us));
     all.iter().any(|c| {
         own_verb(c, guarded)
             || unplugs(c)
-            || ends_us(c, &found)
+            || kills_us(c, &found)
             || types(c)
             || runs_code(c)
             || ((c.piped || runs_substituted(c)) && runs_input(c) && *handed_over)
     })
 }
 
-/// Whether a tool that brings this text to a prompt would run a verb of the operator's there:
-/// the client takes what begins with a slash for a command.
-pub fn typed(text: &str) -> bool {
+/// Whether this text, typed at a prompt, would run one of the operator's verbs. The client treats
+/// text that begins with a slash as a command.
+pub fn types_operator_verb(text: &str) -> bool {
     text.trim_start().starts_with('/') && verbs::are_typed_in(text)
 }
 
-fn own_verb(command: &Simple, guarded: &Guarded) -> bool {
+fn own_verb(command: &SimpleCommand, guarded: &Guarded) -> bool {
     let Some((program, rest)) = command.words.split_first() else { return false };
     if name(program) != PROGRAM {
         return false;
     }
     let words: Vec<&str> = rest.iter().map(String::as_str).collect();
     let words = verbs::arguments(&words);
-    // Another program of this name, built or tried out, is its author's.
+    // Another program of this name is a build that its author tries out.
     let ours = || program == PROGRAM || guarded.is_program(&guarded.plain(program));
     let clients = words.first().is_some_and(|verb| CLIENTS.contains(verb));
-    verbs::is_operators(words, command.piped) || (clients && !verbs::only_look(words) && ours())
+    verbs::is_operators(words, command.piped)
+        || (clients && !verbs::changes_nothing(words) && ours())
 }
 
-/// The client's own command for its plugins.
-fn unplugs(command: &Simple) -> bool {
+/// Whether a command disables or removes our plugin.
+fn unplugs(command: &SimpleCommand) -> bool {
     let Some((program, rest)) = command.words.split_first() else { return false };
     let has = |words: &[&str]| rest.iter().any(|w| words.contains(&w.as_str()));
     name(program) == "claude"
@@ -55,8 +56,8 @@ fn unplugs(command: &Simple) -> bool {
         && (has(&["--all", "-a"]) || rest.iter().any(|w| w.contains(PROGRAM)))
 }
 
-/// An end to the hook or the waiter by name. `found`: whether a command looks for their numbers.
-fn ends_us(command: &Simple, found: &impl Deref<Target = bool>) -> bool {
+/// Whether a command kills our processes. `found`: another command searches for their ids.
+fn kills_us(command: &SimpleCommand, found: &impl Deref<Target = bool>) -> bool {
     let Some((program, rest)) = command.words.split_first() else { return false };
     match name(program) {
         "pkill" | "killall" => rest.iter().any(|w| w.contains(PROGRAM)),
@@ -68,8 +69,8 @@ fn ends_us(command: &Simple, found: &impl Deref<Target = bool>) -> bool {
     }
 }
 
-fn finds_us(command: &Simple) -> bool {
-    // What no pipe leads to searches files, not processes.
+fn finds_us(command: &SimpleCommand) -> bool {
+    // Without a pipe, these search files and not processes.
     let finds = |w: &String| match name(w) {
         "pgrep" | "pidof" | "ps" => true,
         "grep" | "awk" => command.piped,
@@ -78,8 +79,8 @@ fn finds_us(command: &Simple) -> bool {
     command.words.first().is_some_and(finds) && command.words.iter().any(|w| w.contains(PROGRAM))
 }
 
-/// Keys or a prompt that reach the user's own session.
-fn types(command: &Simple) -> bool {
+/// Whether a command types one of our commands into the user's session.
+fn types(command: &SimpleCommand) -> bool {
     let Some((program, rest)) = command.words.split_first() else { return false };
     let types =
         ["tmux", "screen", "xdotool", "ydotool", "wtype", "claude", "dotool", "expect", "zellij"];
@@ -90,8 +91,8 @@ fn types(command: &Simple) -> bool {
     verbs::are_typed_in(&text) || (text.contains("/plugin ") && text.contains(PROGRAM))
 }
 
-/// A line of another language that starts us.
-fn runs_code(command: &Simple) -> bool {
+/// Whether code in another language runs one of the operator's verbs.
+fn runs_code(command: &SimpleCommand) -> bool {
     let Some((program, rest)) = command.words.split_first() else { return false };
     let starts = |code: &String| {
         ["system", "exec", "spawn", "popen", "subprocess", "qx", "run("]
@@ -102,14 +103,14 @@ fn runs_code(command: &Simple) -> bool {
     is_interpreter(name(program)) && rest.iter().chain(&command.input).any(starts)
 }
 
-/// Whether code writes files, as far as a look tells.
+/// Whether code seems to write files.
 pub fn writes(code: &str) -> bool {
     let signs = ["write", "dump", "unlink", "remove", "rename", "rmtree", "truncate", "chmod"];
     signs.iter().any(|sign| code.contains(sign))
         || ["'w", "\"w", "'a'", "\"a\"", ">"].iter().any(|mode| code.contains(mode))
 }
 
-fn runs_substituted(command: &Simple) -> bool {
+fn runs_substituted(command: &SimpleCommand) -> bool {
     let program = command.words.first().map_or("", |w| name(w));
     (is_shell(program) || matches!(program, "." | "source"))
         && command.words.iter().skip(1).any(|w| w == SUBSTITUTED)

@@ -1,4 +1,4 @@
-//! The verbs that only the operator may run, in every form that a text may name them.
+//! The verbs that only the operator may run, and how to find them in a text.
 
 use super::PROGRAM;
 use super::programs::name;
@@ -15,17 +15,17 @@ const OPERATORS: [&[&str]; 8] = [
     &["store", "drop-old"],
 ];
 
-/// With one of these a verb changes nothing.
+/// Flags with which a verb changes nothing.
 const LOOKS: [&str; 5] = ["--help", "-h", "--version", "-V", "--dry-run"];
 
-/// How many words of a text may belong to one verb.
+/// Maximum words of a text that may belong to one verb.
 const LONGEST: usize = 16;
 
-/// Whether the words after the program's name are a verb of the operator's. `more`: a program
-/// such as `xargs` may add words that are not seen here.
+/// Whether the words after the program's name are one of the operator's verbs. `more`: a program
+/// such as `xargs` may append unknown words.
 pub fn is_operators(words: &[&str], more: bool) -> bool {
     let words = arguments(words);
-    if only_look(words) {
+    if changes_nothing(words) {
         return false;
     }
     // A placeholder of `xargs -I {}` may become any word.
@@ -39,13 +39,13 @@ pub fn is_operators(words: &[&str], more: bool) -> bool {
     })
 }
 
-/// Whether a flag says that nothing is changed.
-pub fn only_look(words: &[&str]) -> bool {
+/// Whether a flag such as `--help` prevents any change.
+pub fn changes_nothing(words: &[&str]) -> bool {
     words.iter().any(|w| LOOKS.contains(w))
 }
 
-/// The verb and what follows it: what may stand before it is left out, unless it says that
-/// nothing is changed.
+/// The verb and the words after it. Skips words before the verb, except flags with which it changes
+/// nothing.
 pub fn arguments<'a>(mut words: &'a [&'a str]) -> &'a [&'a str] {
     loop {
         words = match words {
@@ -58,21 +58,21 @@ pub fn arguments<'a>(mut words: &'a [&'a str]) -> &'a [&'a str] {
     }
 }
 
-/// Whether a text holds a line such as `brain-guard override`, whatever quotes and brackets its
-/// language puts around the words.
+/// Whether a text has a line such as `brain-guard override`, with any quotes and brackets around
+/// the words.
 pub fn are_named_in(text: &str) -> bool {
     let bare = |c| !matches!(c, '"' | '\'' | '\\');
     let text: String = text.chars().filter(|c| bare(*c)).collect();
-    // A bracket that closes a call ends the line, as the shell's signs do.
+    // A closing parenthesis ends the line, as the shell's operators do.
     text.split([')', ';', '|', '&']).filter(|line| line.contains(PROGRAM)).any(|line| {
         let between = |c: char| c.is_whitespace() || ",[](){}".contains(c);
         let words: Vec<&str> = line.split(between).filter(|w| !w.is_empty()).collect();
         let ours = |at: &usize| name(words[*at]) == PROGRAM;
-        (0..words.len()).filter(ours).any(|at| is_operators(from(&words, at + 1), false))
+        (0..words.len()).filter(ours).any(|at| is_operators(verb_words(&words, at + 1), false))
     })
 }
 
-/// Whether a text holds such a command as it is typed at the client's prompt.
+/// Whether a text has one of these verbs as the client's prompt takes it: `/brain-guard:later`.
 pub fn are_typed_in(text: &str) -> bool {
     text.match_indices("brain-guard:").any(|(at, sign)| {
         let rest = &text[at + sign.len()..];
@@ -82,8 +82,8 @@ pub fn are_typed_in(text: &str) -> bool {
     })
 }
 
-/// The words from a place on that may belong to one verb.
-fn from<'a, 'b>(words: &'a [&'b str], at: usize) -> &'a [&'b str] {
+/// The words from `at` on that may belong to one verb.
+fn verb_words<'a, 'b>(words: &'a [&'b str], at: usize) -> &'a [&'b str] {
     &words[at..words.len().min(at + LONGEST)]
 }
 

@@ -1,8 +1,8 @@
 //! Reads any script as simple commands, and notes where it leaves the accepted grammar.
 
-use super::{NotAccepted, SUBSTITUTED, Simple, Word};
+use super::{NotAccepted, SUBSTITUTED, SimpleCommand, Word};
 
-/// How deep scripts inside scripts are followed.
+/// Maximum nesting of scripts inside scripts.
 const DEPTH: usize = 6;
 
 const OPEN_QUOTE: &str = "a quote that is not closed";
@@ -13,11 +13,11 @@ const AFTER_MERGE: &str = "more behind `2>&1`";
 /// Which line ends a heredoc.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Heredocs {
-    /// The one that ends it for the shell, because the shell runs what comes after.
+    /// The line that ends it in the shell, because the shell runs what comes after.
     #[default]
     Exact,
-    /// The first that may, because what comes after is searched for commands. The delimiter
-    /// reaches to the next blank or operator, in quotes or not.
+    /// The first line that may end it, because the text after it is searched for commands. The
+    /// delimiter reaches to the next blank or operator, quoted or not.
     Loose,
 }
 
@@ -25,7 +25,7 @@ pub(super) enum Heredocs {
 struct Heredoc {
     delimiter: String,
     strips_tabs: bool,
-    /// The shell runs the substitutions in it.
+    /// The shell runs substitutions in the body.
     is_expanded: bool,
     /// Index of the command that reads it.
     command: usize,
@@ -49,18 +49,18 @@ pub(super) struct Reader<'a> {
     rest: &'a str,
     heredocs: Heredocs,
     depth: usize,
-    /// Where the last character that was taken begins.
+    /// Byte offset of the last character read.
     char_start: usize,
     word: Option<String>,
     word_start: usize,
     role: Role,
-    /// The command has a `2>&1`, and nothing but redirections may follow.
+    /// The command has a `2>&1`, after which only redirections may follow.
     merged: bool,
-    command: Simple<Word>,
+    command: SimpleCommand<Word>,
     pending: Vec<Heredoc>,
-    commands: Vec<Simple<Word>>,
+    commands: Vec<SimpleCommand<Word>>,
     /// Commands in substitutions.
-    nested: Vec<Simple<Word>>,
+    nested: Vec<SimpleCommand<Word>>,
     not_accepted: Option<NotAccepted>,
 }
 
@@ -69,8 +69,8 @@ impl<'a> Reader<'a> {
         Self { script, rest: script, heredocs, ..Self::default() }
     }
 
-    /// All commands, those in substitutions first, and the first place that is not accepted.
-    pub(super) fn read(mut self) -> (Vec<Simple<Word>>, Option<NotAccepted>) {
+    /// All commands, those in substitutions first, and the first construct that is not accepted.
+    pub(super) fn read(mut self) -> (Vec<SimpleCommand<Word>>, Option<NotAccepted>) {
         while let Some(c) = self.next() {
             self.take(c);
         }
@@ -82,8 +82,8 @@ impl<'a> Reader<'a> {
         (self.nested, self.not_accepted)
     }
 
-    /// Whether the accepted grammar has this character here. Callers let through what is
-    /// accepted, so add a form only if every shell reads it as `take` does.
+    /// Whether the accepted grammar allows this character here. Callers allow accepted commands,
+    /// so add a form only if every shell reads it as `take` does.
     fn accepts(&self, c: char) -> bool {
         let at_word_start = self.word.is_none();
         let next_is = |token| self.rest.starts_with(token);
@@ -97,7 +97,7 @@ impl<'a> Reader<'a> {
             '2' if at_word_start && next_is(">&1") => true,
             _ if at_word_start && self.merged => false,
             '\\' => !self.rest.is_empty(),
-            // These mean something at the start of a word only.
+            // Special only at the start of a word.
             '#' | '~' => !at_word_start,
             '$' | '`' | '>' | '|' | '(' | ')' | '{' | '}' | '*' | '?' | '[' | ']' | '!' | '\0' => {
                 false
@@ -133,7 +133,7 @@ impl<'a> Reader<'a> {
             '>' => self.redirect_output(),
             '\r' if matches!(self.role, Role::Delimiter { .. }) => {
                 self.end_word();
-                // The shell takes it as the last letter of the delimiter.
+                // The shell reads it as the last character of the delimiter.
                 if let Some(heredoc) = self.pending.last_mut() {
                     heredoc.delimiter.push(c);
                 }
@@ -162,7 +162,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Bytes of the script that are read.
+    /// Number of bytes read.
     fn offset(&self) -> usize {
         self.script.len() - self.rest.len()
     }
@@ -206,7 +206,7 @@ impl<'a> Reader<'a> {
         self.refuse(&what, self.script.len());
     }
 
-    /// Whether `&&` or `;` has a command before it.
+    /// Whether a command precedes `&&` or `;`.
     fn has_command(&self) -> bool {
         !self.command.words.is_empty() || (self.word.is_some() && self.role == Role::Argument)
     }
@@ -252,7 +252,7 @@ impl<'a> Reader<'a> {
         self.push_substitution(body);
     }
 
-    /// Up to the parenthesis that closes it. Those in single quotes do not count.
+    /// Reads to the closing parenthesis. Parentheses in single quotes do not count.
     fn substitution(&mut self) {
         let mut open = 1;
         let mut quoted = false;
@@ -279,8 +279,7 @@ impl<'a> Reader<'a> {
         self.nested.append(&mut commands);
     }
 
-    /// The commands of a script inside this one.
-    fn read_nested(&self, script: &str) -> Vec<Simple<Word>> {
+    fn read_nested(&self, script: &str) -> Vec<SimpleCommand<Word>> {
         if self.depth == DEPTH {
             return Vec::new();
         }
@@ -294,7 +293,7 @@ impl<'a> Reader<'a> {
     }
 
     fn redirect_output(&mut self) {
-        // The number of a descriptor is no word.
+        // A descriptor's number is not a word.
         if self.word.as_deref().is_some_and(|w| w.chars().all(|c| c.is_ascii_digit())) {
             self.word = None;
         }
@@ -305,7 +304,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// After `2>&1`.
+    /// Handles what follows `2>&1`.
     fn merge_output(&mut self) {
         self.merged = true;
         if self.rest.starts_with(|c| c == '#' || names_descriptor(c)) {
@@ -314,12 +313,12 @@ impl<'a> Reader<'a> {
         self.skip_descriptor();
     }
 
-    /// What output is sent to, where that is no file.
+    /// Skips a redirection target that is a descriptor and not a file.
     fn skip_descriptor(&mut self) {
         self.role = Role::Argument;
         self.rest = self.rest.trim_start_matches(names_descriptor);
         if self.rest.starts_with('#') {
-            // Still the descriptor's word, and no comment.
+            // Part of the descriptor's word, not a comment.
             self.push("");
         }
     }
@@ -350,7 +349,7 @@ impl<'a> Reader<'a> {
         self.pending.push(Heredoc { delimiter, strips_tabs, is_expanded, command });
     }
 
-    /// The bodies of the heredocs of the line that just ended.
+    /// Reads the bodies of the heredocs that the last line opened.
     fn read_bodies(&mut self) {
         for heredoc in std::mem::take(&mut self.pending) {
             let mut body = String::new();
@@ -380,8 +379,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Ignores carriage returns, so the body never ends later than in the shell, which reads them
-    /// as letters. A script in which the two ends differ is refused.
+    /// Whether a line ends a heredoc. Carriage returns are ignored here, but the shell reads them
+    /// as letters. A script for which the two disagree is not accepted.
     fn ends_heredoc(&mut self, heredoc: &Heredoc, line: &str, at: usize) -> bool {
         let line = if heredoc.strips_tabs { line.trim_start_matches('\t') } else { line };
         let ends = line.trim_end_matches('\r') == heredoc.delimiter.trim_end_matches('\r');
@@ -411,12 +410,12 @@ impl<'a> Reader<'a> {
         self.end_word();
         self.role = Role::Argument;
         self.merged = false;
-        let next = Simple { piped: next_is_piped, ..Simple::default() };
+        let next = SimpleCommand { piped: next_is_piped, ..SimpleCommand::default() };
         self.commands.push(std::mem::replace(&mut self.command, next));
     }
 }
 
-/// Whether it continues `>&`, as in `2>&1` and `>&-`.
+/// Whether the character continues `>&`, as in `2>&1` and `>&-`.
 fn names_descriptor(c: char) -> bool {
     c.is_ascii_digit() || c == '-'
 }

@@ -1,15 +1,15 @@
-//! The keys that settings have, so that an unknown one is named without being tried.
+//! All keys of the settings, to find unknown ones without trying each value.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use crate::settings::diagnostic::Why;
 
-/// Every key, its parts joined by dots; `*` stands for a name of the user's own.
-/// The test of the schema writes it.
+/// Every key, its parts joined by dots. `*` stands for a name that the user chooses. The test of
+/// the schema writes the file.
 const ALL: &str = include_str!("keys.txt");
 
-/// The keys below one; none where a value stands.
+/// The keys below a key; empty for one that holds a value.
 #[derive(Default)]
 pub(super) struct Keys(BTreeMap<&'static str, Keys>);
 
@@ -26,7 +26,7 @@ impl Keys {
         &KEYS
     }
 
-    /// Whether a value stands here, and no group of keys.
+    /// Whether this is a value and not a group of keys.
     pub(super) fn is_value(&self) -> bool {
         self.0.is_empty()
     }
@@ -36,12 +36,12 @@ impl Keys {
         self.0.get(key).or_else(|| self.0.get("*"))
     }
 
-    /// Why `key` is none of these.
+    /// The error for an unknown `key`.
     pub(super) fn unknown(&self, key: &str) -> Why {
         Why::unknown(key, self.0.keys().copied())
     }
 
-    /// Why there is no such path; `None` where there is.
+    /// The error for the first unknown part of `path`.
     pub(super) fn unknown_part(&self, path: &[String]) -> Option<Why> {
         let (first, rest) = path.split_first().filter(|_| !self.is_value())?;
         match self.get(first) {

@@ -1,4 +1,5 @@
-//! Adds layer to layer, key by key where a file has a fault, so that no key costs another.
+//! Adds one layer after the other. It sets keys one by one if a file has an error, so that the
+//! good keys still apply.
 
 use std::collections::BTreeSet;
 
@@ -7,18 +8,18 @@ use serde_json::{Map, Value};
 use super::keys::Keys;
 use super::project;
 use super::tree::{
-    Leaf, collect, read, scalar, set, sort_out, tier_of, weigh, weigh_text, without_schema,
+    Leaf, collect, read, scalar, set, split_known_keys, tier_of, weigh, weigh_text, without_schema,
 };
 use super::{Diagnostic, File, Origin, Place};
 use crate::settings::diagnostic::{Foreign, Why, in_words};
 use crate::settings::locate::Lines;
 use crate::settings::{Settings, rules};
 
-/// What is wrong with a key of a file.
+/// An error in one key of a file.
 enum Fault {
-    /// It is none of these.
+    /// The key is not one of these.
     Unknown(&'static Keys),
-    /// Its value can't hold.
+    /// The value is invalid.
     Value(Value, Why),
 }
 
@@ -38,29 +39,27 @@ impl Fault {
     }
 }
 
-/// How much a project may make us try: each key that is tried costs what the keys before it
-/// weigh, since the whole must hold with it.
+/// Maximum work that a project's file may cause. Trying a key costs the weight of all keys before
+/// it, because each try checks the whole tree.
 const MOST_WORK: usize = 1_000_000;
 
-/// What it costs to try a key that weighs nothing.
+/// Fixed cost of trying a key.
 const TRY: usize = 1_000;
 
-/// The layers so far.
+/// The layers merged so far.
 pub(super) struct Merger {
     tree: Value,
-    /// What holds.
     pub(super) settings: Settings,
-    /// What is wrong, as far as it is told.
+    /// The errors, up to `most`.
     diagnostics: Vec<Diagnostic>,
-    /// The most faults that are told.
     most: usize,
-    /// How many more there are.
+    /// How many errors exceed `most`.
     more: usize,
-    /// What the project's keys weigh that hold.
+    /// Weight of the project's keys that apply.
     weight: usize,
-    /// What it took to try them.
+    /// Work spent on trying the project's keys.
     work: usize,
-    /// What was set where, if that is asked for.
+    /// The origin of each key, if requested.
     pub(super) origins: Option<Vec<Origin>>,
 }
 
@@ -80,12 +79,12 @@ impl Default for Merger {
 }
 
 impl Merger {
-    /// One that tells of at most so many faults.
-    pub(super) fn telling(most: usize) -> Self {
+    /// A merger that reports at most this many errors.
+    pub(super) fn with_max_errors(most: usize) -> Self {
         Self { most, ..Self::default() }
     }
 
-    /// Keeps what is wrong, or that there is more.
+    /// Records an error, or counts it beyond the maximum.
     fn tell(&mut self, fault: impl FnOnce() -> Diagnostic) {
         if self.diagnostics.len() < self.most {
             self.diagnostics.push(fault());
@@ -94,13 +93,12 @@ impl Merger {
         }
     }
 
-    /// What is wrong; the last one stands for those that were only counted.
+    /// Takes the errors. The last one stands for those that were only counted.
     pub(super) fn faults(&mut self) -> Vec<Diagnostic> {
         let more = (self.more > 0).then(|| Diagnostic::more(self.more));
         self.diagnostics.drain(..).chain(more).collect()
     }
 
-    /// Adds a file.
     pub(super) fn file(&mut self, file: &File, project: bool) {
         let text = match &file.text {
             Ok(text) => text,
@@ -127,7 +125,13 @@ impl Merger {
             return;
         }
         let (mut leaves, mut unknown) = (Vec::new(), Vec::new());
-        sort_out(Value::Object(whole), Keys::all(), &mut Vec::new(), &mut leaves, &mut unknown);
+        split_known_keys(
+            Value::Object(whole),
+            Keys::all(),
+            &mut Vec::new(),
+            &mut leaves,
+            &mut unknown,
+        );
         let tiers: BTreeSet<String> = leaves.iter().filter_map(tier_of).collect();
         let plain = !project && {
             let mut tree = self.tree.clone();
@@ -140,12 +144,12 @@ impl Merger {
             unknown.into_iter().map(|(path, keys)| (path, Fault::Unknown(keys))).collect();
         if !plain {
             faults.extend(self.one_by_one(leaves, project, &file.path, &place));
-            // As they stand in the order of their names.
+            // In the order of their names.
             faults.sort_by(|a, b| a.0.cmp(&b.0));
         } else if self.origins.is_some() {
             for (path, value) in leaves {
                 let place = place(&path);
-                self.set_by(path, value, place);
+                self.record_origin(path, value, place);
             }
         }
         for (path, fault) in faults {
@@ -158,14 +162,14 @@ impl Merger {
         }
         let placeless: Vec<String> = self.settings.placeless().map(str::to_owned).collect();
         for name in placeless.into_iter().filter(|name| tiers.contains(name)) {
-            let why = Why::rule(rules::placeless(&name));
+            let why = Why::rule(rules::incomplete_message(&name));
             let path = ["tiers".to_owned(), name];
             self.tell(|| why.left_out(place(&path), &path));
         }
     }
 
-    /// Sets each key that can hold, and gives those that can't. One may need another first (a
-    /// route its section, a tier its neighbour's new place), so those that fail are tried again.
+    /// Sets each valid key and returns the invalid ones. It retries failed keys, because one may
+    /// need another first: a route its section, a tier its neighbor's new threshold.
     fn one_by_one(
         &mut self,
         leaves: Vec<Leaf>,
@@ -185,7 +189,7 @@ impl Merger {
                 let done =
                     if project { self.tighten(&path, &value) } else { self.set(&path, &value) };
                 match done {
-                    Ok(()) => self.set_by(path.clone(), value, place(&path)),
+                    Ok(()) => self.record_origin(path.clone(), value, place(&path)),
                     Err(why) => failed.push((path, Fault::Value(value, why))),
                 }
             }
@@ -199,8 +203,8 @@ impl Merger {
         }
     }
 
-    /// A list of which some entries hold. An entry with a bad key is left out whole:
-    /// without it, it might hold for models it was not meant for.
+    /// Sets the valid entries of `when`. An entry with a bad key is ignored as a whole; without
+    /// that key it might apply to other models.
     fn when(&mut self, list: Vec<Value>, place: &dyn Fn(&[String]) -> Place) {
         let mut kept = Vec::new();
         for (index, entry) in list.into_iter().enumerate() {
@@ -210,7 +214,7 @@ impl Merger {
             match self.set(&["when"], &Value::Array(tried)) {
                 Ok(()) => {
                     kept.push(entry.clone());
-                    self.set_by(at.clone(), entry, place(&at));
+                    self.record_origin(at.clone(), entry, place(&at));
                 }
                 Err(why) => {
                     let at = self.culprit(&kept, &entry, at);
@@ -220,7 +224,7 @@ impl Merger {
         }
     }
 
-    /// The key of an entry without which it could hold, or the entry.
+    /// The path of the key that makes the entry invalid, or of the entry if no single key does.
     fn culprit(&self, kept: &[Value], entry: &Value, at: Vec<String>) -> Vec<String> {
         let mut leaves = Vec::new();
         collect(entry, &mut Vec::new(), &mut leaves);
@@ -238,38 +242,40 @@ impl Merger {
         found.map_or(at.clone(), |path| [at, path.clone()].concat())
     }
 
-    /// Adds an option or variable of the user's.
+    /// Adds an option or variable that the user set.
     pub(super) fn variable(&mut self, key: &[String], text: &str, source: String) {
         let (value, place) = (scalar(text), Place { source, line: None });
         match Keys::all().unknown_part(key).map_or_else(|| self.set(key, &value), Err) {
-            Ok(()) => self.set_by(key.to_owned(), value, place),
+            Ok(()) => self.record_origin(key.to_owned(), value, place),
             Err(why) => self.tell(|| why.left_out(place, key)),
         }
     }
 
-    /// Adds a variable of the project's.
+    /// Adds a variable that the project set.
     pub(super) fn foreign(&mut self, key: &[String], text: &str, by: &Foreign) {
         let value = scalar(text);
         let done = match Keys::all().unknown_part(key) {
             Some(why) => Err(why),
-            None if self.work > MOST_WORK => Err(Why::rule("too much for a project".to_owned())),
+            None if self.work > MOST_WORK => {
+                Err(Why::rule("the project sets too many keys".to_owned()))
+            }
             None => self.tighten(key, &value),
         };
         match done {
             Ok(()) => {
                 let place = Place { source: format!("{} in {}", by.name, by.file), line: None };
-                self.set_by(key.to_owned(), value, place);
+                self.record_origin(key.to_owned(), value, place);
             }
-            Err(why) => self.tell(|| why.of_foreign(by, key)),
+            Err(why) => self.tell(|| why.into_variable_diagnostic(by, key)),
         }
     }
 
-    /// Sets one key as a project may.
+    /// Sets one key of the project, unless it loosens the settings.
     fn tighten(&mut self, path: &[String], value: &Value) -> Result<(), Why> {
         let weight = path.iter().map(|part| weigh_text(part)).sum::<usize>() + weigh(value);
         self.work += TRY + self.weight + weight;
         let names: Vec<&str> = path.iter().map(String::as_str).collect();
-        if let Some(why) = project::loosens(&self.settings, &names, value) {
+        if let Some(why) = project::forbid_loosening(&self.settings, &names, value) {
             return Err(Why::project(why));
         }
         self.set(path, value)?;
@@ -277,7 +283,7 @@ impl Merger {
         Ok(())
     }
 
-    /// Sets one key, unless the whole would not hold with it.
+    /// Sets one key, unless the settings would be invalid with it.
     fn set(&mut self, path: &[impl AsRef<str>], value: &Value) -> Result<(), Why> {
         let mut tree = self.tree.clone();
         set(&mut tree, path, value.clone());
@@ -290,8 +296,8 @@ impl Merger {
         Ok(())
     }
 
-    /// Remembers where a key was set.
-    fn set_by(&mut self, key: Vec<String>, value: Value, place: Place) {
+    /// Records where a key was set.
+    fn record_origin(&mut self, key: Vec<String>, value: Value, place: Place) {
         let Some(origins) = &mut self.origins else { return };
         origins.retain(|origin| !origin.key.starts_with(&key) && !key.starts_with(&origin.key));
         origins.push(Origin { key, value, place });

@@ -1,12 +1,12 @@
-//! What a project's settings may say: they come with a checkout, so they may
-//! tighten; what would loosen, or run something, is the user's.
+//! Limits a project's settings. They come with a checkout, so they may only tighten; only the
+//! user may loosen the guard or have it run something.
 
 use serde_json::{Map, Value};
 
 use crate::policy::ramp::Tier;
 use crate::settings::Settings;
 
-/// Keys that are the user's alone.
+/// Keys that only the user may set.
 const USER_ONLY: [&[&str]; 10] = [
     &["mode"],
     &["shadow"],
@@ -20,18 +20,22 @@ const USER_ONLY: [&[&str]; 10] = [
     &["trust"],
 ];
 
-/// Why a project's file may not set this.
-pub(super) fn loosens(settings: &Settings, path: &[&str], value: &Value) -> Option<&'static str> {
-    const USER: &str = "is the user's to set, not the project's";
+/// Why a project may not set this; `None` if it may.
+pub(super) fn forbid_loosening(
+    settings: &Settings,
+    path: &[&str],
+    value: &Value,
+) -> Option<&'static str> {
+    const USER: &str = "can be set only in your own settings";
     if value.as_object().is_some_and(Map::is_empty) {
         return None;
     }
-    // serde also takes a list for a struct and {"off": null} for "off", so a key
-    // above or below one of the user's may set it too.
+    // serde also accepts a list for a struct and {"off": null} for "off", so a key above or
+    // below a user's key may set that one, too.
     if USER_ONLY.iter().any(|own| own.starts_with(path) || path.starts_with(own)) {
         return Some(USER);
     }
-    if let Some(why) = speaks(path, value) {
+    if let Some(why) = forbid_text(path, value) {
         return Some(why);
     }
     match path {
@@ -62,7 +66,7 @@ pub(super) fn loosens(settings: &Settings, path: &[&str], value: &Value) -> Opti
             match ramp.tiers().iter().find(|t| t.name == *name) {
                 Some(tier) if at <= place(tier) => None,
                 Some(_) => Some("may only be lowered in a project's settings"),
-                // Only at the last tier a turn may not end without a seal.
+                // A tier above the last one would become the only one that requires a seal.
                 None if ramp.tiers().last().is_some_and(|last| at < place(last)) => None,
                 None => Some("of a project's own tier must lie below the last one"),
             }
@@ -70,22 +74,22 @@ pub(super) fn loosens(settings: &Settings, path: &[&str], value: &Value) -> Opti
         ["tiers", name, "blocks"] => {
             let ramp = settings.ramp(1_000_000);
             let there = ramp.tiers().iter().any(|t| t.name == *name);
-            there.then_some("of a tier that is there is the user's to set, not the project's")
+            there.then_some("of an existing tier can be set only in your own settings")
         }
         ["tiers", _, "off"] if value != false => Some(USER),
         _ => None,
     }
 }
 
-/// The lowest places of a project's tiers, in percent. Below these a session would be blocked
-/// from its start, and the ramp would move up from there.
+/// The lowest thresholds for a project's tiers, in percent. Lower ones would block a session from
+/// its start, and the ramp would shift up.
 const LEAST_CONTEXT: f64 = 10.0;
 const LEAST_FILE: f64 = 50.0;
 
-/// Why a text of the project's may not be set: the agent would read it in the guard's voice,
-/// and the user would see it in the guard's messages.
-fn speaks(path: &[&str], value: &Value) -> Option<&'static str> {
-    const TEXT: &str = "is text for the agent, which is the user's to set, not the project's";
+/// Why a project may not set this text. The agent and the user would read it as the guard's own
+/// words.
+fn forbid_text(path: &[&str], value: &Value) -> Option<&'static str> {
+    const TEXT: &str = "is text for the agent, which can be set only in your own settings";
     const NAME: &str = "has a name that is not letters, digits, blanks or `-_.,&/*()'`, 60 at most";
     if path.iter().any(|part| !is_name(part)) {
         return Some(NAME);
@@ -108,19 +112,18 @@ fn speaks(path: &[&str], value: &Value) -> Option<&'static str> {
     }
 }
 
-/// Whether a text is a plain name.
 fn is_name(text: &str) -> bool {
     let plain = |c: char| c.is_alphanumeric() || " -_.,&/*()'".contains(c);
     text.chars().count() <= 60 && text.chars().all(plain)
 }
 
-/// Why a project may not set a figure above what holds.
+/// Why a project may not raise a number.
 fn raises(value: &Value, current: u64) -> Option<&'static str> {
     let higher = value.as_u64().is_none_or(|asked| asked > current);
     higher.then_some("may only be lowered in a project's settings")
 }
 
-/// Why a project may not set a figure below what holds.
+/// Why a project may not lower a number.
 fn lowers(value: &Value, current: u64) -> Option<&'static str> {
     let lower = value.as_u64().is_none_or(|asked| asked < current);
     lower.then_some("may only be raised in a project's settings")

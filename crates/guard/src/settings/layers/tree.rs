@@ -1,4 +1,4 @@
-//! Layers as trees of JSON: what they are made of, and whether the whole holds.
+//! Layers as JSON trees: sets and collects their values, and checks the whole.
 
 use std::sync::LazyLock;
 
@@ -9,15 +9,15 @@ use super::keys::Keys;
 use crate::settings::Settings;
 use crate::settings::diagnostic::Why;
 
-/// A key by its parts, and a value for it.
+/// A key's path and its value.
 pub(super) type Leaf = (Vec<String>, Value);
 
-/// The settings that a tree says.
+/// Reads settings from a tree and checks them.
 pub(super) fn read(tree: &Value) -> Result<Settings, Why> {
     static OURS: LazyLock<Value> =
         LazyLock::new(|| serde_json::to_value(Settings::default()).unwrap_or_default());
     if holds_list(tree) {
-        is_for_list(tree, &OURS)?;
+        reject_empty_lists(tree, &OURS)?;
     }
     let settings = Settings::deserialize(tree).map_err(|e| Why::type_(&e))?;
     match settings.problem() {
@@ -26,7 +26,7 @@ pub(super) fn read(tree: &Value) -> Result<Settings, Why> {
     }
 }
 
-/// Whether an empty list stands anywhere: serde takes one for a group of keys, too.
+/// Whether the tree has an empty list, which serde also accepts in place of a group of keys.
 fn holds_list(tree: &Value) -> bool {
     match tree {
         Value::Object(map) => map.values().any(holds_list),
@@ -34,13 +34,13 @@ fn holds_list(tree: &Value) -> bool {
     }
 }
 
-/// That no empty list stands where there is a group of keys.
-fn is_for_list(tree: &Value, ours: &Value) -> Result<(), Why> {
+/// Fails if an empty list stands in place of a group of keys.
+fn reject_empty_lists(tree: &Value, ours: &Value) -> Result<(), Why> {
     match (tree, ours) {
         (Value::Object(tree), Value::Object(ours)) => tree
             .iter()
             .filter_map(|(key, value)| Some((value, ours.get(key)?)))
-            .try_for_each(|(value, ours)| is_for_list(value, ours)),
+            .try_for_each(|(value, ours)| reject_empty_lists(value, ours)),
         (Value::Array(list), Value::Object(_)) if list.is_empty() => {
             Err(Why::rule("a list, where there are keys: write {…}".to_owned()))
         }
@@ -48,15 +48,15 @@ fn is_for_list(tree: &Value, ours: &Value) -> Result<(), Why> {
     }
 }
 
-/// Editors look for `$schema`; it is no setting.
+/// Removes `$schema`, which is for editors and not a setting.
 pub(super) fn without_schema(mut map: Map<String, Value>) -> Map<String, Value> {
     map.remove("$schema");
     map
 }
 
-/// The keys of a file that there are with their values, and those that there are not. What
-/// stands below an unknown key is left out with it.
-pub(super) fn sort_out(
+/// Sorts a file's content into known keys with their values, and unknown keys. Keys below an
+/// unknown one are skipped.
+pub(super) fn split_known_keys(
     value: Value,
     keys: &'static Keys,
     path: &mut Vec<String>,
@@ -71,7 +71,7 @@ pub(super) fn sort_out(
         let below = keys.get(&key);
         path.push(key);
         match below {
-            Some(below) => sort_out(value, below, path, leaves, unknown),
+            Some(below) => split_known_keys(value, below, path, leaves, unknown),
             None => unknown.push((path.clone(), keys)),
         }
         path.pop();
@@ -91,7 +91,7 @@ pub(super) fn collect(value: &Value, path: &mut Vec<String>, leaves: &mut Vec<Le
     }
 }
 
-/// About what it takes to read a value anew: most of it by the number of its parts.
+/// Estimates the cost of reading a value again, which depends mostly on the number of its parts.
 pub(super) fn weigh(value: &Value) -> usize {
     match value {
         Value::String(text) => weigh_text(text),
@@ -108,7 +108,7 @@ pub(super) fn weigh_text(text: &str) -> usize {
     8 + text.len() / 16
 }
 
-/// The tier that a key is of.
+/// The tier that a key belongs to.
 pub(super) fn tier_of((path, _): &Leaf) -> Option<String> {
     (path.first()? == "tiers").then(|| path.get(1).cloned()).flatten()
 }
@@ -130,7 +130,7 @@ pub(super) fn set(tree: &mut Value, path: &[impl AsRef<str>], value: Value) {
     overlay(tree, &nested);
 }
 
-/// An option or variable is a JSON scalar where it reads as one, else a string.
+/// The value of an option or variable: a JSON scalar if it parses as one, else a string.
 pub(super) fn scalar(text: &str) -> Value {
     serde_json::from_str(text).unwrap_or_else(|_| Value::String(text.to_owned()))
 }

@@ -1,7 +1,8 @@
-//! The variables that set a key. The client hands hooks its own environment, the `env`
-//! blocks of its settings files and the plugin's options, all in one. Those that a project's
-//! files of the client's settings name come with a checkout, or an agent wrote them there:
-//! they may only tighten, unless the user says the same.
+//! Environment variables that set a key. The client passes hooks one environment: its own, the
+//! `env` blocks of its settings files, and the plugin's options.
+//!
+//! A variable in the project's client settings comes with a checkout, or an agent wrote it. It
+//! may only tighten, unless the user sets the same value.
 
 use std::collections::BTreeMap;
 
@@ -12,10 +13,10 @@ use super::merger::Merger;
 use crate::settings::diagnostic::Foreign;
 use base::env::Env;
 
-/// The prefix of the client's variables for plugins' options.
+/// Prefix of the client's variables for plugin options.
 const OPTION: &str = "CLAUDE_PLUGIN_OPTION_";
 
-/// The plugin's options, and the keys they set.
+/// Plugin options, and the keys they set.
 const OPTIONS: [(&str, &[&str]); 4] = [
     ("PROFILE", &["profile"]),
     ("THETA_WORDS", &["file", "words"]),
@@ -23,32 +24,32 @@ const OPTIONS: [(&str, &[&str]); 4] = [
     ("MODE", &["mode"]),
 ];
 
-/// The prefix of variables that set a key.
+/// Prefix of variables that set a key.
 const SET: &str = "BRAIN_GUARD_SET_";
 
 /// The variable that sets `shadow`.
 const SHADOW: &str = "BRAIN_GUARD_SHADOW";
 
-/// What both of these begin with.
+/// Common prefix of `SET` and `SHADOW`.
 const OURS: &str = "BRAIN_GUARD_S";
 
-/// The name of the plugin in the client's settings, where `@` and its source may follow.
+/// The plugin's name in the client's settings, where `@` and its source may follow.
 const PLUGIN: &str = "brain-guard";
 
-/// Every variable that sets something.
+/// All variables that set a key.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Variables {
-    /// The user's, by names.
+    /// Those of the user, as (name, value).
     user: Vec<(String, String)>,
-    /// Those that came with the project.
+    /// Those that the project sets.
     project: Vec<Foreign>,
 }
 
-/// What a settings file of the client's puts into the environment.
+/// The environment variables that one of the client's settings files sets.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ClientFile {
     path: String,
-    /// `None` where the file can't be read, so that it may hold anything.
+    /// `None` if the file is unreadable, so that it may set anything.
     content: Option<Content>,
 }
 
@@ -67,18 +68,18 @@ struct Plugin {
 }
 
 impl ClientFile {
-    /// A file by its path and its text, if that can be read.
-    pub fn of(path: String, text: Option<&str>) -> Self {
+    /// Parses a file; `text` is `None` if it could not be read.
+    pub fn from_text(path: String, text: Option<&str>) -> Self {
         let parse = |text: &str| serde_json::from_str(text.trim_start_matches('\u{feff}')).ok();
         Self { path, content: text.and_then(parse) }
     }
 
-    /// Whether its `env` block may set the variable.
-    pub fn names(&self, name: &str) -> bool {
+    /// Whether the file's `env` block sets the variable, or may set it because it is unreadable.
+    pub fn may_set(&self, name: &str) -> bool {
         self.content.as_ref().is_none_or(|content| content.env.contains_key(name))
     }
 
-    /// The values it gives a variable: as the plugin's option, which goes first, and by name.
+    /// The values it gives a variable: those of the plugin's option first, then that of `env`.
     pub fn values(&self, name: &str) -> Vec<String> {
         let Some(content) = &self.content else { return Vec::new() };
         let ours = |plugin: &str| plugin.split('@').next() == Some(PLUGIN);
@@ -90,22 +91,22 @@ impl ClientFile {
     }
 }
 
-/// A value as the client writes it into the environment.
+/// Formats a value as the client writes it into the environment.
 fn text(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
-/// What the user says of variables.
+/// The user's own sources of variables.
 #[derive(Debug)]
 pub struct User {
-    /// The user's own settings of the client.
+    /// The user's own client settings.
     pub settings: ClientFile,
-    /// The environment in which the user started the client, where it can be read.
+    /// The environment in which the user started the client, if readable.
     pub launch: Vec<(String, String)>,
 }
 
 impl User {
-    /// The values that are the user's.
+    /// The values that the user gave a variable.
     pub fn values(&self, name: &str) -> Vec<String> {
         let launched = self.launch.iter().filter(|(known, _)| known == name);
         let mut values = self.settings.values(name);
@@ -115,13 +116,13 @@ impl User {
 }
 
 impl From<&Env> for Variables {
-    /// All of them as the user's.
+    /// Counts all variables as the user's.
     fn from(env: &Env) -> Self {
         Self { user: set(env), project: Vec::new() }
     }
 }
 
-/// The variables of ours that are set; empty ones are, too.
+/// Our variables that are set, including empty ones.
 fn set(env: &Env) -> Vec<(String, String)> {
     let whole = |prefix: &'static str| {
         let found = env.with_prefix(prefix).into_iter();
@@ -131,7 +132,6 @@ fn set(env: &Env) -> Vec<(String, String)> {
     all.filter(|(name, _)| key(name).is_some()).collect()
 }
 
-/// The key that a variable sets.
 pub(super) fn key(name: &str) -> Option<Vec<String>> {
     if let Some(option) = name.strip_prefix(OPTION) {
         let (_, key) = OPTIONS.iter().find(|(known, _)| *known == option)?;
@@ -142,7 +142,7 @@ pub(super) fn key(name: &str) -> Option<Vec<String>> {
     }
     let name = name.strip_prefix(SET)?;
     let mut key: Vec<String> = name.to_lowercase().split("__").map(str::to_owned).collect();
-    // A variable's name can't hold the hyphen of `block-reads`.
+    // A variable name cannot contain the hyphen of `block-reads`.
     if let [top, tier, ..] = key.as_mut_slice()
         && top == "tiers"
     {
@@ -151,7 +151,7 @@ pub(super) fn key(name: &str) -> Option<Vec<String>> {
     Some(key)
 }
 
-/// A variable's value as the key takes it.
+/// Converts a variable's value to the one its key expects.
 fn value<'a>(name: &str, value: &'a str) -> &'a str {
     match (name, value) {
         (SHADOW, "1") => "true",
@@ -161,16 +161,16 @@ fn value<'a>(name: &str, value: &'a str) -> &'a str {
 }
 
 impl Variables {
-    /// Whether none is set.
+    /// Whether no variable is set.
     pub fn is_empty(&self) -> bool {
         self.user.is_empty() && self.project.is_empty()
     }
 
-    /// Tells the project's from the user's. A variable that a file of the project sets is the
-    /// user's only in a value that the user gave it.
+    /// Separates the project's variables from the user's. A variable that a project's file sets
+    /// counts as the user's only if the user gave it the same value.
     #[must_use]
     pub fn traced(self, files: &[ClientFile], user: impl FnOnce() -> User) -> Self {
-        let foreign = |name: &str| files.iter().find(|file| file.names(name));
+        let foreign = |name: &str| files.iter().find(|file| file.may_set(name));
         if self.user.iter().all(|(name, _)| foreign(name).is_none()) {
             return self;
         }
@@ -199,19 +199,17 @@ impl Variables {
         traced
     }
 
-    /// What tells these from others.
+    /// A text that differs whenever the variables differ.
     pub fn text(&self) -> String {
         let user = self.user.iter().map(|(name, value)| format!("{name}={value}\n"));
         let project = self.project.iter().map(|v| format!("{}={}\n{}\n", v.name, v.value, v.file));
         user.chain(project).collect()
     }
 
-    /// Adds the plugin's options.
     pub(super) fn add_options(&self, merger: &mut Merger) {
         self.add(merger, |name| name.starts_with(OPTION));
     }
 
-    /// Adds the user's other variables.
     pub(super) fn add_keys(&self, merger: &mut Merger) {
         self.add(merger, |name| name == SHADOW);
         self.add(merger, |name| name.starts_with(SET));
@@ -220,7 +218,7 @@ impl Variables {
     fn add(&self, merger: &mut Merger, which: impl Fn(&str) -> bool) {
         for (name, text) in self.user.iter().filter(|(name, _)| which(name)) {
             let (Some(key), option) = (key(name), name.strip_prefix(OPTION)) else { continue };
-            // An empty value is none, but for variables that name a key.
+            // An empty value means unset, except for variables that name a key.
             if text.is_empty() && !name.starts_with(SET) {
                 continue;
             }
@@ -229,7 +227,7 @@ impl Variables {
         }
     }
 
-    /// Adds the project's, which may only tighten what holds.
+    /// Adds the project's variables, which may only tighten.
     pub(super) fn add_projects(&self, merger: &mut Merger) {
         for foreign in &self.project {
             if let Some(key) = key(&foreign.name) {

@@ -1,4 +1,4 @@
-//! Presets, single numbers, tiers of one's own, and what holds for some models only.
+//! Presets, single numbers, custom tiers, and overrides for some models.
 
 use super::*;
 use proptest::prelude::*;
@@ -46,13 +46,12 @@ fn a_tier_can_be_taken_out_and_brought_back() {
         "when": [{"window_at_most": 300_000, "tiers": {"coach": {"off": false, "context": 15}}}],
     }));
     assert_eq!(contexts(&s, 967_000), [22.0, 30.0]);
-    let small = s.held_for(&Model { name: None, window: 200_000 });
+    let small = s.for_model(&Model { name: None, window: 200_000 });
     assert_eq!(contexts(&small, 167_000), [15.0, 22.0, 70.0]);
     assert_eq!(s.problem(), None);
 }
 
-/// 35 is a number for the long profile; in the short one it must not open what
-/// the milder tiers closed.
+/// 35 is meant for long windows. For short ones it must not allow what the milder tiers block.
 #[test]
 fn a_number_for_one_profile_keeps_the_order_of_the_other() {
     let s = settings(serde_json::json!({"tiers": {"narrow": {"context": 35}}}));
@@ -70,13 +69,13 @@ fn what_holds_for_some_models_comes_in_order() {
         {"model": "claude-opus-?-5", "window_at_least": 1_000_000, "words": 3000},
     ]}));
     assert_eq!(s.problem(), None);
-    let words = |name, window| s.held_for(&Model { name, window }).file.words;
+    let words = |name, window| s.for_model(&Model { name, window }).file.words;
     assert_eq!(words(None, 1_000_000), 2000);
     assert_eq!(words(None, 200_000), 1500);
     assert_eq!(words(Some("claude-haiku-4-5"), 200_000), 900);
     assert_eq!(words(Some("claude-opus-5-5[1m]"), 1_000_000), 3000);
     assert_eq!(words(Some("claude-opus-5-5"), 200_000), 1500);
-    let small = s.held_for(&Model { name: None, window: 200_000 });
+    let small = s.for_model(&Model { name: None, window: 200_000 });
     assert_eq!(contexts(&small, 167_000), [40.0, 60.0, 70.0]);
 }
 
@@ -97,7 +96,7 @@ fn patterns() {
 }
 
 proptest! {
-    /// Whatever numbers are given, a stricter tier never opens what a milder one closed.
+    /// Whatever the numbers, a stricter tier never allows what a milder one blocks.
     #[test]
     fn every_ramp_only_tightens(
         coach in 1.0..99.0f64, own in 1.0..99.0f64, narrow in 1.0..99.0f64,

@@ -1,11 +1,11 @@
-//! A row's head, read on one way through it with its message and the message's blocks.
+//! Reads the head of a row, its message and the message's blocks in one pass.
 
 use super::is_notice;
-use crate::dialect::{Block, BlockKind, Kind, Row, Scratch, is_told};
+use crate::dialect::{Block, BlockKind, Kind, Row, Scratch, is_surgery_table};
 use crate::span::{self, Cursor, Field, Span};
 use crate::usage;
 
-/// Reads a row; what was found stays in `scratch`.
+/// Reads a row; `scratch` keeps what was found.
 pub fn row<'a>(line: &'a [u8], scratch: &mut Scratch) -> Row<'a> {
     scratch.fields.clear();
     scratch.blocks.clear();
@@ -19,7 +19,7 @@ pub fn row<'a>(line: &'a [u8], scratch: &mut Scratch) -> Row<'a> {
     }
 }
 
-/// The blocks of the content that lies at `content`, in a row of that kind.
+/// The blocks of the content at `content`, in a row of that kind.
 pub fn blocks(line: &[u8], content: Span, kind: Kind, found: &mut Vec<Block>) {
     let mut message = Message::default();
     if message.content(&mut Cursor::from(line, content.start), line, found).is_none() {
@@ -28,7 +28,7 @@ pub fn blocks(line: &[u8], content: Span, kind: Kind, found: &mut Vec<Block>) {
     words(kind, found);
 }
 
-/// Says whose words the texts of a message are.
+/// Marks the texts of an assistant's message as the agent's.
 fn words(kind: Kind, blocks: &mut [Block]) {
     if kind == Kind::Assistant {
         for block in blocks.iter_mut().filter(|block| block.kind == BlockKind::UserText) {
@@ -44,35 +44,35 @@ struct Head<'a> {
     kind: &'a [u8],
     subtype: &'a [u8],
     logical: Option<&'a str>,
-    /// The client says that the row is its own.
+    /// The client says that it wrote the row.
     client: bool,
     summary: bool,
     synthetic: bool,
     message: Message,
 }
 
-/// What a message's blocks are.
+/// Which blocks a message has.
 #[derive(Debug, Default)]
 struct Message {
     texts: bool,
-    /// A text is nobody's but the user's.
+    /// A text is the user's own, not a notice.
     said: bool,
     result: bool,
     other: bool,
 }
 
 impl<'a> Head<'a> {
-    /// Reads a row. `None` where it is no object.
+    /// Reads a row; `None` if it is not an object.
     fn read(&mut self, cursor: &mut Cursor, line: &'a [u8], scratch: &mut Scratch) -> Option<()> {
         let mut more = cursor.enter(b'{')?;
         while more {
             let name = cursor.name()?;
             let start = cursor.at();
-            if name.of(line) == b"message" && cursor.peek() == Some(b'{') {
+            if name.slice(line) == b"message" && cursor.peek() == Some(b'{') {
                 self.message(cursor, line, &mut scratch.blocks)?;
             } else {
-                let json = cursor.value()?.of(line);
-                match name.of(line) {
+                let json = cursor.value()?.slice(line);
+                match name.slice(line) {
                     b"type" => self.kind = json,
                     b"subtype" => self.subtype = json,
                     b"uuid" => self.row.id = span::plain(json),
@@ -81,10 +81,10 @@ impl<'a> Head<'a> {
                     b"timestamp" => self.row.at = span::plain(json),
                     b"isSidechain" => self.row.sidechain = json == b"true",
                     field @ (b"isMeta" | b"isVisibleInTranscriptOnly" | b"origin") => {
-                        self.client |= of_client(field, json);
+                        self.client |= is_client_field(field, json);
                     }
                     b"brainGuard" => {
-                        (self.row.told, self.row.made) = (is_told(json), true);
+                        (self.row.told, self.row.made) = (is_surgery_table(json), true);
                     }
                     b"forkedFrom" => self.row.copied = true,
                     b"isCompactSummary" => self.summary = json == b"true",
@@ -106,15 +106,15 @@ impl<'a> Head<'a> {
         let mut more = cursor.enter(b'{')?;
         while more {
             let name = cursor.name()?;
-            match (name.of(line), cursor.peek()?) {
+            match (name.slice(line), cursor.peek()?) {
                 (b"content", _) => {
                     let start = cursor.at();
                     self.message.content(cursor, line, found)?;
                     self.row.content = Some(Span { start, end: cursor.at() });
                 }
-                (b"id", _) => self.row.message = span::plain(cursor.value()?.of(line)),
-                (b"model", _) => self.synthetic = cursor.value()?.of(line) == b"\"<synthetic>\"",
-                (b"usage", b'{') => self.row.used = usage::walk(cursor, line)?,
+                (b"id", _) => self.row.message = span::plain(cursor.value()?.slice(line)),
+                (b"model", _) => self.synthetic = cursor.value()?.slice(line) == b"\"<synthetic>\"",
+                (b"usage", b'{') => self.row.used = usage::total_at(cursor, line)?,
                 _ => {
                     cursor.value()?;
                 }
@@ -124,7 +124,7 @@ impl<'a> Head<'a> {
         Some(())
     }
 
-    /// The row, and its blocks as its kind has them.
+    /// Finishes the row; its kind decides what its blocks are.
     fn row(self, scratch: &mut Scratch) -> Row<'a> {
         let mut row = self.row;
         row.kind = match self.kind {
@@ -140,7 +140,7 @@ impl<'a> Head<'a> {
             _ => Kind::Other,
         };
         if !matches!(self.kind, b"\"user\"" | b"\"assistant\"") {
-            // Bookkeeping holds copies of messages.
+            // Bookkeeping rows hold copies of messages.
             (row.content, row.message, row.used) = (None, None, None);
             scratch.blocks.clear();
         }
@@ -153,7 +153,7 @@ impl<'a> Head<'a> {
 }
 
 /// Whether a field of a row in the user's role says that the client wrote it.
-pub fn of_client(field: &[u8], json: &[u8]) -> bool {
+pub fn is_client_field(field: &[u8], json: &[u8]) -> bool {
     match field {
         b"isMeta" | b"isVisibleInTranscriptOnly" => json == b"true",
         b"origin" => span::find(json, "kind") == Some(br#""task-notification""#),
@@ -162,8 +162,8 @@ pub fn of_client(field: &[u8], json: &[u8]) -> bool {
 }
 
 impl Message {
-    /// What a row in the user's role is: somebody's message where one of its texts is that.
-    /// Pictures alone are a message, too.
+    /// The kind of a row in the user's role: a message if one of its texts is somebody's, or if it
+    /// only has images.
     fn kind(&self, client: bool) -> Kind {
         if self.result {
             Kind::ToolResult
@@ -174,12 +174,12 @@ impl Message {
         }
     }
 
-    /// A message's content, its blocks into `found`.
+    /// Reads a message's content; collects its blocks.
     fn content(&mut self, cursor: &mut Cursor, line: &[u8], found: &mut Vec<Block>) -> Option<()> {
         if cursor.peek() != Some(b'[') {
             let span = cursor.value()?;
             if line[span.start] == b'"' {
-                (self.texts, self.said) = (true, !is_notice(span.of(line)));
+                (self.texts, self.said) = (true, !is_notice(span.slice(line)));
                 found.push(Block { kind: BlockKind::UserText, span });
             }
             return Some(());
@@ -205,8 +205,8 @@ impl Message {
         let mut more = cursor.enter(b'{')?;
         while more {
             let name = cursor.name()?;
-            let json = cursor.value()?.of(line);
-            match name.of(line) {
+            let json = cursor.value()?.slice(line);
+            match name.slice(line) {
                 b"type" => kind = json,
                 b"text" => text = Some(json),
                 _ => {}

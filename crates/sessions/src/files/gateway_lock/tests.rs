@@ -1,4 +1,4 @@
-//! Locks of the living and of the dead, fresh and old.
+//! Locks of living and of dead processes, fresh and old.
 
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -26,7 +26,7 @@ impl Place {
         self.dir.path().join("s.jsonl.lock")
     }
 
-    /// Another's lock, written so long ago.
+    /// Writes another process's lock of that age.
     fn put(&self, said: &str, age: Duration) {
         fs::write(self.lock(), said).unwrap();
         let file = File::options().write(true).open(self.lock()).unwrap();
@@ -79,7 +79,7 @@ fn it_says_who_holds_it_and_goes_with_its_guard() {
     let said: Value = serde_json::from_str(&text).unwrap();
     let me = std::process::id();
     assert_eq!(said["pid"], me);
-    assert_eq!(said["starttime"], process::start(me).unwrap());
+    assert_eq!(said["starttime"], process::start_time(me).unwrap());
     let at = said["createdAt"].as_str().unwrap();
     assert!(at.ends_with('Z') && at.len() == "2026-02-20T10:00:00.000Z".len(), "{at}");
     assert!(text.starts_with("{\n  \"pid\": ") && text.ends_with("\n}"), "{text}");
@@ -101,7 +101,7 @@ fn it_lies_in_the_real_folder_by_the_name_it_was_asked_for() {
     std::os::unix::fs::symlink(&real, &link).unwrap();
     fs::write(real.join("target.jsonl"), "").unwrap();
     std::os::unix::fs::symlink("target.jsonl", real.join("s.jsonl")).unwrap();
-    let found = GatewayLock::place(&link.join("s.jsonl")).unwrap();
+    let found = GatewayLock::lock_path(&link.join("s.jsonl")).unwrap();
     assert_eq!(found, fs::canonicalize(&real).unwrap().join("s.jsonl.lock"));
 }
 
@@ -110,7 +110,7 @@ fn the_lock_of_a_living_process_is_never_removed() {
     let place = Place::new();
     let other = alive();
     let pid = other.id();
-    let start = process::start(pid).unwrap();
+    let start = process::start_time(pid).unwrap();
     for said in [
         json!({"pid": pid, "createdAt": ago(NOW), "starttime": start}),
         json!({"pid": pid, "createdAt": ago(YOUNG), "starttime": start}),
@@ -118,7 +118,7 @@ fn the_lock_of_a_living_process_is_never_removed() {
         json!({"pid": pid, "createdAt": ago(OLD), "starttime": start}),
         json!({"pid": f64::from(pid), "createdAt": ago(NOW)}),
         json!({"pid": pid, "createdAt": "yesterday", "starttime": start}),
-        json!({"pid": std::process::id(), "createdAt": ago(NOW), "starttime": process::start(std::process::id()).unwrap()}),
+        json!({"pid": std::process::id(), "createdAt": ago(NOW), "starttime": process::start_time(std::process::id()).unwrap()}),
     ] {
         place.is_kept(&said.to_string(), NOW);
     }
@@ -147,23 +147,23 @@ fn the_lock_of_the_dead_the_recycled_and_the_forgotten_is_taken_over() {
     place.is_taken(&json!({"pid": gone, "createdAt": ago(NOW), "starttime": 5}).to_string(), NOW);
     place.is_taken(&json!({"pid": gone, "createdAt": "yesterday"}).to_string(), NOW);
     let other = alive();
-    let start = process::start(other.id()).unwrap();
+    let start = process::start_time(other.id()).unwrap();
     let recycled = json!({"pid": other.id(), "createdAt": ago(NOW), "starttime": start + 1});
     place.is_taken(&recycled.to_string(), NOW);
-    // Whether that is the same process nobody knows.
+    // Nobody knows whether that is the same process.
     let forgotten = json!({"pid": other.id(), "createdAt": ago(OLD)});
     place.is_taken(&forgotten.to_string(), NOW);
     for no_process in [4_294_967_296_u64 + u64::from(other.id()), 4_194_305] {
         place.is_taken(&json!({"pid": no_process, "createdAt": ago(NOW)}).to_string(), NOW);
     }
     ended(other);
-    // A number that is ours now, and was another's when this was written.
+    // A pid that is ours now, but was another's when this was written.
     let orphan = json!({"pid": std::process::id(), "createdAt": ago(NOW)});
     place.is_taken(&orphan.to_string(), NOW);
     let mut zombie = Command::new("true").spawn().unwrap();
     let pid = zombie.id();
     let deadline = Instant::now() + Duration::from_secs(20);
-    while process::start(pid).is_some() && Instant::now() < deadline {
+    while process::start_time(pid).is_some() && Instant::now() < deadline {
         std::thread::sleep(Duration::from_millis(1));
     }
     place.is_taken(&json!({"pid": pid, "createdAt": ago(NOW)}).to_string(), NOW);
@@ -230,7 +230,7 @@ fn one_that_can_not_be_read_counts_by_its_age() {
     place.put(&said, YOUNG);
     hide();
     if File::open(place.lock()).is_ok() {
-        // Root reads all there is.
+        // Root can read everything.
         return;
     }
     assert!(matches!(place.acquire(), Err(Refused::Locked(_))));

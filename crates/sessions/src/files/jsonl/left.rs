@@ -1,6 +1,6 @@
-//! The file that an edit replaced, kept under a name of ours for as long as somebody may write
-//! it: who opened it before goes on there. What came into it goes behind the new one's rows,
-//! and only then it is let go; an edit that is killed before is ended by the next one.
+//! The file that an edit replaced, kept under our own name while somebody may still write to it: a
+//! process that had it open goes on there. Rows that came into it are appended to the new file
+//! before it is removed. If an edit is killed, the next one finishes it.
 
 mod rows;
 
@@ -13,103 +13,101 @@ use std::time::{Duration, Instant};
 
 use self::rows::{append, begun, missing};
 use super::BUFFER;
-use crate::files::{Refused, Stamp, holders, told};
+use crate::files::{Refused, Stamp, holders, with_path};
 use base::atomic;
 
-/// How such a file's name ends.
+/// The suffix of such a file's name.
 const ENDS: &str = ".brain-guard-old";
 
-/// For so long nothing may have come, where nobody is seen to hold it: whoever was about to
-/// open it has it open by then.
+/// If no holder is visible, no row may have come for this long: whoever was about to open the file
+/// has it open by then.
 const QUIET: Duration = Duration::from_millis(20);
 
-/// The longest pause between two looks at who holds it.
+/// The longest pause between two checks for holders.
 const LONGEST: Duration = Duration::from_millis(200);
 
-/// An old file: `.<session>.<bytes before>-<inode of the new>-<bytes of the new>.brain-guard-old`
-/// beside the session.
+/// An old file next to the session: `.<session>.<bytes before>-<inode of the new>-<bytes of the
+/// new>.brain-guard-old`.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Left {
+pub struct OldFile {
     pub(super) path: PathBuf,
-    /// Bytes that the edit read: what lies behind them came late.
+    /// Bytes that the edit read: anything after them came late.
     from: u64,
-    /// The new file, and its bytes as it took the old one's place.
+    /// The new file, and its size when it replaced the old one.
     inode: u64,
     size: u64,
 }
 
-/// Where rows that came late are now.
+/// Where late rows are now.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Carried {
+pub enum MoveOutcome {
     /// In the session.
     All,
-    /// Still in the old file: others came into the new one first, which follow upon them.
+    /// Still in the old file: rows that follow them came into the new one first.
     Behind {
         /// Where they belong in the new one.
         at: u64,
-        /// They.
         rows: Vec<u8>,
     },
 }
 
-/// Why the old file stays.
+/// Why the old file has to stay.
 #[derive(Debug)]
-pub enum Stays {
-    /// A process has it open, or somebody unseen still writes it.
+pub enum StayReason {
+    /// A process has it open, or somebody who is not visible still writes to it.
     Held(Option<u32>),
-    /// The session is another file by now.
+    /// The session is a different file by now.
     Anew,
-    /// There is no session any more.
+    /// The session no longer exists.
     Gone,
-    /// The system.
+    /// An I/O error.
     Io(io::Error),
 }
 
-impl From<io::Error> for Stays {
+impl From<io::Error> for StayReason {
     fn from(error: io::Error) -> Self {
         Self::Io(error)
     }
 }
 
-impl Left {
-    /// Gives the session's file a second name, before `new` takes its first one.
+impl OldFile {
+    /// Gives the session's file a second name, before `new` takes the first one.
     ///
     /// # Errors
-    /// [`Refused::Changed`] where it is another file by now; a file system on which a file has
-    /// one name only.
-    pub fn keep(real: &Path, stamp: Stamp, new: &Metadata) -> Result<Self, Refused> {
+    /// [`Refused::Changed`] if it is a different file by now; a file system without hard links.
+    pub fn create(real: &Path, stamp: Stamp, new: &Metadata) -> Result<Self, Refused> {
         let (from, inode, size) = (stamp.size, new.ino(), new.len());
         let mut name = std::ffi::OsString::from(".");
         name.push(real.file_name().unwrap_or_default());
         name.push(format!(".{from}-{inode}-{size}{ENDS}"));
         let left = Self { path: real.with_file_name(name), from, inode, size };
-        fs::hard_link(real, &left.path).map_err(|e| one_name(real, &left.path, &e))?;
-        let there = fs::metadata(&left.path).map_err(|e| told(&left.path, &e))?;
+        fs::hard_link(real, &left.path).map_err(|e| link_error(real, &left.path, &e))?;
+        let there = fs::metadata(&left.path).map_err(|e| with_path(&left.path, &e))?;
         if there.ino() != stamp.inode {
-            left.let_go()?;
+            left.remove()?;
             return Err(Refused::Changed(real.display().to_string()));
         }
         Ok(left)
     }
 
-    /// Those that lie beside a session.
+    /// The old files of a session.
     ///
     /// # Errors
-    /// What the system says of the folder.
-    pub fn of(real: &Path) -> io::Result<Vec<Self>> {
-        let all = Self::within(real.parent().unwrap_or(Path::new("/")))?;
+    /// I/O errors.
+    pub fn for_session(real: &Path) -> io::Result<Vec<Self>> {
+        let all = Self::in_folder(real.parent().unwrap_or(Path::new("/")))?;
         Ok(all.into_iter().filter(|(session, _)| session == real).map(|(_, left)| left).collect())
     }
 
-    /// Those in a folder, with their sessions.
+    /// The old files in a folder, with their sessions.
     ///
     /// # Errors
-    /// What the system says.
-    pub fn within(folder: &Path) -> io::Result<Vec<(PathBuf, Self)>> {
+    /// I/O errors.
+    pub fn in_folder(folder: &Path) -> io::Result<Vec<(PathBuf, Self)>> {
         let mut found = Vec::new();
-        for entry in fs::read_dir(folder).map_err(|e| told(folder, &e))? {
-            let path = entry.map_err(|e| told(folder, &e))?.path();
-            // Names of ours that are no text are of sessions whose name is none.
+        for entry in fs::read_dir(folder).map_err(|e| with_path(folder, &e))? {
+            let path = entry.map_err(|e| with_path(folder, &e))?.path();
+            // A name of ours that is not text is of a session whose name is not text either.
             if let Some((session, left)) = Self::named(&path) {
                 found.push((folder.join(session), left));
             }
@@ -127,23 +125,23 @@ impl Left {
         Some((session.to_owned(), Self { path: path.to_path_buf(), from, inode, size }))
     }
 
-    /// Brings what came late behind the session's rows, until nobody writes the old file any
-    /// more, for as long as `patience` allows.
+    /// Appends late rows to the session until nobody writes to the old file any more; waits up to
+    /// `patience`.
     ///
     /// # Errors
     /// Why it has to stay.
-    pub fn carry(&self, real: &Path, patience: Duration) -> Result<Carried, Stays> {
+    pub fn carry(&self, real: &Path, patience: Duration) -> Result<MoveOutcome, StayReason> {
         let read = OpenOptions::new().read(true).custom_flags(atomic::NO_WAIT).open(&self.path);
         let old = match read {
-            // Another process ended this edit.
-            Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(Carried::All),
-            other => other.map_err(|e| told(&self.path, &e))?,
+            // Another process finished this edit.
+            Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(MoveOutcome::All),
+            other => other.map_err(|e| with_path(&self.path, &e))?,
         };
         let is = |meta: &Metadata| (meta.dev(), meta.ino());
         let meta = old.metadata()?;
         if fs::metadata(real).is_ok_and(|there| is(&there) == is(&meta)) {
-            // The edit never came to replace it.
-            return Ok(Carried::All);
+            // The edit never replaced the file.
+            return Ok(MoveOutcome::All);
         }
         let (deadline, mut pause) = (Instant::now() + patience, QUIET);
         let mut before = None;
@@ -152,55 +150,61 @@ impl Left {
             let size = old.metadata()?.len();
             let quiet = before == Some(size);
             if holder.is_none() && quiet {
-                return self.bring(real, &old, size, true);
+                return self.append_missing(real, &old, size, true);
             }
             if !quiet {
-                self.bring(real, &old, size, false)?;
+                self.append_missing(real, &old, size, false)?;
             }
             before = Some(size);
             if Instant::now() >= deadline && (holder.is_some() || !quiet && pause > QUIET) {
-                return Err(Stays::Held(holder));
+                return Err(StayReason::Held(holder));
             }
             thread::sleep(pause);
             pause = (pause * 2).min(LONGEST);
         }
     }
 
-    /// Appends the rows that are missing in the session; with `all`, also one that its writer
-    /// never ended.
-    fn bring(&self, real: &Path, old: &File, to: u64, all: bool) -> Result<Carried, Stays> {
-        let late = self.late(old, to, all).map_err(|e| told(&self.path, &e))?;
+    /// Appends the rows that the session lacks; with `all`, also one that has no line break.
+    fn append_missing(
+        &self,
+        real: &Path,
+        old: &File,
+        to: u64,
+        all: bool,
+    ) -> Result<MoveOutcome, StayReason> {
+        let late = self.late(old, to, all).map_err(|e| with_path(&self.path, &e))?;
         if late.is_empty() {
-            return Ok(Carried::All);
+            return Ok(MoveOutcome::All);
         }
         let mut options = OpenOptions::new();
         let new = match options.read(true).append(true).custom_flags(atomic::NO_WAIT).open(real) {
-            Err(e) if e.kind() == io::ErrorKind::NotFound => return Err(Stays::Gone),
-            other => other.map_err(|e| told(real, &e))?,
+            Err(e) if e.kind() == io::ErrorKind::NotFound => return Err(StayReason::Gone),
+            other => other.map_err(|e| with_path(real, &e))?,
         };
         let meta = new.metadata()?;
         let ours = meta.ino() == self.inode && meta.len() >= self.size;
         let from = if ours { self.size } else { 0 };
-        let (rows, at) = missing(&late, &new, from..meta.len()).map_err(|e| told(real, &e))?;
+        let (rows, at) = missing(&late, &new, from..meta.len()).map_err(|e| with_path(real, &e))?;
         if rows.is_empty() {
-            return Ok(Carried::All);
+            return Ok(MoveOutcome::All);
         }
         if !ours || !meta.is_file() {
-            return Err(Stays::Anew);
+            return Err(StayReason::Anew);
         }
         if at < meta.len() {
-            let begun = begun(&new, at..meta.len(), &rows).map_err(|e| told(real, &e))?;
+            let begun = begun(&new, at..meta.len(), &rows).map_err(|e| with_path(real, &e))?;
             let Some(rest) = begun.and_then(|begun| rows.get(begun..)) else {
-                return Ok(Carried::Behind { at, rows });
+                return Ok(MoveOutcome::Behind { at, rows });
             };
-            append(&new, meta.len(), rest).map_err(|e| told(real, &e))?;
-            return Ok(Carried::All);
+            append(&new, meta.len(), rest).map_err(|e| with_path(real, &e))?;
+            return Ok(MoveOutcome::All);
         }
-        append(&new, at, &rows).map_err(|e| told(real, &e))?;
-        Ok(Carried::All)
+        append(&new, at, &rows).map_err(|e| with_path(real, &e))?;
+        Ok(MoveOutcome::All)
     }
 
-    /// The whole rows that came late; with `all`, also the last one's beginning, as a row.
+    /// The whole rows that came late; with `all`, also an unfinished last one, with a line break
+    /// added.
     fn late(&self, mut old: &File, to: u64, all: bool) -> io::Result<Vec<u8>> {
         let mut rows = Vec::new();
         old.seek(SeekFrom::Start(self.from))?;
@@ -213,47 +217,47 @@ impl Left {
         Ok(rows)
     }
 
-    /// Removes its name: nothing that is in it is missing.
+    /// Removes the old file: the session has all of its rows.
     ///
     /// # Errors
-    /// What the system says.
-    pub fn let_go(&self) -> io::Result<()> {
-        atomic::remove(&self.path).map_err(|e| told(&self.path, &e))
+    /// I/O errors.
+    pub fn remove(&self) -> io::Result<()> {
+        atomic::remove(&self.path).map_err(|e| with_path(&self.path, &e))
     }
 
-    /// What a user is told of it.
-    pub fn word(&self, real: &Path, why: &Stays) -> String {
+    /// The message for the user.
+    pub fn word(&self, real: &Path, why: &StayReason) -> String {
         let (file, old, from) = (real.display(), self.path.display(), self.from);
         match why {
-            Stays::Held(Some(pid)) => format!(
-                "process {pid} has had {file} open since before it was written anew: its rows go into {old}, and are brought over by the next edit or `extract watch` when it has ended"
+            StayReason::Held(Some(pid)) => format!(
+                "process {pid} opened {file} before brain-guard rewrote it, so its rows go into {old}. Once the process has ended, the next edit or `extract watch` copies them over"
             ),
-            Stays::Held(None) => format!(
-                "somebody writes the {file} of before it was written anew: the rows go into {old}, and are brought over by the next edit or `extract watch`"
+            StayReason::Held(None) => format!(
+                "a process still writes the {file} that brain-guard replaced, so its rows go into {old}. The next edit or `extract watch` copies them over"
             ),
-            Stays::Anew => format!(
-                "{file} was written anew by another program since: rows that it may lack lie in {old} from byte {from} on; put them where they belong, then remove that file"
+            StayReason::Anew => format!(
+                "another program rewrote {file}. It may lack rows that are in {old} from byte {from} on. Copy them over, then delete {old}"
             ),
-            Stays::Gone => format!(
-                "{file} is gone: rows that came as it was written anew lie in {old} from byte {from} on; that file can be removed"
+            StayReason::Gone => format!(
+                "{file} is gone. Rows that arrived while brain-guard rewrote it are in {old} from byte {from} on. Delete {old} if you do not need them"
             ),
-            Stays::Io(error) => format!(
-                "{error}: rows that came as {file} was written anew lie in {old} from byte {from} on, and are brought over by the next edit or `extract watch`"
+            StayReason::Io(error) => format!(
+                "{error}: rows that arrived while brain-guard rewrote {file} are in {old} from byte {from} on. The next edit or `extract watch` copies them over"
             ),
         }
     }
 }
 
-/// What it means that a file could not get the name `second`, too.
-pub fn one_name(real: &Path, second: &Path, why: &io::Error) -> Refused {
+/// The refusal, if a file could not get `second` as another name.
+pub fn link_error(real: &Path, second: &Path, why: &io::Error) -> Refused {
     match why.kind() {
         io::ErrorKind::NotFound => Refused::Changed(real.display().to_string()),
         io::ErrorKind::Unsupported | io::ErrorKind::PermissionDenied => {
             Refused::Unsupported(format!(
-                "{} is as it was: no second name can be given to it there ({why}), under which rows would be kept that come as it is replaced",
+                "{} is unchanged: its file system does not allow a hard link to it ({why}), which an edit needs so that no row is lost",
                 real.display()
             ))
         }
-        _ => Refused::Io(told(second, why)),
+        _ => Refused::Io(with_path(second, why)),
     }
 }

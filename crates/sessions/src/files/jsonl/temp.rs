@@ -1,5 +1,5 @@
-//! The file that is to take a session's place: written beside it under a name that nobody
-//! asks for, with all that the old one has but its content.
+//! The file that is to replace a session: written next to it under a temporary name, with
+//! everything that the old one has except its content.
 
 use std::fs::{self, File, FileTimes, Metadata, Permissions};
 use std::io::{self, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
@@ -10,15 +10,15 @@ use std::time::{Duration, SystemTime};
 use rustix::fs::XattrFlags;
 
 use super::BUFFER;
-use crate::files::{Change, Refused, kept, told};
+use crate::files::{Change, Refused, kept, with_path};
 use crate::line::Lines;
 use base::atomic;
 use base::process;
 
-/// What nobody wrote for so long is nobody's, whoever has its number now.
+/// A leftover that nobody wrote to for this long is abandoned, even if its pid is in use.
 const ABANDONED: Duration = Duration::from_secs(30 * 60);
 
-/// Names or a value of attributes: the kernel gives no more.
+/// Buffer for attribute names or a value: the kernel returns no more.
 const ATTRIBUTES: usize = 64 * 1024;
 
 /// A new file; removed when it is dropped.
@@ -30,48 +30,49 @@ pub struct Temp {
 }
 
 impl Temp {
-    /// An empty one beside `real`, with the rights, the owner and the attributes of that.
+    /// Creates an empty file next to `real`, with its permissions, owner and attributes.
     ///
     /// # Errors
-    /// A folder in which nothing can be made, an owner who can't be kept.
-    pub fn beside(real: &Path, source: &File) -> Result<Self, Refused> {
+    /// A folder that is not writable, an owner that cannot be kept.
+    pub fn create_beside(real: &Path, source: &File) -> Result<Self, Refused> {
         sweep(real);
-        let old = source.metadata().map_err(|e| told(real, &e))?;
-        let (path, file) = atomic::temp_beside(real, 0o600).map_err(|e| why(real, &old, &e))?;
+        let old = source.metadata().map_err(|e| with_path(real, &e))?;
+        let (path, file) = atomic::create_temp_file(real, 0o600)
+            .map_err(|e| explain_write_error(real, &old, &e))?;
         let temp = Self { path, file, old };
         temp.belong(real, source)?;
         Ok(temp)
     }
 
     fn belong(&self, real: &Path, source: &File) -> Result<(), Refused> {
-        let (new, old) = (self.file.metadata().map_err(|e| told(&self.path, &e))?, &self.old);
+        let (new, old) = (self.file.metadata().map_err(|e| with_path(&self.path, &e))?, &self.old);
         if (new.uid(), new.gid()) != (old.uid(), old.gid()) {
             std::os::unix::fs::fchown(&self.file, Some(old.uid()), Some(old.gid())).map_err(|e| {
                 let what = format!(
-                    "{} belongs to user {} and group {}, and what would take its place can't be given to them ({e}): run this as its owner",
+                    "{} belongs to user {} and group {}, and the file that replaces it cannot be given to them ({e}). Run this as the owner",
                     real.display(), old.uid(), old.gid()
                 );
                 io::Error::new(e.kind(), what)
             })?;
         }
-        attributes(source, &self.file).map_err(|e| told(&self.path, &e))?;
+        attributes(source, &self.file).map_err(|e| with_path(&self.path, &e))?;
         let mode = Permissions::from_mode(old.mode() & 0o7777);
-        Ok(self.file.set_permissions(mode).map_err(|e| told(&self.path, &e))?)
+        Ok(self.file.set_permissions(mode).map_err(|e| with_path(&self.path, &e))?)
     }
 
-    /// What it is so far.
+    /// The metadata of the file so far.
     ///
     /// # Errors
-    /// What the system says.
+    /// I/O errors.
     pub fn metadata(&self) -> io::Result<Metadata> {
-        self.file.metadata().map_err(|e| told(&self.path, &e))
+        self.file.metadata().map_err(|e| with_path(&self.path, &e))
     }
 
-    /// The first `size` bytes of the old file with other rows where `change` gives some;
-    /// `false` where no row changes, and then it is not whole.
+    /// Copies the first `size` bytes of the old file, with the replacements that `change` returns;
+    /// `false` if no row changes, and then the copy is incomplete.
     ///
     /// # Errors
-    /// A row that would lose what it must keep; what `change` or the system says.
+    /// A row would lose a part that it must keep; errors of `change`; I/O errors.
     pub fn rewrite(
         &self,
         real: &Path,
@@ -79,12 +80,12 @@ impl Temp {
         size: u64,
         change: Change<'_>,
     ) -> Result<bool, Refused> {
-        let failed = |e: &io::Error| Refused::Io(why(real, &self.old, e));
-        source.seek(SeekFrom::Start(0)).map_err(|e| told(real, &e))?;
+        let failed = |e: &io::Error| Refused::Io(explain_write_error(real, &self.old, e));
+        source.seek(SeekFrom::Start(0)).map_err(|e| with_path(real, &e))?;
         let mut lines = Lines::new(BufReader::with_capacity(BUFFER, source.take(size)));
         let mut out = BufWriter::with_capacity(BUFFER, &self.file);
         let mut changed = false;
-        while let Some(line) = lines.next().map_err(|e| told(real, &e))? {
+        while let Some(line) = lines.next().map_err(|e| with_path(real, &e))? {
             let number = line.number - 1;
             let Some(new) = change(number, line.bytes)? else {
                 out.write_all(line.bytes).map_err(|e| failed(&e))?;
@@ -104,10 +105,10 @@ impl Temp {
         Ok(changed)
     }
 
-    /// The first `size` bytes of the old file, with rows between.
+    /// Copies the first `size` bytes of the old file, with `rows` inserted at `at`.
     ///
     /// # Errors
-    /// What the system says.
+    /// I/O errors.
     pub fn insert(
         &self,
         real: &Path,
@@ -125,23 +126,23 @@ impl Temp {
             io::copy(&mut source.take(size.saturating_sub(at)), &mut out)?;
             self.finish()
         };
-        copy().map_err(|e| Refused::Io(why(real, &self.old, &e)))
+        copy().map_err(|e| Refused::Io(explain_write_error(real, &self.old, &e)))
     }
 
-    /// On the disk, with the old one's time: by that of its last row a client knows which
-    /// session was the last.
+    /// Syncs it, with the old file's times: clients find the latest session by the time of its last
+    /// row.
     fn finish(&self) -> io::Result<()> {
         let (modified, accessed) = (self.old.modified()?, self.old.accessed()?);
         self.file.set_times(FileTimes::new().set_modified(modified).set_accessed(accessed))?;
         self.file.sync_all()
     }
 
-    /// Puts it in the old one's place.
+    /// Replaces the old file.
     ///
     /// # Errors
-    /// What the system says; the old one is still there then.
+    /// I/O errors; the old file is then still there.
     pub fn put(mut self, real: &Path) -> io::Result<()> {
-        fs::rename(&self.path, real).map_err(|e| told(real, &e))?;
+        fs::rename(&self.path, real).map_err(|e| with_path(real, &e))?;
         self.path = PathBuf::new();
         if let Some(folder) = real.parent() {
             // Some file systems refuse to sync a folder; the rename itself stands.
@@ -154,35 +155,35 @@ impl Temp {
 impl Drop for Temp {
     fn drop(&mut self) {
         if !self.path.as_os_str().is_empty() {
-            // Nobody asks for it; the next one removes what stays.
+            // Nobody reads it; the next edit removes a leftover.
             let _ = fs::remove_file(&self.path);
         }
     }
 }
 
-/// What the system says of writing beside a session, with what it means for that.
-pub fn why(real: &Path, old: &Metadata, error: &io::Error) -> io::Error {
+/// Explains an I/O error while writing next to a session.
+pub fn explain_write_error(real: &Path, old: &Metadata, error: &io::Error) -> io::Error {
     let (file, folder) = (real.display(), real.parent().unwrap_or(Path::new("/")).display());
     let what = match error.kind() {
         io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => format!(
-            "{file} is as it was: it is written anew beside itself, and no file can be made in {folder} ({error})"
+            "{file} is unchanged: an edit writes a new file next to it, and no file can be created in {folder} ({error})"
         ),
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge => {
             format!(
-                "{file} is as it was: it is written anew beside itself, which takes up to {} bytes in {folder} for that time ({error})",
+                "{file} is unchanged: an edit writes a new file next to it, which needs up to {} bytes in {folder} ({error})",
                 old.len()
             )
         }
-        _ => format!("{file} is as it was: {error}"),
+        _ => format!("{file} is unchanged: {error}"),
     };
     io::Error::new(error.kind(), what)
 }
 
-/// Gives `new` the access list and the user's own attributes of `old`; those that the system
-/// keeps for itself come by themselves.
+/// Copies the access list and the user's own attributes; the system sets its own attributes by
+/// itself.
 fn attributes(old: &File, new: &File) -> io::Result<()> {
     let mut names = vec![0; ATTRIBUTES];
-    // A file system that knows none has none.
+    // A file system without attributes has none.
     let Ok(length) = rustix::fs::flistxattr(old, names.as_mut_slice()) else { return Ok(()) };
     let mut value = vec![0; ATTRIBUTES];
     for name in names[..length].split(|byte| *byte == 0) {
@@ -194,7 +195,7 @@ fn attributes(old: &File, new: &File) -> io::Result<()> {
     Ok(())
 }
 
-/// Removes what processes left beside the file that were killed as they wrote it.
+/// Removes temporary files next to the session that killed processes left.
 fn sweep(real: &Path) {
     let (Some(folder), Some(name)) = (real.parent(), real.file_name()) else { return };
     let begins = format!(".{}.", name.to_string_lossy());
@@ -203,14 +204,14 @@ fn sweep(real: &Path) {
         let name = name.to_string_lossy();
         let middle = name.strip_prefix(&begins).and_then(|rest| rest.strip_suffix(".tmp"));
         let pid = middle.and_then(|m| m.split('.').find_map(|part| part.parse().ok()));
-        if pid.is_some_and(|pid| process::start(pid).is_none() || abandoned(&entry)) {
-            // What can't be removed is in nobody's way.
+        if pid.is_some_and(|pid| process::start_time(pid).is_none() || abandoned(&entry)) {
+            // A leftover does no harm.
             let _ = fs::remove_file(entry.path());
         }
     }
 }
 
-/// By the change that nobody can set: its time of modification is the session's in the end.
+/// By the change time, which nobody can set: the modification time becomes the session's.
 fn abandoned(entry: &fs::DirEntry) -> bool {
     let changed = |meta: Metadata| u64::try_from(meta.ctime()).ok().map(Duration::from_secs);
     let then = entry.metadata().ok().and_then(changed).map(|age| SystemTime::UNIX_EPOCH + age);

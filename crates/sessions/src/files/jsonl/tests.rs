@@ -1,4 +1,4 @@
-//! Edits of a session's file, and what stands in their way.
+//! Edits of a session file, and what prevents them.
 
 mod late;
 mod others;
@@ -35,7 +35,7 @@ impl World {
         self.folder.join("s.jsonl")
     }
 
-    /// A session that nobody has written for two minutes.
+    /// A session that nobody has written to for two minutes.
     fn session(&self, text: &str) -> Jsonl {
         Self::put(&self.path(), text);
         quick(self.path())
@@ -117,7 +117,7 @@ fn rights_and_the_time_of_the_last_row_stay() {
     let after = fs::metadata(world.path()).unwrap();
     assert_eq!(after.mode(), before.mode());
     assert_eq!((after.uid(), after.gid()), (before.uid(), before.gid()));
-    // pi goes on with the session that was written last.
+    // pi continues the session that was written last.
     assert_eq!(after.modified().unwrap(), before.modified().unwrap());
     assert_ne!(Stamp::of(&after), Stamp::of(&before));
     let other = nobody();
@@ -133,7 +133,7 @@ fn rights_and_the_time_of_the_last_row_stay() {
     }
 }
 
-/// A user who is somebody else.
+/// A user that is not ours.
 fn nobody() -> u32 {
     65_534
 }
@@ -158,7 +158,7 @@ fn what_was_written_since_it_was_read_is_never_overwritten() {
     let refused = session.edit(before, &mut |_, _| panic!("asked")).unwrap_err();
     assert!(matches!(refused, Refused::Changed(_)), "{refused}");
 
-    // At the last moment, also by one that keeps time and size.
+    // At the last moment, also by a writer that keeps time and size.
     let appended = world.text();
     for rewrites in [false, true] {
         let session = world.usual();
@@ -239,7 +239,7 @@ fn what_is_no_session_of_version_3_is_never_written() {
         ("", "holds no session"),
         (v1.as_str(), "of version 1, not 3"),
         (v2.as_str(), "of version 2, not 3"),
-        (claude, "its first row is no header"),
+        (claude, "its first row is not a header"),
         (r#"{"type":"session","version":3}"#, "its header has no id"),
     ] {
         let text = if first.is_empty() { "no json\n".into() } else { format!("{first}\n{SAID}\n") };

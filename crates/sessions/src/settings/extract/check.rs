@@ -1,4 +1,4 @@
-//! What the settings of extraction must be: types by their names, durations, schedules, globs.
+//! Checks the settings of extraction: types by their names, durations, schedules, globs.
 
 use base::when;
 use chrono::{DateTime, Duration};
@@ -8,15 +8,15 @@ use serde::{Deserialize, Serialize};
 
 use super::{ExtractSettings, TriggerRule};
 
-/// What a value is to the rules.
+/// The type of a value, for the rules.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Trigger {
     /// Reasoning.
     Thinking,
-    /// What a tool gave.
+    /// The result of a tool.
     ToolResult,
-    /// What a tool was given.
+    /// The input of a tool.
     ToolCall,
     /// The user's words.
     User,
@@ -25,11 +25,11 @@ pub enum Trigger {
 }
 
 impl Trigger {
-    /// All there are.
+    /// All types.
     pub const ALL: [Self; 5] =
         [Self::Thinking, Self::ToolResult, Self::ToolCall, Self::User, Self::Assistant];
 
-    /// As the settings write it.
+    /// Its name in the settings.
     pub fn name(self) -> &'static str {
         match self {
             Self::Thinking => "thinking",
@@ -49,8 +49,8 @@ impl Trigger {
 )]
 pub struct UnknownTrigger(String);
 
-/// The types that an entry of `trigger_types` means: a name, one of the names that clients and
-/// older settings have for it, `*`, or several with `|`.
+/// The types that an entry of `trigger_types` means: a name, an alias of clients or older settings,
+/// `*`, or several with `|`.
 pub fn triggers(text: &str) -> Result<Vec<Trigger>, UnknownTrigger> {
     let mut all = Vec::new();
     for word in text.split('|').map(str::trim) {
@@ -67,7 +67,7 @@ pub fn triggers(text: &str) -> Result<Vec<Trigger>, UnknownTrigger> {
     Ok(all)
 }
 
-/// Whose messages a rule may be for.
+/// Whose messages a rule may match.
 pub const ROLES: [&str; 3] = ["user", "assistant", "tool"];
 
 /// The most characters of a value that a placeholder shows.
@@ -82,10 +82,7 @@ fn rule(number: usize, rule: &TriggerRule) -> Option<String> {
     let mut roles = rule.role.iter().flat_map(|role| role.split('|').map(str::trim));
     if let Some(other) = roles.find(|role| !ROLES.contains(role) && *role != "toolResult") {
         let known = ROLES.join(", ");
-        return told(
-            "role",
-            format!("{other:?} writes no messages; write {known}, or several with |"),
-        );
+        return told("role", format!("{other:?} is not a role; write {known}, or several with |"));
     }
     if let Some(why) = rule.tool.as_deref().and_then(no_glob) {
         return told("tool", format!("must be a glob of tools' names: {why}"));
@@ -94,7 +91,7 @@ fn rule(number: usize, rule: &TriggerRule) -> Option<String> {
     told("keep_chars", format!("{shown} is more than {SHOWN}"))
 }
 
-/// Why this can't be used as a glob: what is written wrong, or more than can be searched for.
+/// Why this is not a usable glob: a mistake, or too large to search for.
 fn no_glob(text: &str) -> Option<globset::Error> {
     let glob = match Glob::new(text) {
         Ok(glob) => glob,
@@ -124,7 +121,7 @@ pub(super) fn retention(text: &str) -> Result<Option<Duration>, InvalidRetention
 fn cron(text: &str) -> Option<String> {
     let parser = CronParser::builder().seconds(Seconds::Disallowed).year(Year::Disallowed).build();
     let why = match parser.parse(text) {
-        // Which years there are is the same whenever it is asked.
+        // From a fixed start, the answer is the same whenever it is asked.
         Ok(cron) => match cron.find_next_occurrence(&DateTime::UNIX_EPOCH, false) {
             Ok(_) => return None,
             Err(_) => "such a time never comes".to_owned(),
@@ -137,7 +134,7 @@ fn cron(text: &str) -> Option<String> {
 }
 
 impl ExtractSettings {
-    /// The key that is wrong, and what it must be. What is as it comes needs no look.
+    /// The key that is wrong, and what it must be. Defaults are not checked.
     pub fn problem(&self) -> Option<(Vec<&'static str>, String)> {
         let usual = Self::default();
         let said = |key: &'static str, why: String| Some((vec!["extract", key], why));
@@ -258,7 +255,7 @@ mod tests {
         }
     }
 
-    /// A configuration as an older tool wrote it: every key, and the other names that some had.
+    /// A configuration of an older tool: every key, and the aliases that some had.
     #[test]
     fn an_older_config_is_taken() {
         let config = json!({
@@ -287,7 +284,7 @@ mod tests {
             json!({"keep_recent": -1}),
             json!({"min_saving": -1}),
             json!({"trigger_rules": [{"role": "user"}]}),
-            // Fields of a row by their names: docs/extraction.md says why not.
+            // Fields of a row by name: docs/extraction.md says why they are not supported.
             json!({"trigger_rules": [{"type": "*", "customType": "a|b"}]}),
         ] {
             assert!(serde_json::from_value::<ExtractSettings>(wrong).is_err());

@@ -1,31 +1,28 @@
-//! Sweeps that ask no session what it needs.
+//! Sweeps that do not ask sessions what they need.
 
 use std::collections::BTreeSet;
 use std::io;
 
-use super::{Amount, GiveUp, Held, sweep};
+use super::{Amount, GiveUp, SessionNeeds, sweep};
 use crate::blocks::Root;
 use crate::extracted::file;
 use base::clock::Time;
 
-/// Objects that ledgers name: nothing is asked, and nothing goes.
-///
-/// # Errors
-/// What the system says.
-pub fn held(root: &Root) -> io::Result<Amount> {
+/// Counts the objects that ledgers name. Removes nothing.
+pub fn count_objects(root: &Root) -> io::Result<Amount> {
     let none = BTreeSet::new();
     let give_up = GiveUp::These(&none);
-    Ok(sweep(root, Time::MIN_UTC, &mut |_, _| Held::Unknown, give_up, true)?.kept)
+    Ok(sweep(root, Time::MIN_UTC, &mut |_, _| SessionNeeds::Unknown, give_up, true)?.kept)
 }
 
-/// Removes all that was extracted of these sessions (`agent/id`) with their ledgers, even where
+/// Removes all content extracted from these sessions (`agent/id`), and their ledgers, even if
 /// placeholders need it. What other sessions' ledgers name stays.
 ///
 /// # Errors
-/// As [`sweep()`]; `InvalidData` where a ledger can't be read, since it may name the same.
+/// As [`sweep()`]; `InvalidData` if a ledger is unreadable, since it may name the same content.
 pub fn forget(root: &Root, sessions: &BTreeSet<String>) -> io::Result<()> {
     let give_up = GiveUp::These(sessions);
-    let swept = sweep(root, Time::MAX_UTC, &mut |_, _| Held::Unknown, give_up, false)?;
+    let swept = sweep(root, Time::MAX_UTC, &mut |_, _| SessionNeeds::Unknown, give_up, false)?;
     match sessions.iter().find(|name| !swept.forgotten.contains(name)) {
         None => Ok(()),
         Some(name) => {

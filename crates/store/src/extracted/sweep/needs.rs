@@ -1,24 +1,24 @@
-//! What all ledgers together say: which objects sessions need, and when each was used last.
+//! Combines all ledgers: which objects sessions need, and when each was last used.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::{Ask, GiveUp, Held};
+use super::{Ask, GiveUp, SessionNeeds};
 use crate::blocks::Root;
-use crate::extracted::{Extracted, Ledger, Object, Record, all, file};
+use crate::extracted::{Extracted, Ledger, Object, Record, file, find_ledgers};
 use base::clock::Time;
 
-/// A ledger.
+/// A session's ledger, as the sweep sees it.
 pub(super) struct Of {
     pub extracted: Extracted,
-    /// What it names.
+    /// The objects it names.
     pub objects: BTreeSet<String>,
-    /// Its session files are gone, or it is given up; nothing else in it could still count.
+    /// Whether its session files are gone or it is given up, and no record can still matter.
     pub gone: bool,
-    /// It is given up by name: other sessions may still need what it names.
+    /// Whether it is given up by name: other sessions may still need its objects.
     pub named: bool,
-    /// When it was written last.
+    /// When it was last written.
     pub last: Option<Time>,
 }
 
@@ -26,10 +26,10 @@ pub(super) struct Of {
 #[derive(Default)]
 pub(super) struct Needs {
     pub objects: BTreeSet<String>,
-    /// When each object was extracted or restored last, by the ledgers.
+    /// When each object was last extracted or restored, according to the ledgers.
     pub used: BTreeMap<String, Time>,
     pub ledgers: Vec<Of>,
-    /// Nothing may go.
+    /// Whether everything stays.
     pub everything: bool,
     pub unread: BTreeSet<PathBuf>,
 }
@@ -37,7 +37,7 @@ pub(super) struct Needs {
 impl Needs {
     pub(super) fn of(store: &Root, ask: Ask, give_up: GiveUp) -> Self {
         let mut needs = Self::default();
-        let all = all(store);
+        let all = find_ledgers(store);
         needs.everything = !all.unread.is_empty();
         needs.unread.extend(all.unread.into_iter().map(|(path, _)| path));
         for extracted in all.found {
@@ -52,7 +52,7 @@ impl Needs {
     }
 
     fn ledger(&mut self, extracted: Extracted, ledger: &Ledger, ask: Ask, give_up: GiveUp) {
-        // Where an object came from, so that a restore counts for what it brought back.
+        // The object of each value, so that a restore counts as a use of it.
         let mut last: BTreeMap<(&str, &str), &Object> = BTreeMap::new();
         let mut files: BTreeMap<&Path, BTreeSet<&Object>> = BTreeMap::new();
         for record in &ledger.records {
@@ -72,7 +72,7 @@ impl Needs {
                 }
             }
         }
-        // What a user said of entries may be wanted wherever the session is now.
+        // Extractable flags that a user set may matter wherever the session is now.
         let said = |r: &Record| matches!(r, Record::Set(_));
         let plain = !ledger.records.iter().any(said);
         let named = matches!(give_up, GiveUp::These(names) if names.contains(&extracted.name()));
@@ -85,16 +85,16 @@ impl Needs {
         };
         for (file, objects) in files {
             of.objects.extend(objects.iter().map(ToString::to_string));
-            match if named { Held::Gone } else { ask(file, ledger) } {
-                Held::Gone if named || matches!(give_up, GiveUp::Missing) => {}
-                Held::Gone => {
+            match if named { SessionNeeds::Gone } else { ask(file, ledger) } {
+                SessionNeeds::Gone if named || matches!(give_up, GiveUp::Missing) => {}
+                SessionNeeds::Gone => {
                     self.objects.extend(objects.iter().map(ToString::to_string));
                 }
-                Held::Needs(needed) => {
+                SessionNeeds::Needs(needed) => {
                     of.gone = false;
                     self.objects.extend(needed);
                 }
-                Held::Unknown => {
+                SessionNeeds::Unknown => {
                     of.gone = false;
                     self.unread.insert(file.to_owned());
                     self.objects.extend(objects.iter().map(ToString::to_string));
@@ -105,12 +105,12 @@ impl Needs {
     }
 }
 
-/// Removes a ledger. Whoever adds to one holds the store, which a sweep has alone.
+/// Removes a ledger. Writers hold the store's lock, which a sweep holds exclusively.
 pub(super) fn forget(folder: &Path) -> io::Result<()> {
     for name in [file::NAME, ".lock"] {
         base::atomic::remove(&folder.join(name))?;
     }
-    // What else lies there is not ours.
+    // Other files in the folder are not ours.
     match std::fs::remove_dir(folder) {
         Err(e) if e.kind() == io::ErrorKind::DirectoryNotEmpty => Ok(()),
         other => other,

@@ -1,10 +1,10 @@
-//! What a sweep came to.
+//! The result of a sweep.
 
 use std::path::PathBuf;
 
 use serde::Serialize;
 
-/// How many there are of something, and their bytes.
+/// A number of things, and their bytes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Amount {
     /// How many.
@@ -14,7 +14,7 @@ pub struct Amount {
 }
 
 impl Amount {
-    /// More of it.
+    /// Adds to it.
     pub fn add(&mut self, count: u64, bytes: u64) {
         self.count += count;
         self.bytes += bytes;
@@ -26,23 +26,23 @@ impl Amount {
 pub struct Swept {
     /// Objects that stay.
     pub kept: Amount,
-    /// Bytes of whole packs that no ledger names: a ledger may be lost, or a run was killed. Among
-    /// those of [`Swept::kept`].
+    /// Bytes of whole packs that no ledger names, after a lost ledger or a killed run. They are
+    /// part of [`Swept::kept`].
     pub unnamed: u64,
-    /// Those among them that nothing needs, and that wait for their retention to end.
+    /// Kept objects that nothing needs, but whose retention has not ended.
     pub waiting: Amount,
-    /// Objects that went, or would.
+    /// Objects that were removed, or would be.
     pub gone: Amount,
-    /// Sessions, as `agent/id`, whose content went, or would.
+    /// Sessions, as `agent/id`, whose content was removed, or would be.
     pub sessions: Vec<String>,
     /// Sessions whose files are gone and whose content stays: the files may have moved.
     pub missing: Vec<String>,
-    /// Copies of OpenClaw's databases that went, or would: who sweeps sees to them.
+    /// Copies of OpenClaw's databases that were removed, or would be; the caller counts them.
     pub copies: Amount,
-    /// What could not be read: what it may need stays. A ledger, or a folder of them, keeps
+    /// What could not be read; what it may need stays. An unreadable ledger or ledger folder keeps
     /// everything.
     pub unread: Vec<PathBuf>,
-    /// Sessions, as `agent/id`, whose ledger went, or would: their files are gone, and so is all
-    /// that was extracted of them.
+    /// Sessions, as `agent/id`, whose ledger was removed, or would be: their files and all their
+    /// extracted content are gone.
     pub forgotten: Vec<String>,
 }

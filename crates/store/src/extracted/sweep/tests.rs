@@ -1,4 +1,4 @@
-//! Nothing goes that is needed, and what nothing needs goes.
+//! Sweeps keep what is needed, and remove what nothing needs.
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::super::tests::{Scene, extract, pack, restore, scene, time};
 use super::*;
-use crate::extracted::{Extracted, Object, Record, all};
+use crate::extracted::{Extracted, Object, Record, find_ledgers};
 
 fn some(count: u64, bytes: u64) -> Amount {
     Amount { count, bytes }
@@ -16,23 +16,23 @@ fn there(scene: &Scene, ids: &[Object]) -> Vec<bool> {
     ids.iter().map(|id| scene.extracted.get(id).is_ok()).collect()
 }
 
-/// A sweep for which what was last used before `at` is old, and which is told the same of every
-/// session.
-fn sweep_all(scene: &Scene, at: i64, held: &Held, give_up: GiveUp, dry_run: bool) -> Swept {
+/// A sweep that treats content last used before `at` as old, and gives every session the same
+/// answer.
+fn sweep_all(scene: &Scene, at: i64, held: &SessionNeeds, give_up: GiveUp, dry_run: bool) -> Swept {
     sweep(&scene.root, time(at), &mut |_, _| held.clone(), give_up, dry_run).unwrap()
 }
 
-fn swept(scene: &Scene, at: i64, held: &Held) -> Swept {
+fn swept(scene: &Scene, at: i64, held: &SessionNeeds) -> Swept {
     sweep_all(scene, at, held, GiveUp::Missing, false)
 }
 
-fn needs(ids: &[&Object]) -> Held {
-    Held::Needs(ids.iter().map(ToString::to_string).collect())
+fn needs(ids: &[&Object]) -> SessionNeeds {
+    SessionNeeds::Needs(ids.iter().map(ToString::to_string).collect())
 }
 
 const LATE: i64 = 1_000_000_000;
 
-/// Objects: needed and old; old; restored not long ago; extracted not long ago.
+/// Objects: needed and old; old; restored recently; extracted recently.
 #[test]
 fn a_sweep_takes_what_is_old_and_not_needed() {
     let scene = scene();
@@ -40,7 +40,7 @@ fn a_sweep_takes_what_is_old_and_not_needed() {
     let ids: Vec<Object> = contents.iter().map(|c| scene.extracted.put(c).unwrap()).collect();
     let mut records: Vec<Record> = ids.iter().map(|id| extract(id, "k", id, b"p")).collect();
     if let Record::Extract(extract) = &mut records[3] {
-        extract.own().at = time(300);
+        extract.make_mut().at = time(300);
     }
     records.push(restore(&ids[2], "k", time(200)));
     scene.extracted.add(&records).unwrap();
@@ -58,12 +58,12 @@ fn a_sweep_takes_what_is_old_and_not_needed() {
     assert_eq!(there(&scene, &ids), [true, false, true, true]);
     let gone = scene.extracted.get(&ids[1]).unwrap_err();
     assert_eq!(gone.kind(), io::ErrorKind::NotFound);
-    // What is gone is not counted again, and what is gone is not taken for damage.
+    // Removed content is neither counted again nor taken for damage.
     let again = swept(&scene, 100, &live);
     assert_eq!((again.kept, again.gone), (some(3, 30_000), some(0, 0)));
-    let unread = sweep_all(&scene, LATE, &Held::Unknown, GiveUp::Missing, true);
+    let unread = sweep_all(&scene, LATE, &SessionNeeds::Unknown, GiveUp::Missing, true);
     assert_eq!((unread.kept, unread.gone), (some(3, 30_000), some(0, 0)));
-    // However much later: a live placeholder needs it.
+    // Even much later, a live placeholder still needs it.
     let late = swept(&scene, LATE, &live);
     assert_eq!((late.kept, late.gone), (some(1, 10_000), some(2, 20_000)));
     assert_eq!(scene.extracted.get(&ids[0]).unwrap(), contents[0]);
@@ -78,13 +78,13 @@ fn a_sweep_takes_what_is_old_and_not_needed() {
 #[test]
 fn a_ledger_may_name_what_another_session_put() {
     let scene = scene();
-    let other = Extracted::of(&scene.root, "main", "s-2");
+    let other = Extracted::for_session(&scene.root, "main", "s-2");
     let id = scene.extracted.put(b"shared").unwrap();
     scene.extracted.add(&[extract("e", "k", &id, b"p")]).unwrap();
     other.add(&[extract("f", "k", &id, b"p")]).unwrap();
     let mut ask = |_: &Path, ledger: &Ledger| match ledger.records.first() {
         Some(Record::Extract(first)) if &*first.entry == "f" => needs(&[&id]),
-        _ => Held::Gone,
+        _ => SessionNeeds::Gone,
     };
     let swept = sweep(&scene.root, time(LATE), &mut ask, GiveUp::Missing, false).unwrap();
     assert_eq!(swept.kept, some(1, 6));
@@ -96,22 +96,22 @@ fn what_a_session_that_cannot_be_read_may_need_stays() {
     let scene = scene();
     let one = scene.extracted.put(b"one").unwrap();
     scene.extracted.add(&[extract("e", "k", &one, b"p")]).unwrap();
-    let kept = swept(&scene, LATE, &Held::Unknown);
+    let kept = swept(&scene, LATE, &SessionNeeds::Unknown);
     assert_eq!(kept.unread, [PathBuf::from("/s/one.jsonl")]);
     assert_eq!(scene.extracted.get(&one).unwrap(), b"one");
-    // Nobody knows what a ledger names that can't be read.
-    let other = Extracted::of(&scene.root, "main", "s-2");
+    // Nobody knows what an unreadable ledger names.
+    let other = Extracted::for_session(&scene.root, "main", "s-2");
     let three = other.put(b"three").unwrap();
     other.add(&[extract("e", "k", &three, b"p")]).unwrap();
     let ledger = other.folder.join("ledger.jsonl");
     fs::write(&ledger, "no record\n").unwrap();
-    let kept = swept(&scene, LATE, &Held::Gone);
+    let kept = swept(&scene, LATE, &SessionNeeds::Gone);
     assert_eq!((kept.unread, kept.gone, kept.forgotten), (vec![ledger], some(0, 0), Vec::new()));
     assert_eq!(there(&scene, &[one, three]), [true; 2]);
 }
 
-/// A ledger, its folder or the agent's that can't be looked at: whatever the reason, that is not
-/// the same as none.
+/// A ledger, its folder or its agent's folder that cannot be read is not the same as none, whatever
+/// the reason.
 #[test]
 fn a_ledger_that_cannot_be_looked_at_keeps_everything() {
     let scene = scene();
@@ -122,11 +122,11 @@ fn a_ledger_that_cannot_be_looked_at_keeps_everything() {
     let agent = folder.parent().unwrap().to_owned();
     let keeps = |what: &Path| {
         let what = what.display();
-        let kept = swept(&scene, LATE, &Held::Gone);
+        let kept = swept(&scene, LATE, &SessionNeeds::Gone);
         assert_eq!((kept.gone, kept.unread.len()), (some(0, 0), 1), "{what}: {kept:?}");
         assert_eq!(scene.extracted.get(&id).unwrap(), b"one", "{what}");
     };
-    // Links that lead nowhere, as onto a disk that is not there.
+    // Dangling symlinks, as onto a disk that is not there.
     for (n, path) in (0..).zip([&ledger, &folder, &agent]) {
         let aside = path.with_extension("aside");
         fs::rename(path, &aside).unwrap();
@@ -137,7 +137,7 @@ fn a_ledger_that_cannot_be_looked_at_keeps_everything() {
         fs::remove_file(path).unwrap();
         fs::rename(&elsewhere, path).unwrap();
     }
-    // Rights; the superuser has them all.
+    // Missing permissions; the superuser has them all.
     for path in [&ledger, &folder, &agent] {
         let mode = |mode| fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
         mode(0);
@@ -146,7 +146,7 @@ fn a_ledger_that_cannot_be_looked_at_keeps_everything() {
         }
         mode(0o700);
     }
-    assert_eq!(swept(&scene, LATE, &Held::Gone).gone.count, 1);
+    assert_eq!(swept(&scene, LATE, &SessionNeeds::Gone).gone.count, 1);
 }
 
 #[test]
@@ -154,18 +154,18 @@ fn what_is_known_of_a_session_that_is_gone_goes_with_its_content() {
     let scene = scene();
     let id = scene.extracted.put(b"content").unwrap();
     scene.extracted.add(&[extract("e", "k", &id, b"p"), restore("e", "k", time(5))]).unwrap();
-    let dry = sweep_all(&scene, LATE, &Held::Gone, GiveUp::Missing, true);
+    let dry = sweep_all(&scene, LATE, &SessionNeeds::Gone, GiveUp::Missing, true);
     assert_eq!((dry.gone.count, &dry.forgotten[..]), (1, &["main/s-1".to_owned()][..]));
     assert!(scene.extracted.folder.exists());
-    assert_eq!(swept(&scene, LATE, &Held::Gone), dry);
+    assert_eq!(swept(&scene, LATE, &SessionNeeds::Gone), dry);
     assert!(!scene.extracted.folder.exists());
-    assert!(all(&scene.root).found.is_empty());
-    // It may be there again.
-    let anew = Extracted::of(&scene.root, "main", "s-1");
+    assert!(find_ledgers(&scene.root).found.is_empty());
+    // The session may come back.
+    let anew = Extracted::for_session(&scene.root, "main", "s-1");
     let id = anew.put(b"content").unwrap();
     anew.add(&[extract("e", "k", &id, b"p")]).unwrap();
-    // A session that only lost its placeholders is remembered, and so is what was used just now.
-    assert!(swept(&scene, 0, &Held::Gone).forgotten.is_empty());
+    // A session that only lost its placeholders keeps its ledger, and so does one used just now.
+    assert!(swept(&scene, 0, &SessionNeeds::Gone).forgotten.is_empty());
     assert!(swept(&scene, LATE, &needs(&[])).forgotten.is_empty());
     assert!(scene.extracted.folder.exists());
 }
@@ -177,14 +177,14 @@ fn forget_removes_what_no_other_session_names_and_the_ledger() {
     let ids = contents.map(|content| scene.extracted.put(content).unwrap());
     let records = [extract("e", "k", &ids[0], b"p"), extract("f", "k", &ids[1], b"p")];
     scene.extracted.add(&records).unwrap();
-    let fork = Extracted::of(&scene.root, "main", "s-2");
+    let fork = Extracted::for_session(&scene.root, "main", "s-2");
     fork.add(&records[..1]).unwrap();
     let names = |name: &str| BTreeSet::from([name.to_owned()]);
     assert!(forget(&scene.root, &names("main/none")).is_err());
     forget(&scene.root, &names("main/s-1")).unwrap();
     assert_eq!(there(&scene, &ids), [true, false]);
     assert!(!scene.extracted.folder.exists() && fork.ledger().unwrap().records.len() == 1);
-    // A ledger that can't be read may name the same content.
+    // An unreadable ledger may name the same content.
     fs::write(scene.extracted.root.join("sessions/main/s-2/ledger.jsonl"), "no record\n").unwrap();
     let why = forget(&scene.root, &names("main/s-2")).unwrap_err().to_string();
     assert!(why.contains("s-2/ledger.jsonl"), "{why}");
@@ -196,19 +196,19 @@ fn nothing_is_swept_between_store_and_session() {
     let scene = scene();
     let held = scene.extracted.hold().unwrap();
     let again = scene.extracted.hold().unwrap();
-    assert_eq!(sweep_all(&scene, 0, &Held::Gone, GiveUp::Missing, true), Swept::default());
+    assert_eq!(sweep_all(&scene, 0, &SessionNeeds::Gone, GiveUp::Missing, true), Swept::default());
     drop(again);
     let lock = lock(&scene.extracted.root);
     assert!(locks::acquire(&lock, Duration::from_millis(5)).is_err());
     drop(held);
-    swept(&scene, 0, &Held::Gone);
+    swept(&scene, 0, &SessionNeeds::Gone);
     let nowhere = Root::new(scene.dir.path().join("nowhere"));
-    let ask: Ask = &mut |_, _| Held::Gone;
+    let ask: Ask = &mut |_, _| SessionNeeds::Gone;
     assert_eq!(sweep(&nowhere, time(0), ask, GiveUp::Missing, false).unwrap(), Swept::default());
     assert!(!nowhere.path().exists(), "looking makes nothing");
 }
 
-/// A kill before the ledger was written, or between two records, or a ledger that lost its end.
+/// A run was killed before the ledger was complete, or a ledger lost its end.
 #[test]
 fn what_no_ledger_names_stays() {
     let scene = scene();
@@ -216,7 +216,7 @@ fn what_no_ledger_names_stays() {
     let ids = contents.map(|content| scene.extracted.put(content).unwrap());
     let path = pack(&scene, &ids[0]);
     assert!(scene.extracted.get(&ids[0]).is_ok());
-    let swept_all = || swept(&scene, LATE, &Held::Gone);
+    let swept_all = || swept(&scene, LATE, &SessionNeeds::Gone);
     assert_eq!((swept_all().kept, swept_all().unnamed), (some(0, 24), 24));
     let record = |n: usize| extract("e", "k", ids[n].clone(), b"p");
     scene.extracted.add(&[record(1), record(2)]).unwrap();

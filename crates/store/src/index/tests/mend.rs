@@ -1,16 +1,16 @@
-//! Files: their rights, what a kill, another process or damage leaves in them, what they cost.
+//! Files: permissions, what a kill, another process or damage leaves in them, and their cost.
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::time::{Duration, Instant};
 
 use super::*;
 
-/// A process that ends between `session.db` and `sessions.db`.
+/// A process dies between `session.db` and `sessions.db`.
 #[test]
 fn what_was_left_between_two_databases_is_repeated() {
     let mut store = two();
     let folder = store.folder("one");
-    // Nobody can write sessions.db but for the mark: the change is due and stays so.
+    // Only the mark can be written to sessions.db: the change is due, and stays due.
     store.reopen();
     let across = raw(&store.across("sessions.db"));
     across
@@ -27,7 +27,7 @@ fn what_was_left_between_two_databases_is_repeated() {
     assert_eq!(count(&store.across("sessions.db")), 1);
 }
 
-/// A process that ends after the mark, before it changed anything.
+/// A process dies after the mark, before it changes anything.
 #[test]
 fn a_mark_without_a_change_does_no_harm() {
     let mut store = two();
@@ -97,7 +97,7 @@ fn a_newer_schema_is_refused() {
         index.tag(&folder, &[1], None).unwrap_err(),
     ] {
         let said = error.to_string();
-        assert!(said.contains("of a newer brain-guard (schema 99, this one knows 2)"), "{said}");
+        assert!(said.contains("by a newer brain-guard (schema 99, this one reads 2)"), "{said}");
     }
 }
 
@@ -149,7 +149,7 @@ fn files_are_private() {
     {
         for end in ["", "-wal", "-shm"] {
             let file = PathBuf::from(format!("{}{end}", path.display()));
-            // Only what is open has a log.
+            // Only an open database has a log.
             let Ok(meta) = std::fs::metadata(&file) else { continue };
             assert_eq!(meta.permissions().mode() & 0o777, 0o600, "{file:?}");
         }
@@ -158,7 +158,7 @@ fn files_are_private() {
     assert_eq!(mode & 0o777, 0o700);
 }
 
-/// What a reader leaves behind: nothing.
+/// A reader leaves nothing behind.
 #[test]
 fn reading_leaves_a_session_as_it_is() {
     let mut store = two();
@@ -180,7 +180,7 @@ fn reading_leaves_a_session_as_it_is() {
     assert_eq!(look(), before);
 }
 
-/// Ten thousand rounds in one go, in a build without optimisation.
+/// Ten thousand rounds at once, in a build without optimization.
 #[test]
 fn many_rounds_are_one_transaction() {
     let store = Store::new();

@@ -1,4 +1,4 @@
-//! The index through its own doors: what is recorded, tagged and noted is read again.
+//! The index through its public functions: what is recorded, tagged and noted is read again.
 
 mod mend;
 mod search;
@@ -33,7 +33,7 @@ impl Store {
         self.root().folder("claude", session)
     }
 
-    /// Closes all databases and opens them again when they are needed.
+    /// Closes all databases; they are opened again when needed.
     fn reopen(&mut self) -> &Index {
         self.index = Index::new(self.root());
         &self.index
@@ -97,7 +97,7 @@ fn record(store: &Store, id: &str, rounds: &[(Round, Words)], engagement: Option
     store.index.record(&store.folder(id), &session(id), rounds, &progress, engagement).unwrap();
 }
 
-/// Two sessions about different things.
+/// Two sessions about different subjects.
 fn two() -> Store {
     let store = Store::new();
     let console = [
@@ -207,7 +207,7 @@ fn tags_outlive_what_is_recorded_again() {
     assert_eq!(found(&store, "lighthouse"), ["one:1"]);
     assert!(found(&store, "well-known").is_empty(), "the old words are gone");
 
-    // Indexed anew, with a round before: tags follow the rows, and those without keep none.
+    // Indexed again with a round in front: tags follow the rows; untagged rounds stay untagged.
     store.index.reset(&folder).unwrap();
     assert_eq!(store.index.progress(&folder).unwrap(), None);
     assert_eq!(tags(&store), []);
@@ -259,10 +259,11 @@ fn phases_and_exports_are_kept() {
     store.index.add_export(&export).unwrap();
     assert!(store.index.add_export(&export).is_err(), "twice");
     assert_eq!(store.index.exports().unwrap(), [export.clone()]);
-    // Of an old record: what the tables name, by the sources.
-    let numbers = |id: &str| Numbers::of("claude", id, None, [1].into_iter());
+    // For an old record, the numbers come from its sources.
+    let numbers = |id: &str| Numbers::from_seqs("claude", id, None, [1].into_iter());
     assert_eq!(export.detail.numbers(), [numbers("one"), numbers("two")]);
-    export.detail.tables = vec![Numbers::of("claude", "one", Some(9), [1, 2, 3, 5].into_iter())];
+    export.detail.tables =
+        vec![Numbers::from_seqs("claude", "one", Some(9), [1, 2, 3, 5].into_iter())];
     assert_eq!(export.detail.tables[0].rounds, [(1, 3), (5, 5)]);
     export.detail.mark = Some((5, 6, 7, 3));
     store.index.detail_export("new", &export.detail).unwrap();

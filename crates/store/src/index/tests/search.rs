@@ -32,7 +32,7 @@ fn words_phrases_and_scripts_are_found() {
     assert_eq!(hits[0].snippet.marked("<", ">"), "<東京>タワーに行きたい");
     assert_eq!(serde_json::to_value(&hits[0]).unwrap()["snippet"], "[東京]タワーに行きたい");
     let error = store.index.search(" \"\" ", &Filter::default(), 1).unwrap_err().to_string();
-    assert!(error.contains("holds no word"), "{error}");
+    assert!(error.contains("has no word"), "{error}");
 }
 
 #[test]
@@ -65,7 +65,7 @@ fn search_is_narrowed() {
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
-    /// No query of a person is an error of SQLite's.
+    /// No user's query is an error of SQLite.
     #[test]
     fn no_query_is_a_syntax_error(query in "(\\PC|[\"*()^:+{}\\-\u{2}\0]| (AND|OR|NOT|NEAR) ){0,12}") {
         thread_local!(static STORE: Store = two());
@@ -79,7 +79,7 @@ proptest! {
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
-    /// Each word of a text, taken as it stands, finds that text.
+    /// Each word of a text finds that text.
     #[test]
     fn every_word_of_a_text_finds_it(text in "[a-zA-Zäöüßéñ0-9日本語한글ไทย_.'\"!-]{1,12}( [a-z日本]{1,6}){0,3}") {
         let store = Store::new();

@@ -1,4 +1,4 @@
-//! A database of OpenClaw's, with what is looked at.
+//! A test database in OpenClaw's format, with the tables that we use.
 
 use std::fs;
 use std::path::PathBuf;
@@ -10,7 +10,7 @@ use super::super::alone;
 use crate::openclaw::Database;
 use sessions::files::{Edited, Refused, SessionFile as _, Stamp};
 
-/// What of OpenClaw's tables is looked at.
+/// The tables of OpenClaw that we use.
 const TABLES: &str = include_str!("schema.sql");
 
 pub const USER: &str = r#"{"type":"message","id":"a1","message":{"role":"user","content":"list"}}"#;
@@ -100,7 +100,7 @@ pub fn rows(of: &Database) -> (Stamp, Vec<String>) {
     (stamp.unwrap(), all)
 }
 
-/// Puts `new` in the place of the row of that number.
+/// Replaces the row with that number by `new`.
 pub fn put(of: &Database, stamp: Stamp, number: u64, new: &str) -> Result<Edited, Refused> {
     of.edit(stamp, &mut |at, _| Ok((at == number).then(|| new.into())))
 }

@@ -1,4 +1,4 @@
-//! What else may be at a database: a gateway, a process of any kind, another user.
+//! Others that may use a database: a gateway, any process, another user.
 
 use std::fs::{self, File};
 use std::process::{Command, Stdio};
@@ -23,10 +23,10 @@ fn a_gateway_s_lock_is_respected() {
         assert!(matches!(&why, Refused::Locked(why) if why.contains("gateway stop")), "{why}");
         assert_eq!(rows(&found), (stamp, all.clone()));
     }
-    // A lock's file alone: of a process that lives, and of one that had its number before.
+    // Only the file beside a lock: of a live process, and of an earlier one with the same number.
     let beside = alone::running(&lab.root(), me).with_extension("");
     let pid = std::process::id();
-    let start = base::process::start(pid).unwrap();
+    let start = base::process::start_time(pid).unwrap();
     for (start, held) in [(start, true), (start + 1, false)] {
         fs::write(&beside, format!("{{\"pid\":{pid},\"startTime\":{start}}}")).unwrap();
         let done = put(&found, stamp, 0, USER);
@@ -77,7 +77,7 @@ fn one_of_another_user_is_left_alone() {
     let lab = Lab::new();
     let found = lab.find(true);
     let (stamp, all) = rows(&found);
-    // Whether somebody else's OpenClaw runs there: it does, it does not, nobody can tell.
+    // The other user's OpenClaw runs, does not run, or is unknown.
     let beside = alone::running(&lab.root(), 54_321).with_extension("");
     fs::create_dir_all(beside.parent().unwrap()).unwrap();
     let pid = std::process::id();

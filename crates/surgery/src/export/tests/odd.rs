@@ -1,4 +1,4 @@
-//! What is odd in a session: broken rows, calls without an answer, names that lead elsewhere.
+//! Odd sessions: broken rows, calls without an answer, names that lead elsewhere.
 
 use super::*;
 

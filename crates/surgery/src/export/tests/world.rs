@@ -1,4 +1,4 @@
-//! Sessions to export, in the shapes of the real client's rows, and what is made of them.
+//! Sessions to export, in the shapes of the real client's rows, and their exports.
 
 use std::fmt::Write as _;
 
@@ -16,7 +16,7 @@ pub(crate) const NEW: &str = "99999999-9999-4999-8999-999999999999";
 pub(crate) const OLD: &str = "11111111-1111-4111-8111-111111111111";
 pub(crate) const OTHER: &str = "22222222-2222-4222-8222-222222222222";
 
-/// Writes rows as the client does: each hangs on the one before, unless told otherwise.
+/// Writes rows as the client does: the parent of each is the row before, unless given.
 pub(crate) struct Client {
     pub id: String,
     pub text: String,
@@ -33,7 +33,7 @@ impl Client {
         format!("{}-0000-4000-8000-{count:012x}", &self.id[..8])
     }
 
-    /// A row of the chain; gives back its id.
+    /// Appends a row to the chain; returns its id.
     pub fn row(&mut self, kind: &str, fields: &str) -> String {
         let parent = self.last.clone();
         self.row_on(parent.as_deref(), kind, fields)
@@ -74,7 +74,7 @@ impl Client {
         )
     }
 
-    /// A result, which hangs on its call.
+    /// A result; its parent is its call.
     pub fn result(&mut self, call: &str, id: &str) -> String {
         let fields = format!(
             r#""message":{{"role":"user","content":[{{"tool_use_id":"{id}","type":"tool_result","content":"gave {id} \"quoted\""}}]}},"toolUseResult":{{"stdout":"gave {id}"}},"sourceToolAssistantUUID":"{call}""#
@@ -96,7 +96,7 @@ impl Client {
             .unwrap();
     }
 
-    /// A round with all there is: thinking, parallel calls, attachments, bookkeeping.
+    /// A round with everything: thinking, parallel calls, attachments, bookkeeping.
     pub fn round(&mut self, number: u32) {
         let (a, b) = (format!("msg_{number}a"), format!("msg_{number}b"));
         let (one, two) = (format!("toolu_{number}_1"), format!("toolu_{number}_2"));
@@ -115,7 +115,7 @@ impl Client {
         self.bookkeeping();
     }
 
-    /// What `/compact` writes; the rows of these ids stay in the context.
+    /// What `/compact` writes; the rows with these ids stay in the context.
     pub fn compaction(&mut self, kept: &[&str]) {
         let before = self.last.clone().unwrap_or_default();
         let kept = serde_json::to_string(kept).unwrap();
@@ -155,7 +155,7 @@ pub(crate) struct Source {
 
 impl Source {
     pub fn new(id: &str, text: &str) -> Self {
-        let dialect = dialect::of_first_line(text.lines().next().unwrap_or_default().as_bytes());
+        let dialect = dialect::detect(text.lines().next().unwrap_or_default().as_bytes());
         Self::of(id, text.as_bytes(), dialect)
     }
 
@@ -192,7 +192,7 @@ impl Source {
     }
 }
 
-/// A plan of these pieces: `Ok` a round, `Err` an index of rounds. Sessions count from 0.
+/// A plan of these pieces. Sessions count from 0.
 pub(crate) fn plan(sources: &[&Source], pieces: Vec<Piece>) -> Plan {
     Plan {
         operation: Operation::Merge,
@@ -239,7 +239,7 @@ pub(crate) fn export(sources: &[&Source], plan: &Plan) -> Result<(String, Report
     Ok((String::from_utf8(out).unwrap(), report))
 }
 
-/// Of each row of the chain: the id of its source, where it has one, and its message.
+/// For each row of the chain: the id of its source row, if any, and its message.
 pub(crate) fn told(text: &str) -> Vec<(String, Value)> {
     let rows = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
     rows.filter(|row| row["uuid"].is_string())

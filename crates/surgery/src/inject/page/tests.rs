@@ -103,7 +103,7 @@ fn a_round_in_short_says_how_to_get_the_rest() {
     assert!(
         omitted.contains("unclosed") && omitted.contains("Also this") && omitted.contains("Done.")
     );
-    // One kind alone, in full: what `inject(R, thinking)` asks for.
+    // One kind alone in full, as for `inject(R, thinking)`.
     let thinking = shown(Fidelity { thinking: Level::Full, ..much(Level::Omit) });
     assert!(thinking.contains("Hm, `x`") && !thinking.contains("Bash"));
 }

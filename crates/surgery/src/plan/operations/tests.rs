@@ -32,13 +32,13 @@ fn what_lies_before_a_time_or_a_round_becomes_one_table() {
     assert_eq!(cut("2026-03-19T10:02:00.001Z").unwrap(), "i123 4 5");
     assert_eq!(cut("2026-03-19T11:03+01:00").unwrap(), "i123 4 5");
     assert!(cut("2026-03-19T10:00Z").unwrap_err().contains("the first began 2026-03-19T10:00Z"));
-    assert!(cut("2026-03-20").unwrap_err().contains("its last round began 2026-03-19T10:04Z"));
+    assert!(cut("2026-03-20").unwrap_err().contains("the last one began 2026-03-19T10:04Z"));
     let by = |seq| {
         let plan = compress_before(session(&LINE), When::Round(seq), Fidelity::default());
         plan.map(|p| shape(&p)).map_err(|e| e.to_string())
     };
     assert_eq!(by(4).unwrap(), "i123 4 5");
-    assert!(by(1).unwrap_err().contains("no round of 3f0a9d1e-0000 lies before"));
+    assert!(by(1).unwrap_err().contains("no round of 3f0a9d1e-0000 is before"));
     assert!(by(6).unwrap_err().ends_with("has no round 6: it has rounds 1-5"));
     assert!(compress_before(Session::default(), When::Round(1), Fidelity::default()).is_err());
 }
@@ -52,7 +52,7 @@ fn a_table_has_what_had_left_the_context_and_a_clock_that_ran_backwards_scatters
         |before: &str| compress_before(session(&rounds), at(before), Fidelity::default()).unwrap();
     assert_eq!(shape(&plan("2026-03-19T10:04Z")), "i1234 5 7");
     assert_eq!(plan("2026-03-19T10:04Z").left.rewound, [place(6)]);
-    // Before the compaction: all that it took out of the context stays reachable.
+    // Before the compaction: everything that it removed from the context can still be read.
     assert_eq!(shape(&plan("2026-03-19T10:01Z")), "i123 4 5 7");
     let mut skewed = session(&LINE);
     skewed.rounds[3].started = Some(at("2026-03-19T09:00Z"));

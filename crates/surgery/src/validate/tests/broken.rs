@@ -4,7 +4,7 @@ use super::*;
 
 pub type Edit = fn(&mut File);
 
-/// What is done to a sound file, and the rules that say so.
+/// Edits to a valid file, and the rules that they break.
 pub const BROKEN: &[(&str, &[&str], Edit)] = &[
     ("a line that is cut off", &["chain", "json"], |f| {
         let at = f.at("let me look 2");

@@ -1,4 +1,4 @@
-//! Looks by fixed times and made-up marks.
+//! Checks with fixed times and made-up marks.
 
 use std::cell::RefCell;
 
@@ -10,7 +10,7 @@ fn at(seconds: i64) -> Time {
     Time::from_timestamp(START + seconds, 0).unwrap()
 }
 
-/// A file of this number that was written then.
+/// The mark of a file with this inode and write time.
 fn mark(written: i64, inode: u64) -> Mark {
     ((START + written) * 1_000_000_000, 0, 1, inode)
 }
@@ -27,7 +27,7 @@ fn never() -> Came {
     Came::Never { why: "not here".into() }
 }
 
-/// Files by name, as the system would show them.
+/// Files by name.
 struct World {
     watched: Watched,
     files: BTreeMap<PathBuf, Mark>,
@@ -39,7 +39,7 @@ impl World {
         Self { watched: Watched::default(), files }
     }
 
-    /// Looks `seconds` behind the start; gives the files that were read, and all that came.
+    /// Checks `seconds` after the start; returns the files read and all results.
     fn look(
         &mut self,
         seconds: i64,
@@ -115,7 +115,7 @@ fn a_file_in_use_is_not_even_read() {
     let mut world = World::new(&[("a", mark(0, 1))]);
     let (read, came) = world.look(29, |_, _| panic!("read"));
     assert!(read.is_empty() && matches!(came.as_slice(), [Came::Refused { .. }]), "{came:?}");
-    // Nothing changed but the time.
+    // Only the time changed.
     assert_eq!(world.look(30, |_, _| extracted()).0.len(), 1);
 }
 

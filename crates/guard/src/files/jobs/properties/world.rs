@@ -1,5 +1,4 @@
-//! The disk, the clients as processes, the real hooks, and our own books of who works
-//! on what.
+//! The disk, the client processes, the real hooks, and a model of who works on which job.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -23,7 +22,7 @@ use base::paths::Places;
 pub(super) struct Client {
     pub(super) process: Child,
     pub(super) session: String,
-    /// The boundary its last verb asked for.
+    /// The boundary that its last verb requested.
     pub(super) asked: Option<Opening>,
 }
 
@@ -34,16 +33,16 @@ impl Drop for Client {
     }
 }
 
-/// The disk, the clients, and what must be true of them by our own books.
+/// The disk and the clients, with a model of what must be true.
 pub(super) struct World {
     pub(super) dir: tempfile::TempDir,
     pub(super) places: Places,
     pub(super) clients: Vec<Client>,
     sessions: usize,
     pub(super) clock: Time,
-    /// Which client's process works on which job.
+    /// The client process that works on each job.
     holds: BTreeMap<String, u32>,
-    /// Sealed files by inode: a folder that is renamed keeps them.
+    /// Sealed files by inode, because a renamed folder keeps inodes.
     sealed: BTreeMap<u64, Vec<u8>>,
     pub(super) notes: Vec<String>,
 }
@@ -53,10 +52,11 @@ impl World {
         let dir = tempfile::tempdir().unwrap();
         let project = dir.path().join("app");
         std::fs::create_dir(&project).unwrap();
-        let env = Env::of([("HOME", dir.path().to_str().unwrap())]);
-        let places = Places::of(&env, &project).unwrap();
+        let env = Env::from_pairs([("HOME", dir.path().to_str().unwrap())]);
+        let places = Places::for_project(&env, &project).unwrap();
         std::fs::create_dir_all(places.user_settings.parent().unwrap()).unwrap();
-        // None that could be used here: what a boundary does, the sequence itself decides.
+        // A carrier that is unusable here, because the sequence itself decides what a boundary
+        // does.
         std::fs::write(&places.user_settings, r#"{"boundary": {"carrier": "mod"}}"#).unwrap();
         let clock = "2026-01-01T00:00:00Z".parse().unwrap();
         let mut world = Self {
@@ -84,7 +84,7 @@ impl World {
 
     pub(super) fn env(&self, at: usize) -> Env {
         let pid = self.clients[at].process.id().to_string();
-        Env::of([
+        Env::from_pairs([
             ("HOME", self.dir.path().to_str().unwrap()),
             ("CLAUDE_PROJECT_DIR", self.places.project.to_str().unwrap()),
             ("CLAUDE_PID", &pid),
@@ -107,7 +107,7 @@ impl World {
             self.clock,
             Outside::NOTHING,
         );
-        // A session that goes on takes its job again.
+        // A resumed session takes its job again.
         let pid = self.clients[at].process.id();
         for job in all(&self.places) {
             if held_by(&self.places, &job) == Some(pid) {
@@ -142,7 +142,7 @@ impl World {
         all(&self.places).into_iter().map(|job| (job.clone(), record(&self.places, &job))).collect()
     }
 
-    /// A client works on a job from here on: nobody else who lives may.
+    /// The client works on a job from now on, and no other live client may.
     pub(super) fn takes(&mut self, at: usize, job: &str) {
         let me = self.clients[at].process.id();
         let before = self.holds.insert(job.to_owned(), me);
@@ -156,7 +156,7 @@ impl World {
         self.holds.retain(|job, pid| *pid != me || !gone(job));
     }
 
-    /// What must hold after every step.
+    /// The invariants after every step.
     pub(super) fn check(&mut self) {
         let settings = crate::settings::Settings::default();
         let mut texts = String::new();

@@ -4,18 +4,19 @@ use crate::settings::{Headless, Mode, Profile, Settings};
 
 const LOCAL: &str = "/p/.claude/settings.local.json";
 
-/// What the variables come to where the project's and the user's files of the client's
-/// settings say this, and the client was started in this environment.
+/// The settings from these variables, the project's and the user's client settings, and the
+/// environment that started the client.
 fn held(
     env: &[(&str, &str)],
     project: &str,
     user: &str,
     launch: &[(&str, &str)],
 ) -> (Settings, Vec<Diagnostic>) {
-    let env = env.iter().fold(Env::of([]), |env, (name, value)| env.with(name, value));
-    let files = [ClientFile::of(LOCAL.into(), Some(project))];
+    let env =
+        env.iter().fold(Env::from_pairs([]), |env, (name, value)| env.with_variable(name, value));
+    let files = [ClientFile::from_text(LOCAL.into(), Some(project))];
     let user = || User {
-        settings: ClientFile::of("/u/settings.json".into(), Some(user)),
+        settings: ClientFile::from_text("/u/settings.json".into(), Some(user)),
         launch: launch.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect(),
     };
     merge(None, None, Variables::from(&env).traced(&files, user))
@@ -35,8 +36,8 @@ fn a_projects_off_switch_is_left_out_and_named() {
     assert_eq!(settings, Settings::default());
     assert_eq!(
         only(&told),
-        "`CLAUDE_PLUGIN_OPTION_MODE=off` in /p/.claude/settings.local.json is left out: a project \
-         may only tighten; set it in /u/settings.json if you mean it"
+        "`CLAUDE_PLUGIN_OPTION_MODE=off` in /p/.claude/settings.local.json is ignored: a project \
+         may only tighten. To apply it, set it in /u/settings.json"
     );
 }
 
@@ -61,7 +62,7 @@ fn a_project_loosens_by_no_variable_and_tightens_by_any() {
         let project = serde_json::json!({"env": {name: value}}).to_string();
         let (settings, told) = held(&[(name, value)], &project, "{}", &[]);
         assert_eq!(settings, Settings::default(), "{name}");
-        assert!(only(&told).starts_with(&format!("`{name}={value}` in {LOCAL} is left out: ")));
+        assert!(only(&told).starts_with(&format!("`{name}={value}` in {LOCAL} is ignored: ")));
     }
     let tight =
         r#"{"env":{"BRAIN_GUARD_SET_FILE__WORDS":"","CLAUDE_PLUGIN_OPTION_THETA_WORDS":""}}"#;
@@ -83,7 +84,7 @@ fn what_the_user_says_too_holds() {
     assert_eq!(held(&env, project, other, &[]).0.mode, Mode::On);
 }
 
-/// The client lets a project's value win over the one it was started with.
+/// In the client, a project's value overrides the one from the launch environment.
 #[test]
 fn the_users_own_value_holds_where_the_projects_would_loosen_it() {
     let project = r#"{"env":{"BRAIN_GUARD_SET_TIERS__NARROW__CONTEXT":"","CLAUDE_PLUGIN_OPTION_HEADLESS":"","CLAUDE_PLUGIN_OPTION_PROFILE":"auto"}}"#;
@@ -134,10 +135,13 @@ fn many_variables_of_a_project_cost_little() {
 
 #[test]
 fn a_variable_of_the_projects_is_traced_to_its_file() {
-    let env = Env::of([("BRAIN_GUARD_SET_FILE__WORDS", "900")]);
-    let files =
-        [ClientFile::of(LOCAL.into(), Some(r#"{"env":{"BRAIN_GUARD_SET_FILE__WORDS":900}}"#))];
-    let user = || User { settings: ClientFile::of("/u".into(), Some("{}")), launch: Vec::new() };
+    let env = Env::from_pairs([("BRAIN_GUARD_SET_FILE__WORDS", "900")]);
+    let files = [ClientFile::from_text(
+        LOCAL.into(),
+        Some(r#"{"env":{"BRAIN_GUARD_SET_FILE__WORDS":900}}"#),
+    )];
+    let user =
+        || User { settings: ClientFile::from_text("/u".into(), Some("{}")), launch: Vec::new() };
     let variables = Variables::from(&env).traced(&files, user);
     let user = File { path: "/u/s.json".into(), text: Ok(r#"{"file":{"words":3000}}"#.into()) };
     let origins = trace(Some(&user), None, variables).origins;

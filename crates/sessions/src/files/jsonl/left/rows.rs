@@ -1,4 +1,4 @@
-//! Rows that came late: which of them a file lacks, and how they are put behind it.
+//! Late rows: which of them a file lacks, and how they are appended.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -10,8 +10,7 @@ use rustix::fs::FallocateFlags;
 use super::BUFFER;
 use crate::line::Lines;
 
-/// Those of `late` that are not among the rows of this part of the file, and where those end
-/// that are, as long as nothing else lies between.
+/// The rows of `late` that this part of the file lacks, and where its leading late rows end.
 pub fn missing(
     late: &[u8],
     mut new: &File,
@@ -43,7 +42,8 @@ pub fn missing(
     Ok((rows().filter(is_missing).flatten().copied().collect(), at))
 }
 
-/// How much of `rows` this last part of the file is: a kill may come amid what is appended.
+/// How many bytes of `rows` this last part of the file is: a kill may come in the middle of an
+/// append.
 pub fn begun(new: &File, part: std::ops::Range<u64>, rows: &[u8]) -> io::Result<Option<usize>> {
     let length = usize::try_from(part.end.saturating_sub(part.start)).unwrap_or(usize::MAX);
     let Some(rows) = rows.get(..length) else { return Ok(None) };
@@ -52,10 +52,10 @@ pub fn begun(new: &File, part: std::ops::Range<u64>, rows: &[u8]) -> io::Result<
     Ok((there == rows).then_some(length))
 }
 
-/// Appends whole rows and waits for the disk: all of them or, where it is full, none.
+/// Appends whole rows and syncs: all of them or, if the disk is full, none.
 pub fn append(mut new: &File, at: u64, rows: &[u8]) -> io::Result<()> {
     match rustix::fs::fallocate(new, FallocateFlags::KEEP_SIZE, at, rows.len() as u64) {
-        // A file system may not know how to; a full one says so before anything is written.
+        // Not every file system can reserve space; a full one fails before anything is written.
         Err(e) if [rustix::io::Errno::NOSPC, rustix::io::Errno::DQUOT].contains(&e) => {
             return Err(e.into());
         }

@@ -1,4 +1,4 @@
-//! Rows that come while a session is replaced, and after: none is lost, none is there twice.
+//! Rows that come during and after an edit: none is lost, none is duplicated.
 
 use std::io::Write as _;
 
@@ -7,7 +7,7 @@ use super::*;
 const LATE: &str = "{\"type\":\"message\",\"id\":\"late\"}\n";
 const NEXT: &str = "{\"type\":\"message\",\"id\":\"next\",\"parentId\":\"late\"}\n";
 
-/// A process that has the file open for appending, and writes what it is told line by line.
+/// A process that has the file open for appending, and writes each line that it is given.
 struct Writer {
     child: Child,
     stdin: Option<ChildStdin>,
@@ -41,15 +41,14 @@ impl Drop for Writer {
     }
 }
 
-/// A session that was replaced, with its old file beside it as a kill leaves it, and who has
-/// that open.
-fn replaced(world: &World) -> (Jsonl, Left, Writer) {
+/// A replaced session with its old file as a kill leaves it, and a process that has it open.
+fn replaced(world: &World) -> (Jsonl, OldFile, Writer) {
     let session = world.usual();
     let (source, stamp) = (open(&world.path()).unwrap(), stamp(&session));
-    let temp = Temp::beside(&world.path(), &source).unwrap();
+    let temp = Temp::create_beside(&world.path(), &source).unwrap();
     assert!(temp.rewrite(&world.path(), &source, stamp.size, &mut shorter).unwrap());
     let writer = Writer::of(&world.path());
-    let left = Left::keep(&world.path(), stamp, &temp.metadata().unwrap()).unwrap();
+    let left = OldFile::create(&world.path(), stamp, &temp.metadata().unwrap()).unwrap();
     temp.put(&world.path()).unwrap();
     (session, left, writer)
 }
@@ -72,7 +71,7 @@ fn a_process_that_holds_the_old_file_is_waited_for_and_all_it_writes_comes_over(
         for (row, rows) in [(LATE, LATE.to_owned()), (NEXT, format!("{LATE}{NEXT}"))] {
             writer.writes(row);
             let deadline = Instant::now() + Duration::from_secs(20);
-            // Not only when it has ended: a client reads what there is.
+            // Not only after it has ended: a client reads what there is.
             while world.text() != new_text() + &rows {
                 assert!(Instant::now() < deadline, "{}", world.text());
                 std::thread::sleep(Duration::from_millis(5));
@@ -94,7 +93,7 @@ fn one_that_holds_it_for_too_long_is_told_and_the_next_edit_ends_it() {
     // Half a row waits for its other half.
     append(&left.path, "{\"id\":");
     let refused = session.settle().unwrap_err();
-    let who = format!("process {} has had", writer.child.id());
+    let who = format!("process {} opened", writer.child.id());
     assert!(
         matches!(&refused, Refused::Busy(why) if why.contains(&who) && why.contains("brain-guard-old")),
         "{refused}"
@@ -119,7 +118,7 @@ fn one_that_holds_it_for_too_long_is_told_and_the_next_edit_ends_it() {
 fn what_is_there_already_does_not_come_twice() {
     let world = World::new();
     let (session, left, mut writer) = replaced(&world);
-    // Killed behind the append; and one row was there twice.
+    // Killed after the append; one row occurs twice.
     for row in [LATE, LATE, NEXT] {
         writer.writes(row);
     }
@@ -148,17 +147,17 @@ fn an_open_row_goes_on_where_it_stopped() {
     let world = World::new();
     let session = world.session(&format!("{HEADER}\n{}\n{SAID}\n{{\"id\":\"to", result("long")));
     let (source, stamp) = (open(&world.path()).unwrap(), stamp(&session));
-    let temp = Temp::beside(&world.path(), &source).unwrap();
+    let temp = Temp::create_beside(&world.path(), &source).unwrap();
     assert!(temp.rewrite(&world.path(), &source, stamp.size, &mut shorter).unwrap());
-    let left = Left::keep(&world.path(), stamp, &temp.metadata().unwrap()).unwrap();
+    let left = OldFile::create(&world.path(), stamp, &temp.metadata().unwrap()).unwrap();
     temp.put(&world.path()).unwrap();
     append(&left.path, &format!("rn\"}}\n{LATE}"));
     assert_eq!(session.settle().unwrap(), None);
     assert_eq!(world.text(), format!("{}{{\"id\":\"torn\"}}\n{LATE}", new_text()));
 }
 
-/// A client takes the last row for the end of the session: what follows upon a row that came
-/// late must stay behind it.
+/// Clients take the last row for the end of the session: rows that follow a late row must stay
+/// after it.
 #[test]
 fn rows_that_came_into_the_new_file_first_stay_the_last() {
     let world = World::new();
@@ -186,13 +185,13 @@ fn an_edit_that_was_killed_before_it_replaced_the_file_leaves_nothing() {
     let world = World::new();
     let session = world.usual();
     let (before, text) = (stamp(&session), world.text());
-    Left::keep(&world.path(), before, &fs::metadata("/").unwrap()).unwrap();
+    OldFile::create(&world.path(), before, &fs::metadata("/").unwrap()).unwrap();
     assert_eq!(world.names().len(), 2);
     edit(&session).unwrap();
     assert_eq!(world.text(), text.replace("long", "short"));
     assert_eq!(world.names(), ["s.jsonl"]);
     let moved = Stamp { inode: before.inode + 1, ..before };
-    let refused = Left::keep(&world.path(), moved, &fs::metadata("/").unwrap()).unwrap_err();
+    let refused = OldFile::create(&world.path(), moved, &fs::metadata("/").unwrap()).unwrap_err();
     assert!(matches!(refused, Refused::Changed(_)), "{refused}");
     assert_eq!(world.names(), ["s.jsonl"]);
 }
@@ -206,8 +205,10 @@ fn a_session_that_is_another_by_now_or_gone_is_told_of() {
     World::put(&world.folder.join("other"), &new_text());
     fs::rename(world.folder.join("other"), world.path()).unwrap();
     let word = session.settle().unwrap().unwrap();
-    assert!(word.contains("by another program") && word.contains(&*left.path.to_string_lossy()));
-    // It is no reason not to edit.
+    assert!(
+        word.contains("another program rewrote") && word.contains(&*left.path.to_string_lossy())
+    );
+    // That does not prevent an edit.
     let edited = session
         .edit(stamp(&session), &mut |_, row| {
             let text = String::from_utf8_lossy(row);
@@ -220,7 +221,7 @@ fn a_session_that_is_another_by_now_or_gone_is_told_of() {
     let word = session.settle().unwrap().unwrap();
     assert!(word.contains("is gone"), "{word}");
     assert!(left.path.exists());
-    // Nothing makes it anew.
+    // Nothing creates it again.
     assert!(!world.path().exists());
 }
 

@@ -1,4 +1,4 @@
-//! Other processes at the same session: they hold its lock, have it open, append, were killed.
+//! Other processes with the same session: they hold its lock, have it open, append, or were killed.
 
 use super::*;
 
@@ -12,7 +12,7 @@ fn a_lock_that_is_held_is_waited_for_and_then_told() {
     assert!(world.text().contains("long"));
     drop(held);
     let refused = session.edit(stamp(&session), &mut |number, row| {
-        // Held for half an hour it would be another's.
+        // After half an hour another process may take it over.
         fs::write(world.path().with_extension("jsonl.lock"), "{}").unwrap();
         shorter(number, row)
     });
@@ -67,7 +67,7 @@ fn what_the_killed_left_is_removed_and_what_the_living_write_stays() {
     assert_eq!(world.names(), expected);
 }
 
-/// pi appends without any lock, each time by opening the file.
+/// pi appends without a lock, opening the file each time.
 #[test]
 fn nothing_is_lost_beside_a_process_that_goes_on_appending() {
     const ROWS: usize = 200;

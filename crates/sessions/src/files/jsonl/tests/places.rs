@@ -1,4 +1,4 @@
-//! Sessions in places and with rights that are not the usual ones.
+//! Sessions in unusual places and with unusual permissions.
 
 use super::*;
 
@@ -47,13 +47,13 @@ fn a_folder_that_takes_no_file_is_named() {
     let refused = edit(&session);
     mode(0o700);
     if writes_all_the_same {
-        // Root does; tests/store mounts such a folder.
+        // Root can; tests/store mounts such a folder.
         fs::remove_file(world.folder.join("x")).unwrap();
         return;
     }
     let why = refused.unwrap_err().to_string();
     assert!(
-        why.contains("s.jsonl is as it was") && why.contains("no file can be made in"),
+        why.contains("s.jsonl is unchanged") && why.contains("no file can be created in"),
         "{why}"
     );
     assert_eq!(stamp(&session), before);
@@ -91,10 +91,10 @@ fn late_rows_of_a_link_go_where_it_leads() {
     let session = quick(link.clone());
     let before = stamp(&session);
     let old = File::options().append(true).open(&link).unwrap();
-    // This process is the only one whose open files don't count.
+    // Only files that this process has open do not count.
     session.edit(before, &mut shorter).unwrap();
     assert_eq!(old.metadata().unwrap().nlink(), 0);
-    Left::keep(&world.path(), stamp(&session), &fs::metadata("/").unwrap()).unwrap();
+    OldFile::create(&world.path(), stamp(&session), &fs::metadata("/").unwrap()).unwrap();
     assert_eq!(unfinished(&[link]), [world.path()]);
     assert_eq!(session.settle().unwrap(), None);
     assert_eq!(world.names(), ["links", "s.jsonl"]);
@@ -107,7 +107,7 @@ fn a_users_attributes_stay() {
     let file = File::open(world.path()).unwrap();
     let set = rustix::fs::fsetxattr(&file, "user.note", b"mine", rustix::fs::XattrFlags::empty());
     if set.is_err() {
-        // This file system knows none.
+        // This file system has no attributes.
         return;
     }
     edit(&session).unwrap();
