@@ -5,7 +5,7 @@ mod follow;
 
 use std::collections::VecDeque;
 use std::io::{self, IsTerminal, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 
@@ -32,11 +32,11 @@ impl Filter<'_> {
     fn takes(&self, entry: &Entry) -> bool {
         let kind = self.kinds.is_empty() || self.kinds.contains(&entry.kind);
         let recent = self.since.is_none_or(|since| entry.at >= since);
-        kind && recent && self.session.is_none_or(|session| self.of(entry, session))
+        kind && recent && self.session.is_none_or(|session| self.concerns(entry, session))
     }
 
     /// A boundary's line names only its token, and belongs to both of its sessions.
-    fn of(&self, entry: &Entry, session: &str) -> bool {
+    fn concerns(&self, entry: &Entry, session: &str) -> bool {
         if entry.names(session) {
             return true;
         }
@@ -50,63 +50,51 @@ impl Filter<'_> {
 struct Look {
     json: bool,
     colour: bool,
-    project: bool,
+    with_project: bool,
 }
 
 impl Run for LogArgs {
-    fn run(&self, context: Context) -> anyhow::Result<Exit> {
-        print(self, context)
-    }
-}
+    fn run(&self, Context { env, now }: Context) -> anyhow::Result<Exit> {
+        let places = selector::places(env, &selector::project(env, &self.selector)?)?;
+        let named = self.selector.session.is_some();
+        let found = named.then(|| selector::find(env, &self.selector)).transpose()?;
+        let age = self.since.as_deref().map(super::operator_override::duration).transpose()?;
+        let filter = Filter {
+            places: &places,
+            session: found.as_ref().map(|found| found.session.as_str()),
+            kinds: &self.kind,
+            since: age.map(|age| now - age),
+        };
+        let plain = env.get("NO_COLOR").is_some_and(|v| !v.is_empty());
+        let look = Look {
+            json: self.json,
+            colour: !plain && io::stdout().is_terminal(),
+            with_project: self.all,
+        };
+        let logs = if self.all { all_logs(&places) } else { vec![places.log()] };
+        let last = self.last.unwrap_or(if self.since.is_some() { usize::MAX } else { LAST });
 
-fn print(args: &LogArgs, Context { env, now }: Context) -> anyhow::Result<Exit> {
-    let project = selector::project(env, &args.selector)?;
-    let places = selector::places(env, &project)?;
-    let named = args.selector.session.as_ref();
-    let found = named.map(|_| selector::find(env, &args.selector)).transpose()?;
-    let session = found.as_ref().map(|found| found.session.as_str());
-    let since = args.since.as_deref().map(super::operator_override::duration).transpose()?;
-    let since = since.map(|since| now - since);
-    let filter = Filter { places: &places, session, kinds: &args.kind, since };
-    let plain = env.get("NO_COLOR").is_some_and(|v| !v.is_empty());
-    let look =
-        Look { json: args.json, colour: !plain && io::stdout().is_terminal(), project: args.all };
-    let logs = if args.all { all_logs(&places) } else { vec![places.log()] };
-    // Where each log ended: `--follow` continues there, so that no line is shown twice.
-    let mut ends = Vec::new();
-    let wanted = args.last.unwrap_or(if args.since.is_some() { usize::MAX } else { LAST });
-    let mut shown: Vec<(String, Entry)> = Vec::new();
-    for log in &logs {
-        let project = entry::project_of(log);
-        let (entries, end) = entries(log, &filter, wanted)?;
-        shown.extend(entries.into_iter().map(|entry| (project.clone(), entry)));
-        ends.push(end);
-    }
-    shown.sort_by_key(|(_, entry)| entry.at);
-    for (project, entry) in &shown[shown.len().saturating_sub(wanted)..] {
-        if write(look, project, entry).is_err() {
-            return Ok(Exit::Done);
+        let (shown, ends) = last_of_all(&logs, &filter, last)?;
+        for (project, entry) in &shown {
+            // Whoever reads the output is gone.
+            if write(look, project, entry).is_err() {
+                return Ok(Exit::Done);
+            }
         }
+        if self.follow {
+            follow::lines(&logs, &ends, |log, line| {
+                let Some(entry) = Entry::of(line).filter(|e| filter.takes(e)) else {
+                    return Ok(());
+                };
+                write(look, &entry::project_of(log), &entry)
+            });
+        } else if shown.is_empty() && !self.json {
+            super::err(
+                "no log entry matches; `brain-guard log` without options shows the last ones",
+            );
+        }
+        Ok(Exit::Done)
     }
-    if args.follow {
-        follow::lines(&logs, &ends, |log, line| {
-            let Some(entry) = Entry::of(line).filter(|e| filter.takes(e)) else { return Ok(()) };
-            write(look, &entry::project_of(log), &entry)
-        });
-    } else if shown.is_empty() && !args.json {
-        super::err("no log entry matches; `brain-guard log` without options shows the last ones");
-    }
-    Ok(Exit::Done)
-}
-
-fn write(look: Look, project: &str, entry: &Entry) -> io::Result<()> {
-    let line = if look.json {
-        entry.raw.clone()
-    } else {
-        let project = if look.project { format!("{project}  ") } else { String::new() };
-        format!("{project}{}", entry.text(look.colour))
-    };
-    writeln!(io::stdout().lock(), "{line}")
 }
 
 /// The logs of all projects.
@@ -119,10 +107,31 @@ fn all_logs(places: &Places) -> Vec<PathBuf> {
     logs
 }
 
-/// The last entries that the filter takes, from a log and its rotated part, and where the log
-/// ended.
-fn entries(
-    log: &std::path::Path,
+/// An entry with the project whose log it is in.
+type Located = (String, Entry);
+
+/// The last entries of several logs, by time, each with its project. Also where each log ended:
+/// `--follow` continues there, so that no line is shown twice.
+fn last_of_all(
+    logs: &[PathBuf],
+    filter: &Filter,
+    last: usize,
+) -> anyhow::Result<(Vec<Located>, Vec<follow::End>)> {
+    let (mut all, mut ends) = (Vec::new(), Vec::new());
+    for log in logs {
+        let project = entry::project_of(log);
+        let (entries, end) = last_of(log, filter, last)?;
+        all.extend(entries.into_iter().map(|entry| (project.clone(), entry)));
+        ends.push(end);
+    }
+    all.sort_by_key(|(_, entry)| entry.at);
+    all.drain(..all.len().saturating_sub(last));
+    Ok((all, ends))
+}
+
+/// The last entries of one log with its rotated part, and where the log ended.
+fn last_of(
+    log: &Path,
     filter: &Filter,
     last: usize,
 ) -> anyhow::Result<(VecDeque<Entry>, follow::End)> {
@@ -132,14 +141,22 @@ fn entries(
     let newer = end.text().with_context(unread)?;
     let mut taken = VecDeque::new();
     for text in [older.unwrap_or_default(), newer] {
-        for entry in text.lines().filter_map(Entry::of) {
-            if filter.takes(&entry) {
-                taken.push_back(entry);
-            }
+        for entry in text.lines().filter_map(Entry::of).filter(|entry| filter.takes(entry)) {
+            taken.push_back(entry);
             if taken.len() > last {
                 taken.pop_front();
             }
         }
     }
     Ok((taken, end))
+}
+
+fn write(look: Look, project: &str, entry: &Entry) -> io::Result<()> {
+    let line = if look.json {
+        entry.raw.clone()
+    } else {
+        let project = if look.with_project { format!("{project}  ") } else { String::new() };
+        format!("{project}{}", entry.text(look.colour))
+    };
+    writeln!(io::stdout().lock(), "{line}")
 }

@@ -28,83 +28,89 @@ use sessions::gauge::Reading;
 use sessions::gauge::WindowSource;
 
 /// Handles the event.
-pub fn handle(facts: &mut Facts, event: &Event, call: &ToolCall) -> Reply {
-    let input = ToolInput::parse(call.input);
-    let band = band_of(facts, call.tool, &input);
-    let raw = call;
-    if event.subagent {
-        let target = target::find_target(facts, event, raw, &input, band, true);
-        let call = Call {
-            tool: raw.tool,
-            band,
-            subagent: true,
-            target,
-            sealed: false,
-            unanswerable: false,
-        };
-        let none = Readings::default();
-        let ramp = Ramp::default();
-        let stance = facts.stance(&ramp, &none);
-        let decision = decide(&call, &stance, &ramp, 0, || false);
-        let say = Messages::new(facts, &ramp, &none, &stance);
-        let decision = shadowed(facts, &call, decision, &say, || None);
-        TracedCall { facts, event, raw, input: &input, call: &call }
-            .account(&ramp, &stance, &decision);
-        let reply = answer(facts, &call, &input, None, decision.made, &say);
-        return with_notes_check(facts, event, raw, &input, reply);
+pub fn handle(facts: &mut Facts, event: &Event, raw: &ToolCall) -> Reply {
+    let input = ToolInput::parse(raw.input);
+    let band = band_of(facts, raw.tool, &input);
+    let mut reply = if event.subagent {
+        handle_subagent(facts, event, raw, &input, band)
+    } else {
+        handle_main_loop(facts, event, raw, &input, band)
+    };
+    if checkout::writes_notes(facts, event, raw, &input) {
+        checkout::check_notes(facts, &mut reply);
     }
-    let context = facts.context(Some(call.id), 0);
-    let file = facts.file();
-    settle(facts, context, file.map(|f| f.1));
-    let readings = facts.readings(context, file.map(|f| f.0));
+    reply
+}
+
+/// Decides on a subagent's call, which no gauge limits.
+fn handle_subagent(
+    facts: &Facts,
+    event: &Event,
+    raw: &ToolCall,
+    input: &ToolInput,
+    band: Band,
+) -> Reply {
+    let (readings, ramp) = (Readings::default(), Ramp::default());
+    let target = target::find_target(facts, event, raw, input, band, true);
+    let call =
+        Call { tool: raw.tool, band, subagent: true, target, sealed: false, unanswerable: false };
+    let stance = facts.stance(&ramp, &readings);
+    let messages = Messages::new(facts, &ramp, &readings, &stance);
+    let decision = decide(&call, &stance, &ramp, 0, || false);
+    let decision = shadowed(facts, &call, decision, &messages, || None);
+    TracedCall { facts, event, raw, input, call: &call }.account(&ramp, &stance, &decision);
+    answer(facts, &call, input, None, decision.made, &messages)
+}
+
+/// Reads the gauges and saves what they say, then decides on a call of the main loop.
+fn handle_main_loop(
+    facts: &mut Facts,
+    event: &Event,
+    raw: &ToolCall,
+    input: &ToolInput,
+    band: Band,
+) -> Reply {
+    let context = facts.context(Some(raw.id), 0);
+    let (file, counted) = facts.file().unzip();
+    settle(facts, context, counted);
+    let readings = facts.readings(context, file);
     let ramp = facts.ramp(context.map_or(u64::MAX, |c| c.reading.limit));
     let stance = facts.stance(&ramp, &readings);
-    keep(facts, event, context, &stance, file.map(|f| f.1));
+    save_changes(facts, event, context, &stance, counted);
+
     let squeezed = stance.effective(&ramp) >= ramp.first_blocking();
-    let target = target::find_target(facts, event, raw, &input, band, squeezed);
     let call = Call {
         tool: raw.tool,
         band,
         subagent: false,
-        target,
+        target: target::find_target(facts, event, raw, input, band, squeezed),
         sealed: sealed(facts, &readings),
         unanswerable: raw.tool == QUESTION_TOOL && !facts.attended(),
     };
-    let lines = facts.settings.coach.reread_lines;
-    let decided = |stance: &Stance| {
-        decide(&call, stance, &ramp, lines, || {
-            let path = target::absolute(event, input.file_path.as_deref().unwrap_or_default());
-            state::knows_file(&facts.places, facts.id, &path.to_string_lossy())
-        })
+    let known_file = || {
+        let path = target::absolute(event, input.file_path.as_deref().unwrap_or_default());
+        state::knows_file(&facts.places, facts.id, &path.to_string_lossy())
     };
-    let say = Messages::new(facts, &ramp, &readings, &stance);
-    let decision = shadowed(facts, &call, decided(&stance), &say, || {
-        let open = || Stance { cap: facts.cap_behind_shadow(&readings), ..stance.clone() };
-        (stance.cap == Some(Cap::Shadow)).then(|| decided(&open()))
+    let lines = facts.settings.coach.reread_lines;
+    let decide_at = |stance: &Stance| decide(&call, stance, &ramp, lines, known_file);
+    let decide_without_shadow = || {
+        let cap = facts.cap_behind_shadow(&readings);
+        decide_at(&Stance { cap, ..stance.clone() })
+    };
+    let messages = Messages::new(facts, &ramp, &readings, &stance);
+    let decision = shadowed(facts, &call, decide_at(&stance), &messages, || {
+        (stance.cap == Some(Cap::Shadow)).then(decide_without_shadow)
     });
-    let seen = TracedCall { facts, event, raw, input: &input, call: &call };
+    let seen = TracedCall { facts, event, raw, input, call: &call };
     seen.account(&ramp, &stance, &decision);
+
     let blocked = matches!(decision.made, Decision::Deny(Denial::Tier | Denial::Sealed));
-    let mut reply = answer(facts, &call, &input, Some((&ramp, &stance)), decision.made, &say);
+    let mut reply = answer(facts, &call, input, Some((&ramp, &stance)), decision.made, &messages);
     if blocked
         && let Some(Agent::Deny(reason)) = &mut reply.agent
         && let Some(miss) = seen.near_miss()
     {
-        *reason = say.deny_near_miss(&miss);
-    }
-    with_notes_check(facts, event, raw, &input, reply)
-}
-
-/// Checks the origin of the notes before a call that writes them.
-fn with_notes_check(
-    facts: &Facts,
-    event: &Event,
-    call: &ToolCall,
-    input: &ToolInput,
-    mut reply: Reply,
-) -> Reply {
-    if checkout::writes_notes(facts, event, call, input) {
-        checkout::check_notes(facts, &mut reply);
+        *reason = messages.deny_near_miss(&miss);
     }
     reply
 }
@@ -176,7 +182,7 @@ pub fn settle(facts: &mut Facts, context: Option<Context>, counted: Option<Count
 }
 
 /// Saves what changed, if anything did.
-fn keep(
+fn save_changes(
     facts: &Facts,
     event: &Event,
     context: Option<Context>,
@@ -232,7 +238,7 @@ fn answer(
     input: &ToolInput,
     at: Option<(&Ramp, &Stance)>,
     decision: Decision,
-    say: &Messages,
+    messages: &Messages,
 ) -> Reply {
     match decision {
         Decision::Pass => Reply::default(),
@@ -260,9 +266,12 @@ fn answer(
             if let Some(offset) = input.offset {
                 value["offset"] = Value::from(offset);
             }
-            Reply { agent: Some(Agent::Allow(Some(value), Some(say.reread()))), ..Reply::default() }
+            Reply {
+                agent: Some(Agent::Allow(Some(value), Some(messages.reread()))),
+                ..Reply::default()
+            }
         }
-        Decision::Deny(denial) => deny(facts, call, at, denial, say),
+        Decision::Deny(denial) => deny(facts, call, at, denial, messages),
     }
 }
 
@@ -285,43 +294,31 @@ fn deny(
     call: &Call,
     at: Option<(&Ramp, &Stance)>,
     denial: Denial,
-    say: &Messages,
+    messages: &Messages,
 ) -> Reply {
     let mut user = None;
     let reason = match denial {
-        Denial::Operator => say.deny_operator(),
+        Denial::Operator => messages.deny_operator(),
         Denial::MainLoopOnly => match &call.target {
-            Target::Own(own) => say.deny_main_loop(&own.verbs.join(", ")),
-            _ => say.deny_main_loop("this"),
+            Target::Own(own) => messages.deny_main_loop(&own.verbs.join(", ")),
+            _ => messages.deny_main_loop("this"),
         },
-        Denial::Sealed => say.deny_sealed(),
-        Denial::Unanswerable => say.deny_question(),
+        Denial::Sealed => messages.deny_sealed(),
+        Denial::Unanswerable => messages.deny_question(),
         Denial::Tier => {
             let Some((ramp, stance)) = at else { return Reply::default() };
             facts.make_file();
-            let told = say.note_state(stance);
-            // Of many parallel denials, only one mentions skipped tiers.
-            let first = state::update(&facts.places, facts.id, |s| {
-                let first = s.told.rank < stance.rank;
-                if first {
-                    s.told = told;
-                }
-                let again = s.denied_at.replace(stance.rank) == Some(stance.rank);
-                (first, again, say.claim_user(s))
-            });
-            let (first, again, tell_user) = match first {
-                Ok(told) => told,
+            let recorded = match record_tier_denial(facts, stance, messages) {
+                Ok(recorded) => recorded,
                 Err(e) => {
                     // The way out needs saved state. Without it nothing may be blocked.
                     facts.fault("state not kept, so not denied", &e);
                     return Reply::default();
                 }
             };
-            if tell_user {
-                user = Some(say.user());
-            }
-            let note = if first { say.jumped(ramp, stance) } else { String::new() };
-            say.deny_tier(call.tool, &note, again)
+            user = recorded.tell_user.then(|| messages.user());
+            let note = if recorded.first { messages.jumped(ramp, stance) } else { String::new() };
+            messages.deny_tier(call.tool, &note, recorded.again)
         }
     };
     let denied = Denied { at: facts.now, tool: call.tool.to_owned(), reason: reason.clone() };
@@ -334,8 +331,35 @@ fn deny(
     }
     let details = json!({
         "session": facts.id, "tool": call.tool, "band": call.band.name(), "why": denial.name(),
-        "figure": say.figure(),
+        "figure": messages.figure(),
     });
     log::write(&facts.places.log(), facts.now, "deny", &details);
     Reply { agent: Some(Agent::Deny(reason)), user, wake: None }
+}
+
+/// What a denial by tier still has to tell.
+struct TierDenial {
+    /// The agent was not told of this tier yet.
+    first: bool,
+    /// The denial before was by the same tier.
+    again: bool,
+    /// The user is to be told.
+    tell_user: bool,
+}
+
+/// Notes in the state that the tier denied a call. Of many parallel denials, only one is the first.
+fn record_tier_denial(
+    facts: &Facts,
+    stance: &Stance,
+    messages: &Messages,
+) -> io::Result<TierDenial> {
+    let told = messages.note_state(stance);
+    state::update(&facts.places, facts.id, |s| {
+        let first = s.told.rank < stance.rank;
+        if first {
+            s.told = told;
+        }
+        let again = s.denied_at.replace(stance.rank) == Some(stance.rank);
+        TierDenial { first, again, tell_user: messages.claim_user(s) }
+    })
 }

@@ -99,58 +99,36 @@ impl Merger {
         self.diagnostics.drain(..).chain(more).collect()
     }
 
+    /// Adds the keys of a file and reports those that are left out. A project's file may only
+    /// tighten the settings.
     pub(super) fn file(&mut self, file: &File, project: bool) {
-        let text = match &file.text {
-            Ok(text) => text,
-            Err(why) => return self.tell(|| Diagnostic::unreadable(&file.path, &why.to_string())),
+        let (text, map) = match parse(file) {
+            Ok(parsed) => parsed,
+            Err(diagnostic) => return self.tell(|| *diagnostic),
         };
-        let value: Value = match serde_json::from_str(text) {
-            Ok(value) => value,
-            Err(e) => {
-                let at = format!("{}:{}", e.line(), e.column());
-                let hint = if text.contains("//") { "; JSON has no comments" } else { "" };
-                let why = format!("not JSON ({}{hint})", in_words(&e));
-                return self.tell(|| Diagnostic::file(&file.path, e.line(), &at, why));
-            }
-        };
-        let Value::Object(map) = value else {
-            let why = "not a JSON object".to_owned();
-            return self.tell(|| Diagnostic::file(&file.path, 1, "1", why));
-        };
+        let keys = without_schema(map);
+        if keys.is_empty() {
+            return;
+        }
         let lines = Lines::new(text);
         let place =
             |path: &[String]| Place { source: file.path.clone(), line: Some(lines.line(path)) };
-        let whole = without_schema(map);
-        if whole.is_empty() {
-            return;
-        }
         let (mut leaves, mut unknown) = (Vec::new(), Vec::new());
         split_known_keys(
-            Value::Object(whole),
+            Value::Object(keys),
             Keys::all(),
             &mut Vec::new(),
             &mut leaves,
             &mut unknown,
         );
         let tiers: BTreeSet<String> = leaves.iter().filter_map(tier_of).collect();
-        let plain = !project && {
-            let mut tree = self.tree.clone();
-            for (path, value) in &leaves {
-                set(&mut tree, path, value.clone());
-            }
-            self.try_tree(tree).is_ok()
-        };
         let mut faults: Vec<_> =
             unknown.into_iter().map(|(path, keys)| (path, Fault::Unknown(keys))).collect();
-        if !plain {
+        if !project && self.set_all(&leaves) {
+            self.record_origins(leaves, &place);
+        } else {
             faults.extend(self.one_by_one(leaves, project, &file.path, &place));
-            // In the order of their names.
-            faults.sort_by(|a, b| a.0.cmp(&b.0));
-        } else if self.origins.is_some() {
-            for (path, value) in leaves {
-                let place = place(&path);
-                self.record_origin(path, value, place);
-            }
+            faults.sort_by(|(path, _), (other, _)| path.cmp(other));
         }
         for (path, fault) in faults {
             match fault {
@@ -160,6 +138,21 @@ impl Merger {
                 fault => self.tell(|| fault.why(&path).left_out(place(&path), &path)),
             }
         }
+        self.tell_placeless(&tiers, &place);
+    }
+
+    /// Sets all keys at once. Returns whether the settings are valid with them; if not, nothing is
+    /// set.
+    fn set_all(&mut self, leaves: &[Leaf]) -> bool {
+        let mut tree = self.tree.clone();
+        for (path, value) in leaves {
+            set(&mut tree, path, value.clone());
+        }
+        self.try_tree(tree).is_ok()
+    }
+
+    /// Reports those of the file's tiers that have no place in the ramp.
+    fn tell_placeless(&mut self, tiers: &BTreeSet<String>, place: &dyn Fn(&[String]) -> Place) {
         let placeless: Vec<String> = self.settings.placeless().map(str::to_owned).collect();
         for name in placeless.into_iter().filter(|name| tiers.contains(name)) {
             let why = Why::rule(rules::incomplete_message(&name));
@@ -296,10 +289,39 @@ impl Merger {
         Ok(())
     }
 
+    /// Records where the keys were set. Finds their lines only if origins are wanted.
+    fn record_origins(&mut self, leaves: Vec<Leaf>, place: &dyn Fn(&[String]) -> Place) {
+        if self.origins.is_none() {
+            return;
+        }
+        for (path, value) in leaves {
+            let place = place(&path);
+            self.record_origin(path, value, place);
+        }
+    }
+
     /// Records where a key was set.
     fn record_origin(&mut self, key: Vec<String>, value: Value, place: Place) {
         let Some(origins) = &mut self.origins else { return };
         origins.retain(|origin| !origin.key.starts_with(&key) && !key.starts_with(&origin.key));
         origins.push(Origin { key, value, place });
+    }
+}
+
+/// The text of a file, and the object in it.
+fn parse(file: &File) -> Result<(&str, Map<String, Value>), Box<Diagnostic>> {
+    let text = match &file.text {
+        Ok(text) => text,
+        Err(why) => return Err(Diagnostic::unreadable(&file.path, &why.to_string()).into()),
+    };
+    match serde_json::from_str(text) {
+        Ok(Value::Object(map)) => Ok((text, map)),
+        Ok(_) => Err(Diagnostic::file(&file.path, 1, "1", "not a JSON object".to_owned()).into()),
+        Err(e) => {
+            let at = format!("{}:{}", e.line(), e.column());
+            let hint = if text.contains("//") { "; JSON has no comments" } else { "" };
+            let why = format!("not JSON ({}{hint})", in_words(&e));
+            Err(Diagnostic::file(&file.path, e.line(), &at, why).into())
+        }
     }
 }
