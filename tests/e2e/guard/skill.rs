@@ -27,7 +27,7 @@ fn listed_and_read(version: &str) {
         step(|r| {
             let (text, error) = result(r, "skill");
             assert!(!error, "{text}");
-            assert!(r.said("It works at every stance") || r.said("They work at every stance"));
+            assert!(r.said("They work at every tier"));
             let (text, error) = result(r, "other");
             assert!(error && text.contains("Skill is blocked"), "{text}");
             Reply::bash("brain-guard append --kind directive 'next: the lexer'")
