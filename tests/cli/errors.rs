@@ -6,9 +6,10 @@ use std::fs;
 use std::path::Path;
 
 use base::checked_in::difference;
+use guard::policy::shell::all_commands;
 
 use crate::harness::{Answer, Hook};
-use crate::surgery::world::{OTHER, World};
+use crate::surgery::world::{OTHER, World, client_folder_name};
 
 /// Calls outside of a session, with one session imported and one not.
 const OUTSIDE: [&str; 54] = [
@@ -82,23 +83,6 @@ const INSIDE: [&str; 10] = [
     "now --session 00000000",
 ];
 
-/// Splits a command line into words; single quotes keep words together.
-fn words(call: &str) -> Vec<&str> {
-    let parts = call.split('\'').enumerate();
-    parts
-        .flat_map(|(n, part)| match n % 2 {
-            0 => part.split_whitespace().collect(),
-            _ => vec![part],
-        })
-        .collect()
-}
-
-/// The client's folder name for a project.
-fn client_name(project: &Path) -> String {
-    let path = project.display().to_string();
-    path.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect()
-}
-
 /// A job without a name is called by the day.
 fn without_date(said: &str) -> String {
     let mut parts = said.split("the job project-");
@@ -108,12 +92,14 @@ fn without_date(said: &str) -> String {
 
 fn answered(all: &mut String, hook: &Hook, calls: &[&str], home: &Path) {
     for call in calls {
-        let Answer { stdout, stderr, code } = hook.raw(&words(call), b"");
+        let command = all_commands(call).pop().expect("a command");
+        let args: Vec<&str> = command.words.iter().map(String::as_str).collect();
+        let Answer { stdout, stderr, code } = hook.raw(&args, b"");
         assert_ne!(code, Some(0), "{call}: {stdout}");
         let said = stderr
             .replace(&home.display().to_string(), "/home/me")
             .replace(&hook.project.display().to_string(), "/work/app")
-            .replace(&client_name(&hook.project), "-work-app");
+            .replace(&client_folder_name(&hook.project), "-work-app");
         let said = without_date(&said);
         let _ = write!(all, "$ brain-guard {call}\n{said}exit code {}\n\n", code.unwrap_or(-1));
     }

@@ -48,7 +48,7 @@ pub fn run(env: &Env, now: Time, query: &str, id: &str, args: &TagArgs) -> anyho
     }
     if !args.yes {
         if !io::stdin().is_terminal() {
-            let what = "nothing was tagged: this is not a terminal to ask on";
+            let what = "nothing was tagged: there is no terminal to ask on";
             let hint = format!("--yes tags these {} as {id}", hits.len());
             return Err(Failure::refused(what).hint(hint).into());
         }

@@ -29,10 +29,7 @@ impl World {
 
     /// The client's folder for the project.
     pub fn folder(&self) -> PathBuf {
-        let path = self.hook.project.display().to_string();
-        let name: String =
-            path.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
-        self.hook.home.join(".claude/projects").join(name)
+        self.hook.home.join(".claude/projects").join(client_folder_name(&self.hook.project))
     }
 
     pub fn file(&self, id: &str) -> PathBuf {
@@ -161,4 +158,10 @@ pub fn said(path: &Path) -> Vec<String> {
         }
     }
     said
+}
+
+/// The client's name for the folder of a project.
+pub fn client_folder_name(project: &Path) -> String {
+    let path = project.display().to_string();
+    path.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect()
 }
