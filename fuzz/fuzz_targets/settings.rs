@@ -12,7 +12,7 @@ fuzz_target!(|data: &str| {
     let (user, project) = data.split_once('\0').unwrap_or(("{}", data));
     let file = |text: &str| Some(File { path: "/s.json".into(), text: Ok(text.into()) });
     let (user, project) = (file(user), file(project));
-    let env = Env::of([]);
+    let env = Env::from_pairs([]);
     let (asked, _) = merge(user.as_ref(), None, &env);
     let (held, diagnostics) = merge(user.as_ref(), project.as_ref(), &env);
     let traced = trace(user.as_ref(), project.as_ref(), &env);

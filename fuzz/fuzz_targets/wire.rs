@@ -29,7 +29,7 @@ static WORLD: LazyLock<World> = LazyLock::new(|| {
     fs::create_dir_all(&project).expect("folder");
     let text = |path: &PathBuf| path.to_str().expect("utf-8").to_owned();
     let pid = std::process::id().to_string();
-    let env = Env::of([
+    let env = Env::from_pairs([
         ("HOME", &text(&home)),
         ("CLAUDECODE", "1"),
         ("CLAUDE_PROJECT_DIR", &text(&project)),
@@ -46,7 +46,7 @@ static WORLD: LazyLock<World> = LazyLock::new(|| {
     fs::write(&transcript, format!("{row}\n")).expect("transcript");
     let session =
         json!({"job": "a-job", "started": "2026-11-21T02:00:00Z", "transcript": transcript});
-    let places = Places::of(&env, &project).expect("places");
+    let places = Places::for_project(&env, &project).expect("places");
     places.ensure_state().expect("state");
     World { env, now, state: places.session(SESSION, "json"), session: session.to_string() }
 });
