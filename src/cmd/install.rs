@@ -7,7 +7,6 @@
 //! second run changes nothing and says so.
 
 pub mod assets;
-pub mod build;
 pub mod client;
 pub mod elf;
 pub mod keys;
@@ -22,7 +21,6 @@ use std::{
 use anyhow::{Context as _, Result};
 
 use self::{
-    build::Checkout,
     client::{Client, Registration},
     elf::Linkage,
     place::{Change, Release},
@@ -46,8 +44,6 @@ pub struct InstallPlan {
     pub client: Option<PathBuf>,
     /// The client's config folder (`$CLAUDE_CONFIG_DIR`, else `~/.claude`).
     pub config: PathBuf,
-    /// The source checkout, if `cargo run` started this program.
-    pub checkout: Option<Checkout>,
     /// Whether to bind the chords.
     pub keys: keys::Wish,
     /// Whether the client is offered the tool server (`extract.mcp`).
@@ -69,9 +65,8 @@ impl InstallPlan {
 /// A folder that cannot be written, or a client that refuses. All steps before the failed one stay
 /// valid, and the same command continues from there.
 pub fn install(plan: &InstallPlan, out: &mut dyn Write) -> Result<()> {
-    let program = build::program(&plan.binary, plan.checkout.as_ref(), out)?;
-    let binary = fs::read(&program)
-        .with_context(|| format!("could not read the binary {}", program.display()))?;
+    let binary = fs::read(&plan.binary)
+        .with_context(|| format!("could not read the binary {}", plan.binary.display()))?;
     let linkage = elf::linkage(&binary);
     let release = Release::new(env!("CARGO_PKG_VERSION"), binary, plan.tools);
 
@@ -107,7 +102,7 @@ fn cost(linkage: Linkage) -> &'static str {
         }
         Linkage::Dynamic => {
             "for the host, dynamically linked: every hook starts several times slower than the static one, \
-             which `cargo run --release -- install` in the source builds"
+             which `cargo xtask install` in the source builds"
         }
         Linkage::Unknown => "not an ELF file: its start was not measured on this system",
     }

@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 
-use super::install::build::{Checkout, compiler_variables};
 use super::install::keys::Wish;
 use super::install::{InstallPlan, install as place};
 use super::uninstall::{UninstallPlan, uninstall as remove};
@@ -62,12 +61,7 @@ fn tiers(settings: &Settings) -> String {
     )
 }
 
-fn install_plan(
-    env: &Env,
-    settings: &Settings,
-    checkout: Option<Checkout>,
-    keys: Wish,
-) -> anyhow::Result<InstallPlan> {
+fn install_plan(env: &Env, settings: &Settings, keys: Wish) -> anyhow::Result<InstallPlan> {
     Ok(InstallPlan {
         binary: env.program().context("brain-guard cannot find its own program file")?,
         data: data(env)?,
@@ -75,7 +69,6 @@ fn install_plan(
         links: links(env)?,
         client: client(env),
         config: config_folder(env).context("HOME is not set; set it to your home folder")?,
-        checkout,
         keys,
         tools: settings.extract.mcp,
         tiers: tiers(settings),
@@ -89,7 +82,7 @@ fn install_plan(
 /// An error of a step; earlier steps stay done.
 pub fn mend(env: &Env) -> anyhow::Result<String> {
     let mut said = Vec::new();
-    place(&install_plan(env, &settings(env)?, None, Wish::Kept)?, &mut said)?;
+    place(&install_plan(env, &settings(env)?, Wish::Kept)?, &mut said)?;
     let said = String::from_utf8_lossy(&said);
     let steps = ["plugin", "command", "client"];
     let told = |line: &&str| steps.iter().any(|step| line.starts_with(step));
@@ -104,21 +97,13 @@ pub fn mend(env: &Env) -> anyhow::Result<String> {
 impl Run for InstallArgs {
     /// Also plays the demo with the installed plugin.
     fn run(&self, Context { env, .. }: Context) -> anyhow::Result<Exit> {
-        let checkout = match (env.path("CARGO"), env.path("CARGO_MANIFEST_DIR")) {
-            (Some(cargo), Some(folder)) => {
-                let named = compiler_variables().iter().any(|name| env.os(name).is_some());
-                let compilers = if named { None } else { env.os("PATH") };
-                Some(Checkout { cargo, rustup: "rustup".into(), folder, compilers })
-            }
-            _ => None,
-        };
         let settings = settings(env)?;
         let keys = match settings.boundary.chords {
             Switch::Off => Wish::Off,
             Switch::On if self.no_keybindings => Wish::Refused,
             Switch::On => Wish::Bound,
         };
-        let plan = install_plan(env, &settings, checkout, keys)?;
+        let plan = install_plan(env, &settings, keys)?;
         place(&plan, &mut io::stdout().lock())?;
         if self.no_demo {
             return Ok(Exit::Done);

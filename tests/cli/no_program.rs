@@ -1,5 +1,8 @@
-//! The plugin's tree without a built program: `bin/brain-guard` of the checkout.
+//! The launcher, `bin/brain-guard`: with a program for this machine beside it, and without one.
 
+use std::env::consts;
+use std::fs;
+use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::process::Command;
 
@@ -7,8 +10,44 @@ use serde_json::{Value, json};
 
 use crate::harness::{Answer, finish};
 
+const LAUNCHER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/bin/brain-guard");
+
+/// A folder with the launcher and a program for `machine`, which prints its arguments.
+fn beside(machine: &str) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().expect("folder");
+    fs::copy(LAUNCHER, folder.path().join("brain-guard")).expect("copied");
+    let program = folder.path().join(format!("brain-guard-{machine}-unknown-linux-musl"));
+    symlink("/bin/echo", program).expect("linked");
+    folder
+}
+
+fn launched(launcher: &Path) -> Answer {
+    let mut command = Command::new(launcher);
+    command.args(["search", "two words", ""]);
+    finish(command, b"")
+}
+
+#[test]
+fn the_program_for_this_machine_is_started_with_every_argument() {
+    let folder = beside(consts::ARCH);
+    let launcher = folder.path().join("brain-guard");
+    assert_eq!(launched(&launcher).stdout, "search two words \n");
+    let link = tempfile::tempdir().expect("folder");
+    let link = link.path().join("brain-guard");
+    symlink(launcher, &link).expect("linked");
+    assert_eq!(launched(&link).stdout, "search two words \n");
+}
+
+#[test]
+fn a_program_for_another_machine_is_not_started() {
+    let folder = beside("riscv64");
+    let answer = launched(&folder.path().join("brain-guard"));
+    assert_eq!(answer.code, Some(127));
+    assert!(answer.stderr.contains("no program for this machine"), "{answer:?}");
+}
+
 fn run(args: &[&str], stdin: &Value) -> Answer {
-    let mut command = Command::new(Path::new(env!("CARGO_MANIFEST_DIR")).join("bin/brain-guard"));
+    let mut command = Command::new(LAUNCHER);
     command.args(args);
     finish(command, format!("{stdin}\n").as_bytes())
 }
@@ -20,7 +59,7 @@ fn without_a_program_only_the_session_start_says_what_to_do() {
     let start = run(&["hook"], &event("SessionStart"));
     assert_eq!(start.code, Some(0));
     let told = start.json()["systemMessage"].as_str().expect("a line").to_owned();
-    assert!(told.contains("has no program") && told.contains("install"), "{told}");
+    assert!(told.contains("has no program for this machine") && told.contains("install"), "{told}");
     for quiet in ["PreToolUse", "Stop", "UserPromptSubmit", "SessionEnd"] {
         assert!(run(&["hook"], &json!({"hook_event_name": quiet})).silent(), "{quiet}");
     }

@@ -60,7 +60,6 @@ fn plan(root: &Path) -> InstallPlan {
         on_path: true,
         client: Some(home.join("client/claude")),
         config: home.join(".claude"),
-        checkout: None,
         keys: keys::Wish::Bound,
         tools: false,
         tiers: String::new(),

@@ -86,7 +86,7 @@ fn binary(path: &Path) -> Finding {
         Linkage::StaticPie | Linkage::Dynamic => Finding::note(
             "binary",
             format!("{said}, not static: every hook starts slower"),
-            "`cargo run --release -- install` in the source builds the static one",
+            "`cargo xtask install` in the source builds the static one",
         ),
         Linkage::Unknown => Finding::ok("binary", said),
     }

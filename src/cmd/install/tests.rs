@@ -44,7 +44,6 @@ impl World {
             links: at("bin"),
             client: Some(client),
             config: at("config"),
-            checkout: None,
             keys: keys::Wish::Bound,
             tools: false,
             tiers: "20 / 25 / 30 %".to_owned(),
