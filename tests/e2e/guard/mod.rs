@@ -18,6 +18,7 @@ mod installed;
 mod jobs;
 mod live_run;
 mod main_job;
+mod marketplace;
 mod mcp;
 mod model_switch;
 mod no_program;

@@ -13,7 +13,7 @@ fn a_session_without_the_program_gets_one_message_and_no_errors() {
         })
         .start();
     let tui = world.tui(&["--plugin-dir", env!("CARGO_MANIFEST_DIR")]);
-    tui.wait_screen("what to do", |s| s.contains("this copy of the plugin has no program"));
+    tui.wait_screen("what to do", |s| s.contains("has no program for this machine"));
     tui.prompt("Build the parser");
     world.mock.wait_main(2);
     tui.wait_screen("the turn's end", |s| s.contains("That was all."));

@@ -1,0 +1,59 @@
+#!/bin/sh
+# Installs brain-guard from a release: fetches the program for this machine, compares its
+# checksum, and runs its `install`.
+#   sh install.sh                      the latest release
+#   sh install.sh URL_OR_FOLDER        the programs and SHA256SUMS that are there
+#   sh install.sh URL_OR_FOLDER --no-demo …    what follows is given to `brain-guard install`
+set -eu
+
+source=https://github.com/brain-guard/brain-guard/releases/latest/download
+case ${1:-} in
+'' | -*) ;;
+*) source=${1%/} && shift ;;
+esac
+
+fail() {
+    printf 'install.sh: %s\n' "$1" >&2
+    exit 1
+}
+
+machine=$(uname -sm)
+case $machine in
+'Linux x86_64') triple=x86_64-unknown-linux-musl ;;
+'Linux aarch64') triple=aarch64-unknown-linux-musl ;;
+'Darwin x86_64') triple=x86_64-apple-darwin ;;
+'Darwin arm64') triple=aarch64-apple-darwin ;;
+*) fail "there is no program for $machine; in a checkout, \`cargo xtask install\` builds one" ;;
+esac
+program=brain-guard-$triple
+
+fetch() {
+    case $source in
+    http://* | https://*)
+        if command -v curl >/dev/null 2>&1; then
+            curl -fsSL --retry 3 -o "$work/$1" "$source/$1"
+        elif command -v wget >/dev/null 2>&1; then
+            wget -q -O "$work/$1" "$source/$1"
+        else
+            fail 'neither curl nor wget is there; fetch the files by hand and give their folder'
+        fi
+        ;;
+    *) cp "$source/$1" "$work/$1" ;;
+    esac || fail "could not get $1 from $source"
+}
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+trap 'exit 130' INT TERM HUP
+fetch SHA256SUMS
+fetch "$program"
+cd "$work"
+line=$(grep " [ *]*$program\$" SHA256SUMS) || fail "SHA256SUMS does not name $program"
+if command -v sha256sum >/dev/null 2>&1; then
+    printf '%s\n' "$line" | sha256sum -c - >/dev/null 2>&1
+else
+    printf '%s\n' "$line" | shasum -a 256 -c - >/dev/null 2>&1
+fi || fail "$program is not what SHA256SUMS says: fetch it again, or tell the people who released it"
+chmod 755 "$program"
+cd - >/dev/null
+"$work/$program" install "$@"
