@@ -35,6 +35,9 @@ use machine::Machine;
 use timing::Timing;
 use world::World;
 
+/// `/bin/true`, the empty program, and the first case by the launcher of a plugin's folder.
+const BASELINES: usize = 3;
+
 struct Row {
     case: Case,
     timing: Timing,
@@ -48,7 +51,7 @@ struct Run {
     command: String,
     machine: Machine,
     rounds: usize,
-    /// The two baselines, then the cases.
+    /// The baselines, then the cases.
     rows: Vec<Row>,
     goals: Vec<Goal>,
 }
@@ -79,7 +82,7 @@ fn run(args: &Args) -> Result<bool, String> {
         command: args.command.clone(),
         machine: Machine::here(world.binary(), &args.target),
         rounds: args.rounds,
-        goals: goals::all(&rows[2..]),
+        goals: goals::all(&rows[BASELINES..]),
         rows,
     };
     if args.json {
@@ -116,9 +119,15 @@ fn run(args: &Args) -> Result<bool, String> {
 /// Counts come first, because the files that a run leaves are the same then in every run.
 fn measure(args: &Args, world: &World, cases: Vec<Case>) -> Vec<Row> {
     let first = &cases[0];
-    let baselines = [
+    let by_launcher = Case {
+        name: format!("{} by the launcher", first.name),
+        program: world.launcher().expect("the world's folder is writable"),
+        ..first.clone()
+    };
+    let baselines: [Case; BASELINES] = [
         first.instead("/bin/true", std::path::Path::new("/bin/true")),
         first.instead("empty static program", &args.empty),
+        by_launcher,
     ];
     let seals = seal::cases(first, world.folder());
     let all: Vec<Case> = baselines.into_iter().chain(cases).chain(seals).collect();
@@ -156,7 +165,7 @@ fn instructions_of(case: &Case) -> bool {
 /// The counts at the smallest transcript; at others they are the same, or a goal fails.
 fn accepted(run: &Run) -> Accepted {
     let mut cases = BTreeMap::new();
-    for row in &run.rows[2..] {
+    for row in &run.rows[BASELINES..] {
         let held = Held::of(&row.calls, row.instructions);
         cases.entry(row.case.key()).or_insert(held);
     }

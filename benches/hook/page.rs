@@ -20,7 +20,7 @@ const HEADS: [&str; 11] = [
     "instructions",
 ];
 
-/// The cells of every row, the two baselines first.
+/// The cells of every row, the baselines first.
 fn cells(run: &Run) -> Vec<[String; 11]> {
     run.rows
         .iter()

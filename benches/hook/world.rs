@@ -73,6 +73,20 @@ impl World {
         &self.dir
     }
 
+    /// The launcher of a plugin's folder that holds the program for this machine.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn launcher(&self) -> std::io::Result<PathBuf> {
+        let folder = self.dir.join("plugin");
+        fs::create_dir_all(&folder)?;
+        let program = format!("brain-guard-{}-unknown-linux-musl", std::env::consts::ARCH);
+        fs::hard_link(&self.binary, folder.join(program))?;
+        let launcher = folder.join("brain-guard");
+        fs::copy(concat!(env!("CARGO_MANIFEST_DIR"), "/bin/brain-guard"), &launcher)?;
+        Ok(launcher)
+    }
+
     /// The measured copy of the program.
     pub fn binary(&self) -> &Path {
         &self.binary
