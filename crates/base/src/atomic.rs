@@ -7,7 +7,7 @@ use std::io::{self, Read, Write};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{FileType, Mode, OFlags};
+use rustix::fs::{FileType, Mode, OFlags, RawMode};
 
 use super::beneath::{self, Spot};
 
@@ -194,11 +194,11 @@ fn replace(path: &Path, bytes: &[u8], sync: bool) -> io::Result<()> {
 }
 
 /// Creates a temporary file next to `target`, named `.NAME.PID.N.tmp`.
-pub fn create_temp_file(target: &Path, mode: u32) -> io::Result<(PathBuf, File)> {
+pub fn create_temp_file(target: &Path, mode: RawMode) -> io::Result<(PathBuf, File)> {
     temp_in(&Spot::for_path(target)?, mode)
 }
 
-fn temp_in(spot: &Spot, mode: u32) -> io::Result<(PathBuf, File)> {
+fn temp_in(spot: &Spot, mode: RawMode) -> io::Result<(PathBuf, File)> {
     let name = spot.file_name();
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL;
     for attempt in 0..100 {

@@ -15,7 +15,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, RenameFlags, Stat};
+use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, RawMode, RenameFlags, Stat};
 use rustix::io::Errno;
 
 pub use refused::refuse;
@@ -124,7 +124,7 @@ pub fn create_dirs(path: &Path, mode: u32) -> io::Result<()> {
         made.push(part);
         let spot = Spot::for_path(&made)?;
         let name = spot.name;
-        match rustix::fs::mkdirat(spot.folder(), name, Mode::from_raw_mode(mode)) {
+        match rustix::fs::mkdirat(spot.folder(), name, Mode::from_raw_mode(mode as RawMode)) {
             Ok(()) | Err(Errno::EXIST) => {}
             Err(e) => return Err(e.into()),
         }
@@ -187,7 +187,7 @@ impl<'a> Spot<'a> {
     }
 
     /// Opens or creates the file `name` in the same folder.
-    pub fn open(&self, name: &Path, flags: OFlags, mode: u32) -> io::Result<File> {
+    pub fn open(&self, name: &Path, flags: OFlags, mode: RawMode) -> io::Result<File> {
         let flags = flags | OFlags::CLOEXEC | OFlags::NOCTTY | OFlags::NOFOLLOW;
         Ok(rustix::fs::openat(self.folder(), name, flags, Mode::from_raw_mode(mode))?.into())
     }

@@ -6,6 +6,7 @@ pub mod beneath;
 #[cfg(any(test, feature = "testing"))]
 pub mod checked_in;
 pub mod clock;
+pub mod disk;
 pub mod env;
 pub mod lock;
 pub mod log;

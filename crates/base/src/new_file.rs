@@ -6,13 +6,13 @@ mod beside;
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
-use std::num::NonZeroU64;
 use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{Advice, AtFlags, CWD, Mode, OFlags};
+use rustix::fs::{AtFlags, CWD};
 
 use super::atomic::{self, Mark};
+use super::disk;
 
 pub use beside::{companion_folder, copy_companions, project_name, remove_companions};
 
@@ -58,11 +58,10 @@ impl NewFile {
         let folder =
             target.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
         atomic::create_private_dir(folder)?;
-        let flags = OFlags::TMPFILE | OFlags::WRONLY | OFlags::CLOEXEC;
-        if let Ok(nameless) = rustix::fs::open(folder, flags, Mode::RUSR | Mode::WUSR) {
-            return Ok(Self::from_file(File::from(nameless), None, target));
+        match disk::create_nameless(folder) {
+            Ok(file) => Ok(Self::from_file(file, None, target)),
+            Err(_) => Self::named(folder, target),
         }
-        Self::named(folder, target)
     }
 
     /// Begins a file that has a temporary name until it is complete.
@@ -132,8 +131,7 @@ impl NewFile {
         let there = self.bytes - self.file.buffer().len() as u64;
         let part = there - self.sent;
         if part >= PART {
-            let length = NonZeroU64::new(part);
-            let _ = rustix::fs::fadvise(self.file.get_ref(), self.sent, length, Advice::DontNeed);
+            disk::start_writing(self.file.get_ref(), self.sent, part);
             self.sent = there;
         }
     }

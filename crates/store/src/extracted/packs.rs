@@ -15,6 +15,7 @@ use super::object::{Digest, Id};
 use super::{make, named, settle};
 use base::atomic::NO_WAIT;
 use base::clock;
+use base::disk;
 
 /// The folder of the packs, inside that of extracted content.
 pub const NAME: &str = "objects";
@@ -184,18 +185,14 @@ pub fn open(path: &Path) -> io::Result<File> {
 
 /// Frees the disk space outside of `kept`, ranges of offset and length. It reads as zeros then.
 pub fn punch(path: &Path, kept: &mut [(u64, u64)]) -> io::Result<()> {
-    use rustix::fs::{FallocateFlags, fallocate};
     let file = OpenOptions::new().write(true).custom_flags(NO_WAIT).open(path)?;
     let end = file.metadata()?.len();
     kept.sort_unstable();
     let mut from = 0;
     for (offset, length) in kept.iter().copied().chain([(end, 0)]) {
-        if offset > from {
-            let flags = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
-            if fallocate(&file, flags, from, offset - from).is_err() {
-                // The file system has no holes: overwrite the content instead.
-                zeros(&file, from, offset)?;
-            }
+        if offset > from && disk::punch_hole(&file, from, offset - from).is_err() {
+            // The file system has no holes: overwrite the content instead.
+            zeros(&file, from, offset)?;
         }
         from = from.max(offset + length);
     }

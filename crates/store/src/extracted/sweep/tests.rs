@@ -69,7 +69,8 @@ fn a_sweep_takes_what_is_old_and_not_needed() {
     assert_eq!(scene.extracted.get(&ids[0]).unwrap(), contents[0]);
     let path = pack(&scene, &ids[0]);
     let disk = |path: &Path| fs::metadata(path).unwrap().blocks() * 512;
-    assert!(disk(&path) < 20_000, "the disk has its room back: {}", disk(&path));
+    let holes = cfg!(target_os = "linux");
+    assert!(!holes || disk(&path) < 20_000, "the disk has its room back: {}", disk(&path));
     swept(&scene, LATE, &needs(&[]));
     assert!(!path.exists());
     assert_eq!(scene.extracted.get(&ids[0]).unwrap_err().kind(), io::ErrorKind::NotFound);

@@ -5,10 +5,9 @@ use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::FileExt;
 
-use rustix::fs::FallocateFlags;
-
 use super::BUFFER;
 use crate::line::Lines;
+use base::disk;
 
 /// The rows of `late` that this part of the file lacks, and where its leading late rows end.
 pub fn missing(
@@ -54,11 +53,10 @@ pub fn begun(new: &File, part: std::ops::Range<u64>, rows: &[u8]) -> io::Result<
 
 /// Appends whole rows and syncs: all of them or, if the disk is full, none.
 pub fn append(mut new: &File, at: u64, rows: &[u8]) -> io::Result<()> {
-    match rustix::fs::fallocate(new, FallocateFlags::KEEP_SIZE, at, rows.len() as u64) {
+    let full = [io::ErrorKind::StorageFull, io::ErrorKind::QuotaExceeded];
+    match disk::reserve(new, at, rows.len() as u64) {
         // Not every file system can reserve space; a full one fails before anything is written.
-        Err(e) if [rustix::io::Errno::NOSPC, rustix::io::Errno::DQUOT].contains(&e) => {
-            return Err(e.into());
-        }
+        Err(e) if full.contains(&e.kind()) => return Err(e),
         _ => {}
     }
     let mut done = 0;
