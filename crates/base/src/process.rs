@@ -1,5 +1,10 @@
-//! Starts other programs and waits for them with a deadline.
-#![allow(clippy::disallowed_methods, reason = "this module waits for processes, and reads of them")]
+//! Starts other programs and waits for them with a deadline, and looks at running processes.
+#![allow(clippy::disallowed_methods, reason = "this module waits for processes, and looks at them")]
+
+#[cfg(target_os = "linux")]
+mod proc;
+#[cfg(any(not(target_os = "linux"), test))]
+pub mod ps;
 
 use std::ffi::OsStr;
 use std::io::{self, Write as _};
@@ -10,6 +15,11 @@ use std::thread;
 use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process};
+
+#[cfg(target_os = "linux")]
+pub use proc::*;
+#[cfg(not(target_os = "linux"))]
+pub use ps::*;
 
 /// Runs a program without input and returns its output.
 ///
@@ -52,17 +62,6 @@ pub fn spawn_detached(program: &Path, arguments: &[&OsStr]) -> io::Result<()> {
     let mut command = Command::new(program);
     command.args(arguments).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     command.spawn().map(drop)
-}
-
-/// When a process started, in clock ticks since boot; `None` if it is gone. Process ids are reused,
-/// so an id alone does not identify a process.
-pub fn start_time(pid: u32) -> Option<u64> {
-    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // The name in parentheses may hold anything, so fields are counted after it.
-    let mut fields = stat.rsplit_once(')')?.1.split_whitespace();
-    // A zombie counts as gone: nobody reads its terminal.
-    fields.next().filter(|state| !matches!(*state, "Z" | "X"))?;
-    fields.nth(18)?.parse().ok()
 }
 
 #[cfg(test)]

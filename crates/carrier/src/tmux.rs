@@ -24,6 +24,7 @@ use super::screen::Screen;
 use super::terminal::{PromptBox, Refusal, Stroke, Terminal};
 use base::clock;
 use base::env::Env;
+use base::process;
 use guard::boundary::Client;
 use guard::client;
 use guard::session::reach::TmuxPane;
@@ -124,7 +125,7 @@ impl Pane {
         if let Some(why) = facts.hindrance() {
             return Err(Refusal::later(why));
         }
-        if !client::is_in_foreground(self.client.pid) {
+        if !process::is_in_foreground(self.client.pid) {
             return Err(Refusal::later("another program has the client's terminal in front"));
         }
         Ok(facts)

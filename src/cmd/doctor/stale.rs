@@ -2,7 +2,6 @@
 //! lifts the guard now.
 
 use std::fs;
-use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -10,7 +9,7 @@ use super::mend::Mend;
 use super::{FIX, Finding, World};
 use base::paths::Places;
 use base::shown::count_with_noun;
-use base::{atomic, lock};
+use base::{lock, process};
 use guard::boundary::Token;
 use guard::files::{boundary, jobs, state};
 use guard::job::Record;
@@ -81,10 +80,12 @@ fn locks(places: &Places) -> Finding {
             format!("{} and none is stuck", count_with_noun(paths.len(), "lock", "locks")),
         );
     };
-    let who = holder(stuck).map_or("a process".to_owned(), |pid| format!("process {pid}"));
-    let way = holder(stuck).map_or("end the process that holds it".to_owned(), |pid| {
-        format!("look at it with `ps -fp {pid}`, and end it with `kill {pid}` if it hangs")
-    });
+    let who =
+        process::lock_holder(stuck).map_or("a process".to_owned(), |pid| format!("process {pid}"));
+    let way = process::lock_holder(stuck)
+        .map_or("end the process that holds it".to_owned(), |pid| {
+            format!("look at it with `ps -fp {pid}`, and end it with `kill {pid}` if it hangs")
+        });
     Finding::problem(
         "locks",
         format!("{} is held by {who} for over {} s", stuck.display(), PATIENCE.as_secs()),
@@ -94,17 +95,6 @@ fn locks(places: &Places) -> Finding {
 
 fn free(path: &Path, patience: Duration) -> bool {
     lock::acquire(path, patience).is_ok()
-}
-
-/// The process that holds a lock, found by the inode in `/proc/locks`.
-fn holder(path: &Path) -> Option<u32> {
-    let inode = fs::metadata(path).ok()?.ino().to_string();
-    let locks = atomic::read_text(Path::new("/proc/locks")).ok()??;
-    locks.lines().find_map(|line| {
-        let fields: Vec<&str> = line.split_whitespace().collect();
-        let at = fields.iter().position(|field| field.rsplit(':').next() == Some(&inode))?;
-        fields.get(at.checked_sub(1)?)?.parse().ok().filter(|pid| *pid > 0)
-    })
 }
 
 /// What lifts the guard in the current session.

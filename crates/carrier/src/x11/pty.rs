@@ -4,12 +4,12 @@
 
 use std::fs;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use crate::terminal::Refusal;
-use guard::client;
+use base::process::{self, OpenFile};
 
 /// The client's side of a pseudo terminal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,7 +18,7 @@ pub struct Pty(u32);
 impl Pty {
     /// The terminal that a process reads from; fails if its input is something else.
     pub fn for_process(pid: u32) -> Result<Self, Refusal> {
-        let input = fs::read_link(format!("/proc/{pid}/fd/0"))
+        let input = process::input(pid)
             .map_err(|e| Refusal::never(format!("the client's input cannot be inspected: {e}")))?;
         let number = input.to_str().and_then(|p| p.strip_prefix("/dev/pts/"));
         number.and_then(|n| n.parse().ok()).map(Self).ok_or_else(|| {
@@ -58,36 +58,25 @@ impl Pty {
     /// processes are searched only if none does.
     pub fn holders(self, client: u32) -> Vec<u32> {
         let mut above = Vec::new();
-        let mut at = client::parent(client);
+        let mut at = process::parent(client);
         while let Some(pid) = at.filter(|pid| *pid > 1 && !above.contains(pid)) {
             above.push(pid);
-            at = client::parent(pid);
+            at = process::parent(pid);
         }
-        let found: Vec<u32> = above.into_iter().filter(|pid| self.held_by(*pid)).collect();
-        if !found.is_empty() {
-            return found;
+        above.retain(|pid| process::open_files_of(*pid).any(|file| self.is_other_end(&file)));
+        if above.is_empty() {
+            let held = process::open_files().filter(|file| self.is_other_end(file));
+            above.extend(held.map(|file| file.pid));
+            above.dedup();
         }
-        let all = fs::read_dir("/proc").into_iter().flatten().flatten();
-        let pids = all.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
-        pids.filter(|pid| self.held_by(*pid)).collect()
+        above
     }
 
-    fn held_by(self, pid: u32) -> bool {
-        let Ok(open) = fs::read_dir(format!("/proc/{pid}/fd")) else { return false };
-        open.flatten().any(|fd| {
-            let master = fs::read_link(fd.path())
-                .is_ok_and(|to| to.as_os_str() == "/dev/ptmx" || to.as_os_str() == "/dev/pts/ptmx");
-            let number = fd.file_name();
-            master
-                && fs::read_to_string(format!("/proc/{pid}/fdinfo/{}", number.display()))
-                    .is_ok_and(|info| index(&info) == Some(self.0))
-        })
+    fn is_other_end(self, file: &OpenFile) -> bool {
+        let master = [Path::new("/dev/ptmx"), Path::new("/dev/pts/ptmx")];
+        master.contains(&file.path.as_path())
+            && file.info("tty-index:").and_then(|index| index.parse().ok()) == Some(self.0)
     }
-}
-
-/// The terminal's number in a master's `fdinfo`.
-fn index(info: &str) -> Option<u32> {
-    info.lines().find_map(|line| line.strip_prefix("tty-index:"))?.trim().parse().ok()
 }
 
 /// A process's name, for messages.
@@ -113,12 +102,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_terminals_number_is_found_in_fdinfo() {
-        assert_eq!(index("pos:\t0\nflags:\t0100002\ntty-index:\t7\n"), Some(7));
-        assert_eq!(index("pos:\t0\nflags:\t0100002\n"), None);
-    }
-
-    #[test]
     fn a_full_terminal_is_written_to_once_there_is_room() {
         use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
         use std::io::{Read, Write};
@@ -128,6 +111,9 @@ mod tests {
         unlockpt(&master).unwrap();
         let name = ptsname(&master, Vec::new()).unwrap().into_string().unwrap();
         let pty = Pty(name.strip_prefix("/dev/pts/").unwrap().parse().unwrap());
+        let own = || process::open_files_of(std::process::id());
+        assert!(own().any(|file| pty.is_other_end(&file)));
+        assert!(!own().any(|file| Pty(u32::MAX).is_other_end(&file)));
         let flags = (rustix::fs::OFlags::NOCTTY | rustix::fs::OFlags::NONBLOCK).bits() as i32;
         let mut client = fs::OpenOptions::new().write(true).custom_flags(flags).open(name).unwrap();
         while client.write(&[b'x'; 512]).is_ok() {}

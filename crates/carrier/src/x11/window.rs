@@ -14,6 +14,7 @@ use super::keys::Keys;
 use super::own;
 use super::pty::Pty;
 use crate::terminal::Refusal;
+use base::process;
 use guard::boundary::Client;
 use guard::client;
 use guard::session::reach::X11Display;
@@ -165,7 +166,7 @@ impl Window {
         if Pty::for_process(self.client.pid) != Ok(self.pty) {
             return Err(Refusal::never("the client moved to another terminal"));
         }
-        if !client::is_in_foreground(self.client.pid) {
+        if !process::is_in_foreground(self.client.pid) {
             return Err(Refusal::later("the client is not in its terminal's foreground"));
         }
         if client::gave_session_away(self.client) {

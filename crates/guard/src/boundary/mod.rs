@@ -107,7 +107,7 @@ pub enum Inject {
 pub struct Client {
     /// Process id.
     pub pid: u32,
-    /// Start time in clock ticks since boot, `/proc/<pid>/stat` field 22.
+    /// Start time ([`base::process::start_time`]).
     pub start: u64,
 }
 

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use super::state;
 use base::paths::Places;
+use base::process;
 
 /// The maximum number of processes to follow upward.
 const DEPTH: usize = 64;
@@ -21,13 +22,7 @@ pub fn below_a_client(places: &Places, skipped: usize) -> bool {
 /// The processes above this one, nearest first.
 fn ancestors() -> impl Iterator<Item = u32> {
     let parent = rustix::process::getppid().map(|p| p.as_raw_nonzero().get() as u32);
-    std::iter::successors(parent, |pid| parent_of(*pid)).filter(|pid| *pid > 1)
-}
-
-fn parent_of(pid: u32) -> Option<u32> {
-    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // The name in parentheses may contain anything, so the fields are counted after it.
-    stat.rsplit_once(')')?.1.split_whitespace().nth(1)?.parse().ok().filter(|p| *p > 0)
+    std::iter::successors(parent, |pid| process::parent(*pid)).filter(|pid| *pid > 1)
 }
 
 fn seated(places: &Places, pid: u32) -> bool {

@@ -4,14 +4,18 @@
 use std::path::{Path, PathBuf};
 
 use super::facts::Facts;
-use crate::client;
 use crate::policy::limit::{Configured, Launch, LaunchSettings, Layer, LayerSettings};
 use base::atomic;
 use base::env::Env;
 use base::paths::{Places, config_folder};
+use base::process;
 
-/// The folder of an administrator's settings (seen in client 2.1.329, Linux).
-pub const MANAGED: &str = "/etc/claude-code";
+/// The folder of an administrator's settings (seen in client 2.1.329 on Linux; documented for macOS).
+pub const MANAGED: &str = if cfg!(target_os = "macos") {
+    "/Library/Application Support/ClaudeCode"
+} else {
+    "/etc/claude-code"
+};
 
 /// Reads the limit's sources again. The command line is read once a session.
 pub fn refresh(facts: &mut Facts) {
@@ -22,8 +26,8 @@ pub fn refresh(facts: &mut Facts) {
     };
     let launch = facts.session.launch.clone().or_else(|| {
         let pid = facts.env.client_pid()?;
-        let folder = client::folder(pid).unwrap_or_default();
-        Some(Launch::parse(&client::arguments(pid), &folder, model.as_deref()))
+        let folder = process::folder(pid).unwrap_or_default();
+        Some(Launch::parse(&process::arguments(pid), &folder, model.as_deref()))
     });
     let configured = configured(&facts.places, facts.env, launch.as_ref(), model.as_deref());
     if facts.session.configured != configured || facts.session.launch != launch {

@@ -2,11 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::client;
 use crate::settings::layers::{ClientFile, User, Variables};
 use base::atomic;
 use base::env::{self, Env};
 use base::paths::{Places, config_folder};
+use base::process;
 
 /// Reads at most this many bytes of a file. A longer file counts as setting any variable.
 const MOST: u64 = 256 * 1024;
@@ -75,5 +75,5 @@ fn user(config: Option<PathBuf>, launch: Vec<(String, String)>) -> User {
 
 /// The environment the client was started in. Empty if it cannot be read.
 fn launch(env: &Env) -> Vec<(String, String)> {
-    env.client_pid().map(client::environment).unwrap_or_default()
+    env.client_pid().map(process::environment).unwrap_or_default()
 }

@@ -30,7 +30,7 @@ const LONGEST: u64 = 64 * 1024;
 struct Said {
     pid: u32,
     created_at: String,
-    /// Field 22 of `/proc/<pid>/stat`: it differs for a later process with the same pid.
+    /// It differs for a later process with the same pid. On macOS, `OpenClaw` ignores it.
     #[serde(rename = "starttime", skip_serializing_if = "Option::is_none")]
     start: Option<u64>,
 }

@@ -1,13 +1,11 @@
-//! Finds who has a file open for writing, in `/proc`. Processes of other users are not visible.
+//! Finds who has a file open for writing. Processes of other users are not visible.
 
-use std::fs::{self, Metadata};
-use std::os::unix::fs::MetadataExt;
+use std::fs::Metadata;
 use std::path::Path;
 use std::thread;
 use std::time::Duration;
 
-/// `O_WRONLY` and `O_RDWR` among the flags in `fdinfo`.
-const WRITES: u32 = 0o3;
+use base::process;
 
 /// The process that `look` finds, if it finds one for a tenth of a second. A starting process has
 /// its parent's files open until it runs its program.
@@ -23,24 +21,11 @@ pub fn lasting_holder(look: impl Fn() -> Option<u32>) -> Option<u32> {
 /// folders above it may have other names for them.
 pub fn writers(file: &Path, meta: &Metadata) -> Vec<u32> {
     let name = file.file_name().unwrap_or_default().as_encoded_bytes();
-    let is = |meta: &Metadata| (meta.dev(), meta.ino());
-    let me = std::process::id();
-    let all = fs::read_dir("/proc").into_iter().flatten().flatten();
-    let pids = all.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
-    pids.filter(|pid| *pid != me)
-        .filter(|pid| {
-            let open = fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().flatten();
-            open.map(|fd| fd.path()).any(|fd| {
-                // The name first: `metadata` might hang on what is not a local file.
-                fs::read_link(&fd).is_ok_and(|to| is_called(&to, name))
-                    && fs::metadata(&fd).is_ok_and(|there| is(&there) == is(meta))
-                    && fd
-                        .file_name()
-                        .and_then(|number| number.to_str())
-                        .is_some_and(|number| writes(*pid, number))
-            })
-        })
-        .collect()
+    let writers = process::open_files()
+        .filter(|open| is_called(&open.path, name) && open.is(meta) && open.writes());
+    let mut pids: Vec<u32> = writers.map(|open| open.pid).collect();
+    pids.dedup();
+    pids
 }
 
 /// Whether that is the last part of a path; also of a file that was deleted or replaced.
@@ -49,17 +34,10 @@ fn is_called(path: &Path, name: &[u8]) -> bool {
     last == name || last.strip_suffix(b" (deleted)") == Some(name)
 }
 
-fn writes(pid: u32, number: &str) -> bool {
-    let info = fs::read_to_string(format!("/proc/{pid}/fdinfo/{number}")).unwrap_or_default();
-    let flags = info.lines().find_map(|line| line.strip_prefix("flags:"));
-    flags
-        .and_then(|flags| u32::from_str_radix(flags.trim(), 8).ok())
-        .is_some_and(|f| f & WRITES != 0)
-}
-
 #[cfg(test)]
 mod tests {
     use std::cell::Cell;
+    use std::fs;
     use std::process::{Command, Stdio};
 
     use super::*;

@@ -165,11 +165,5 @@ fn user(database: &Path) -> Option<u32> {
         PathBuf::from(name)
     };
     let files = [database.to_owned(), with("-wal"), with("-shm")];
-    let me = std::process::id();
-    let numbers = fs::read_dir("/proc").into_iter().flatten().flatten();
-    let pids = numbers.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
-    pids.filter(|pid| *pid != me).find(|pid| {
-        let open = fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().flatten();
-        open.filter_map(|entry| fs::read_link(entry.path()).ok()).any(|path| files.contains(&path))
-    })
+    process::open_files().find(|open| files.contains(&open.path)).map(|open| open.pid)
 }

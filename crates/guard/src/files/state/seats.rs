@@ -18,21 +18,16 @@ pub struct Seat {
     pub client: Client,
     /// Its session.
     pub session: String,
-    /// The process id namespace, if the system reports it.
+    /// The processes that its hooks see ([`process::namespace`]), if the system reports it.
     #[serde(default)]
     pub numbering: Option<String>,
-}
-
-/// The process id namespace of this process. The client's sandbox has its own.
-fn numbering() -> Option<String> {
-    Some(std::fs::read_link("/proc/self/ns/pid").ok()?.to_str()?.to_owned())
 }
 
 /// Puts the client into `session` and returns its previous session.
 pub fn take_seat(places: &Places, client: Client, session: &str) -> io::Result<Option<String>> {
     let before = seat_before(places, client, session);
     let path = places.session(&format!("client-{}", client.pid), "seat");
-    let seat = Seat { client, session: session.to_owned(), numbering: numbering() };
+    let seat = Seat { client, session: session.to_owned(), numbering: process::namespace() };
     atomic::write_unsynced(&path, &serde_json::to_vec(&seat).map_err(io::Error::from)?)?;
     Ok(before)
 }
@@ -62,7 +57,9 @@ pub fn seated(places: &Places, pid: u32) -> bool {
 /// alive until its session ends.
 pub fn lives(places: &Places, who: Client) -> bool {
     let there = seat_of(places, who.pid).filter(|seat| seat.client == who);
-    let Some(hidden) = there.filter(|s| s.numbering.is_some() && s.numbering != numbering()) else {
+    let Some(hidden) =
+        there.filter(|s| s.numbering.is_some() && s.numbering != process::namespace())
+    else {
         return client(who.pid) == Some(who);
     };
     load(places, &hidden.session).ok().flatten().is_some_and(|s| s.ended.is_none())
