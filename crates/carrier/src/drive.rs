@@ -225,8 +225,7 @@ fn open(facts: &Facts, token: &Token) -> Result<Opened, Refusal> {
             let lock = facts.places.display_lock(&place.display);
             let alone = lock::acquire(&lock, Duration::ZERO)
                 .map_err(|_| Refusal::later("another boundary uses this display"))?;
-            let options = x11::Options { idle, program };
-            let terminal = Box::new(x11::Window::open(place, client, options)?);
+            let terminal = x11::open(place, client, idle, program)?;
             Ok(Opened { carrier, terminal, _alone: Some(alone) })
         }
         Carrier::Mod | Carrier::Command | Carrier::Manual => Err(gone()),

@@ -13,7 +13,10 @@ mod selection;
 mod serve;
 mod window;
 
-use crate::terminal::Refusal;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use crate::terminal::{Refusal, Terminal};
 use base::env::Env;
 use guard::boundary::Client;
 use guard::files::state;
@@ -52,6 +55,19 @@ pub fn find(env: &Env, client: Client) -> Result<X11Display, Refusal> {
     let managed = display.managed()?;
     own(&managed, &pty.holders(client.pid))?;
     Ok(X11Display { display: name, authority: env.get("XAUTHORITY") })
+}
+
+/// Opens the client's window; the focus may leave another window after `idle` without input.
+///
+/// # Errors
+/// The client is gone, or the display does not answer.
+pub fn open(
+    place: X11Display,
+    client: Client,
+    idle: Duration,
+    program: PathBuf,
+) -> Result<Box<dyn Terminal>, Refusal> {
+    Ok(Box::new(Window::open(place, client, Options { idle, program })?))
 }
 
 /// The windows of the process that holds the other end of the client's terminal. The error names

@@ -162,10 +162,9 @@ fn by_x11(env: &Env, place: &X11Display, file: &Path) -> Result<(), String> {
         .spawn()
         .map_err(|e| format!("xterm, in which this test runs: {e}"))?;
     let tried = scratch_client(file).and_then(|client| {
-        let options = x11::Options { idle: Duration::ZERO, program: program.clone() };
-        let tried = x11::Window::open(place.clone(), client, options)
+        let tried = x11::open(place.clone(), client, Duration::ZERO, program.clone())
             .map_err(|e| e.to_string())
-            .and_then(|mut window| round_trip(&mut window, file));
+            .and_then(|mut window| round_trip(window.as_mut(), file));
         close(file, client);
         tried
     });
