@@ -208,6 +208,7 @@ impl Run for Verb {
             Self::Store { what } => what.run(context),
             Self::Purge(args) => args.run(context),
             Self::Mod(args) => args.run(context),
+            Self::Generate(args) => args.run(context),
             Self::CarrierScratch(args) => carrier::scratch::run(&args.file),
             Self::Clipboard { what } => what.run(context),
             Self::Waiter(args) => args.run(context),
