@@ -30,7 +30,7 @@ pub use notes::{AppendArgs, CloseArgs, PhaseArgs, SealArgs, SteeringArgs};
 pub use operator::{LaterArgs, NowArgs, OverrideArgs, OverrideSpan};
 pub use overview::command;
 pub use phase::PhaseVerb;
-pub use plumbing::{CarrierScratchArgs, ClipboardVerb, ModArgs, WaiterArgs};
+pub use plumbing::{CarrierScratchArgs, ClipboardVerb, GenerateArgs, ModArgs, WaiterArgs};
 pub use purge::{PurgeArgs, PurgeKind};
 pub use settings::{CheckArgs, SettingsVerb, ShowArgs};
 pub use setup::{DemoArgs, InstallArgs};
@@ -175,6 +175,9 @@ pub enum Verb {
     /// Answers the plugin's module (not for people)
     #[command(hide = true)]
     Mod(ModArgs),
+    /// Writes completions and man pages into a folder, for packages (not for people)
+    #[command(hide = true)]
+    Generate(GenerateArgs),
     /// Stands in for the client in a test of the carriers (not for people)
     #[command(hide = true)]
     CarrierScratch(CarrierScratchArgs),

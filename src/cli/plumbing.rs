@@ -28,6 +28,13 @@ pub struct WaiterArgs {
     pub project: PathBuf,
 }
 
+/// Where the completions and man pages go.
+#[derive(Debug, Clone, Args)]
+pub struct GenerateArgs {
+    /// The folder to write them into
+    pub folder: PathBuf,
+}
+
 /// What is done with the X11 selection.
 #[derive(Debug, Subcommand)]
 pub enum ClipboardVerb {

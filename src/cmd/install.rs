@@ -11,6 +11,7 @@ pub mod client;
 pub mod elf;
 pub mod keys;
 pub mod place;
+pub mod shell;
 
 use std::{
     fs,
@@ -40,6 +41,8 @@ pub struct InstallPlan {
     pub links: PathBuf,
     /// Whether that folder is on the user's `PATH`.
     pub on_path: bool,
+    /// Where completions and man pages are linked.
+    pub shells: shell::UserFolders,
     /// The client's program, where it was found on `PATH`.
     pub client: Option<PathBuf>,
     /// The client's config folder (`$CLAUDE_CONFIG_DIR`, else `~/.claude`).
@@ -79,6 +82,7 @@ pub fn install(plan: &InstallPlan, out: &mut dyn Write) -> Result<()> {
     }
 
     link(plan, out)?;
+    shell::install(&plan.current(), &plan.shells, out)?;
     register(plan, out)?;
     keys::bind(&plan.config, plan.keys, out)?;
     place::remove_older(&plan.data, &release)?;

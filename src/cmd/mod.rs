@@ -18,6 +18,7 @@ pub mod inject;
 pub mod install;
 pub mod job;
 pub mod log;
+pub mod marketplace_setup;
 pub mod matrix;
 pub mod mcp;
 pub mod module;
@@ -102,7 +103,11 @@ pub trait Run {
 }
 
 /// The parts of this program that the hook calls.
-pub const OUTSIDE: Outside = Outside { look: ::carrier::reach::look, answer: typed::answer };
+pub const OUTSIDE: Outside = Outside {
+    look: ::carrier::reach::look,
+    answer: typed::answer,
+    start: marketplace_setup::at_session_start,
+};
 
 /// Parses the command line and runs it; usage errors end with code 2.
 pub fn main(env: &Env) -> ExitCode {
@@ -208,6 +213,7 @@ impl Run for Verb {
             Self::Store { what } => what.run(context),
             Self::Purge(args) => args.run(context),
             Self::Mod(args) => args.run(context),
+            Self::Generate(args) => args.run(context),
             Self::CarrierScratch(args) => carrier::scratch::run(&args.file),
             Self::Clipboard { what } => what.run(context),
             Self::Waiter(args) => args.run(context),

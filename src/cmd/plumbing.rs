@@ -1,11 +1,12 @@
-//! Processes that the plugin and the carriers start: one serves the X11 selection, one watches a
-//! boundary.
+//! Verbs for programs: one serves the X11 selection, one watches a boundary, one writes files for a
+//! package.
 
 use std::io::{self, Write as _};
 use std::time::Duration;
 
+use super::install::shell;
 use super::{Context, Exit, Failure, Run, selector, stdin_text};
-use crate::cli::{ClipboardVerb, WaiterArgs};
+use crate::cli::{ClipboardVerb, GenerateArgs, WaiterArgs};
 use carrier::{waiter, x11};
 
 fn selection(name: &str) -> anyhow::Result<x11::Which> {
@@ -25,6 +26,13 @@ impl Run for ClipboardVerb {
                 io::stdout().lock().write_all(x11::take(selection(which)?)?.as_bytes())?;
             }
         }
+        Ok(Exit::Done)
+    }
+}
+
+impl Run for GenerateArgs {
+    fn run(&self, _: Context) -> anyhow::Result<Exit> {
+        shell::write(&self.folder)?;
         Ok(Exit::Done)
     }
 }

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context as _;
 
 use super::install::keys::Wish;
+use super::install::shell::UserFolders;
 use super::install::{InstallPlan, install as place};
 use super::uninstall::{UninstallPlan, uninstall as remove};
 use super::{Context, Exit, Run};
@@ -18,9 +19,19 @@ use guard::hook::facts::read_settings;
 use guard::settings::{Profile, Settings};
 
 fn data(env: &Env) -> anyhow::Result<PathBuf> {
-    let base = env.path("XDG_DATA_HOME").filter(|p| p.is_absolute());
-    let base = base.or_else(|| Some(env.home()?.join(".local/share")));
-    Ok(base.context("HOME is not set; set it to your home folder")?.join("brain-guard"))
+    Ok(user_folders(env)?.data.join("brain-guard"))
+}
+
+fn user_folders(env: &Env) -> anyhow::Result<UserFolders> {
+    let folder = |name: &str, default: &str| {
+        let set = env.path(name).filter(|p| p.is_absolute());
+        set.or_else(|| Some(env.home()?.join(default)))
+            .context("HOME is not set; set it to your home folder")
+    };
+    Ok(UserFolders {
+        data: folder("XDG_DATA_HOME", ".local/share")?,
+        config: folder("XDG_CONFIG_HOME", ".config")?,
+    })
 }
 
 /// The client's program on `PATH`.
@@ -29,7 +40,11 @@ fn client(env: &Env) -> Option<PathBuf> {
     std::env::split_paths(&path).map(|dir| dir.join("claude")).find(|p| p.is_file())
 }
 
-fn links(env: &Env) -> anyhow::Result<PathBuf> {
+/// The folder of the user's commands.
+///
+/// # Errors
+/// HOME is not set.
+pub fn links(env: &Env) -> anyhow::Result<PathBuf> {
     Ok(env.home().context("HOME is not set; set it to your home folder")?.join(".local/bin"))
 }
 
@@ -39,7 +54,10 @@ pub fn on_path(env: &Env, folder: &Path) -> bool {
 }
 
 /// The user's settings, without any project's.
-fn settings(env: &Env) -> anyhow::Result<Settings> {
+///
+/// # Errors
+/// HOME is not set.
+pub fn settings(env: &Env) -> anyhow::Result<Settings> {
     let places = selector::places(env, Path::new("/"))?;
     Ok(read_settings(&places, env).0)
 }
@@ -67,6 +85,7 @@ fn install_plan(env: &Env, settings: &Settings, keys: Wish) -> anyhow::Result<In
         data: data(env)?,
         on_path: on_path(env, &links(env)?),
         links: links(env)?,
+        shells: user_folders(env)?,
         client: client(env),
         config: config_folder(env).context("HOME is not set; set it to your home folder")?,
         keys,
@@ -126,6 +145,7 @@ pub fn uninstall_plan(env: &Env) -> anyhow::Result<UninstallPlan> {
     Ok(UninstallPlan {
         data: data(env)?,
         links: links(env)?,
+        shells: user_folders(env)?,
         client: client(env),
         config: config_folder(env).context("HOME is not set; set it to your home folder")?,
         state,

@@ -1,6 +1,6 @@
 //! Our commands that a person types at the client's prompt and the program answers there.
 
-use super::{doctor, explain, job, notice, operator_override, report, status};
+use super::{doctor, explain, job, marketplace_setup, notice, operator_override, report, status};
 use guard::hook::facts::Facts;
 
 /// The answer to a command, by its name without the plugin's prefix. `None` for commands that the
@@ -13,6 +13,7 @@ pub fn answer(facts: &Facts, command: &str, args: &str) -> Option<String> {
         "explain" => explain::at_the_prompt(facts),
         "report" => report::at_the_prompt(facts),
         "doctor" => doctor::at_the_prompt(facts.env, facts.now),
+        "setup" => marketplace_setup::at_the_prompt(facts, args),
         "job" => job::at_the_prompt(facts, args),
         _ => return None,
     })

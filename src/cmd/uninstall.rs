@@ -10,6 +10,7 @@ use super::install::{
     client::{Client, PLUGIN},
     keys,
     place::{self, Change},
+    shell,
 };
 
 /// The paths of an installation; the caller reads the environment.
@@ -19,6 +20,8 @@ pub struct UninstallPlan {
     pub data: PathBuf,
     /// Where the user's commands are linked (`~/.local/bin`).
     pub links: PathBuf,
+    /// Where completions and man pages are linked.
+    pub shells: shell::UserFolders,
     /// The client's program, where it was found on `PATH`.
     pub client: Option<PathBuf>,
     /// The client's config folder, which holds our settings and the chords.
@@ -61,6 +64,10 @@ pub fn uninstall(plan: &UninstallPlan, out: &mut dyn Write) -> Result<()> {
         writeln!(out, "command  {} removed", link.display())?;
     } else if link.is_symlink() || link.exists() {
         writeln!(out, "command  {} is not ours and stays", link.display())?;
+    }
+
+    if shell::remove(&current, &plan.shells).context("could not remove completions")? {
+        writeln!(out, "shell    completions and man pages removed")?;
     }
 
     let change = place::remove(&plan.data)

@@ -14,6 +14,7 @@ mod golden;
 mod harness;
 mod holders;
 mod jobs;
+mod marketplace;
 mod mutations;
 mod operator;
 mod output;

@@ -7,6 +7,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use brain_guard::cmd::install::shell::UserFolders;
 use brain_guard::cmd::install::{InstallPlan, install, keys};
 use brain_guard::cmd::uninstall::{UninstallPlan, uninstall};
 
@@ -57,6 +58,7 @@ fn plan(root: &Path) -> InstallPlan {
         binary: home.join("program"),
         data: home.join(".local/share/brain-guard"),
         links: home.join(".local/bin"),
+        shells: UserFolders { data: home.join(".local/share"), config: home.join(".config") },
         on_path: true,
         client: Some(home.join("client/claude")),
         config: home.join(".claude"),
@@ -70,6 +72,7 @@ fn taken_out(plan: &InstallPlan) -> UninstallPlan {
     UninstallPlan {
         data: plan.data.clone(),
         links: plan.links.clone(),
+        shells: plan.shells.clone(),
         client: plan.client.clone(),
         config: plan.config.clone(),
         state: plan.data.with_file_name("state"),

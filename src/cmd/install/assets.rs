@@ -42,6 +42,7 @@ pub const ASSETS: &[Asset] = assets![
     "commands/report.md",
     "commands/resume.md",
     "commands/seal.md",
+    "commands/setup.md",
     "commands/status.md",
     "docs/architecture.md",
     "docs/benchmarks.md",

@@ -71,7 +71,11 @@ pub fn bind(config: &Path, wish: Wish, out: &mut dyn Write) -> Result<()> {
     let path = keybindings::path(config);
     let said = match wish {
         Wish::Kept => return Ok(()),
-        Wish::Bound => put_in(config, &path).unwrap_or_else(|fault| fault.words(&path)),
+        Wish::Bound => {
+            add(config, out)?;
+            writeln!(out, "         without them: {} install --no-keybindings", super::COMMAND)?;
+            return Ok(());
+        }
         Wish::Refused | Wish::Off => {
             let why = if wish == Wish::Off { "boundary.chords is off" } else { "as you asked" };
             match take_out(&path) {
@@ -82,9 +86,17 @@ pub fn bind(config: &Path, wish: Wish, out: &mut dyn Write) -> Result<()> {
         }
     };
     writeln!(out, "keys     {said}")?;
-    if wish == Wish::Bound {
-        writeln!(out, "         without them: {} install --no-keybindings", super::COMMAND)?;
-    }
+    Ok(())
+}
+
+/// Binds the chords, and prints which keys do what.
+///
+/// # Errors
+/// Only those of `out`.
+pub fn add(config: &Path, out: &mut dyn Write) -> Result<()> {
+    let path = keybindings::path(config);
+    let said = put_in(config, &path).unwrap_or_else(|fault| fault.words(&path));
+    writeln!(out, "keys     {said}")?;
     Ok(())
 }
 

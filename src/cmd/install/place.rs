@@ -181,6 +181,18 @@ fn is_release_name(name: &str) -> bool {
 
 /// Writes `bytes` to the file, by rename. Returns false if it has them already.
 fn write(path: &Path, bytes: &[u8], mode: u32) -> io::Result<bool> {
+    replace(path, bytes, mode, true)
+}
+
+/// [`write()`] without a sync.
+///
+/// # Errors
+/// A file system error.
+pub fn write_unsynced(path: &Path, bytes: &[u8], mode: u32) -> io::Result<bool> {
+    replace(path, bytes, mode, false)
+}
+
+fn replace(path: &Path, bytes: &[u8], mode: u32, is_synced: bool) -> io::Result<bool> {
     let is_mode = |meta: fs::Metadata| meta.permissions().mode() & 0o777 == mode;
     if fs::metadata(path).is_ok_and(is_mode) && fs::read(path).is_ok_and(|found| found == bytes) {
         return Ok(false);
@@ -191,16 +203,23 @@ fn write(path: &Path, bytes: &[u8], mode: u32) -> io::Result<bool> {
     let mut file = File::create(&new)?;
     file.write_all(bytes)?;
     file.set_permissions(fs::Permissions::from_mode(mode))?;
-    file.sync_all()?;
+    if is_synced {
+        file.sync_all()?;
+    }
     // Close it before it gets its name: a file that is open for writing cannot be executed.
     drop(file);
     fs::rename(&new, path)?;
-    File::open(folder)?.sync_all()?;
+    if is_synced {
+        File::open(folder)?.sync_all()?;
+    }
     Ok(true)
 }
 
 /// Points `link` to `target`, by rename. Returns false if it does already.
-fn point(link: &Path, target: &Path) -> io::Result<bool> {
+///
+/// # Errors
+/// A file system error, or `link` is something other than a link.
+pub fn point(link: &Path, target: &Path) -> io::Result<bool> {
     if is_ours(link, target) {
         return Ok(false);
     }

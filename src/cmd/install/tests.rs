@@ -42,6 +42,7 @@ impl World {
             data: at("data/brain-guard"),
             on_path: true,
             links: at("bin"),
+            shells: shell::UserFolders { data: at("data"), config: at("user-config") },
             client: Some(client),
             config: at("config"),
             keys: keys::Wish::Bound,
@@ -61,6 +62,7 @@ impl World {
         let plan = UninstallPlan {
             data: self.plan.data.clone(),
             links: self.plan.links.clone(),
+            shells: self.plan.shells.clone(),
             client: self.plan.client.clone(),
             config: self.plan.config.clone(),
             state: self.folder.path().join("state"),
@@ -108,7 +110,7 @@ fn a_second_run_changes_nothing_and_says_so() {
     let before = (world.log(), fs::read_link(world.plan.current()).expect("link"));
     let said = world.install();
     assert_eq!((world.log(), fs::read_link(world.plan.current()).expect("link")), before);
-    assert_eq!(said.matches("(unchanged").count(), 4, "{said}");
+    assert_eq!(said.matches("(unchanged").count(), 5, "{said}");
 }
 
 #[test]
@@ -218,6 +220,8 @@ fn uninstall_undoes_it_and_keeps_what_was_written() {
     fs::create_dir(&state).expect("state");
     let said = world.uninstall().expect("uninstall");
     assert!(!world.plan.data.exists() && !world.plan.links.join(COMMAND).is_symlink());
+    let manual = world.plan.shells.data.join("man/man1");
+    assert_eq!(fs::read_dir(manual).expect("folder").count(), 0);
     assert!(!world.client_file("market").exists() && !world.client_file("plugin").exists());
     assert!(state.exists() && said.contains(&state.display().to_string()));
     assert!(world.uninstall().expect("again").contains("was not there"));

@@ -27,7 +27,7 @@ const MOST: usize = 50;
 pub fn check_notes(facts: &Facts, reply: &mut Reply) {
     let job = jobs::current_name(&facts.places, &facts.session.job);
     match origin::check_changed(&facts.places, &job) {
-        Ok(true) => add(reply, changed(&job)),
+        Ok(true) => reply.add_line(changed(&job)),
         Ok(false) => {}
         Err(e) => facts.fault("origin of the job not looked at", &e),
     }
@@ -75,7 +75,7 @@ pub fn report_to_user(facts: &mut Facts, event: &Event, reply: &mut Reply) {
     }
     let paths: Vec<_> = new.iter().map(|refused| refused.path.clone()).take(MOST).collect();
     facts.update(|s| s.refused.extend(paths.iter().cloned()));
-    add(reply, refused(&new));
+    reply.add_line(refused(&new));
 }
 
 fn tell_of_jobs(facts: &Facts, reply: &mut Reply) {
@@ -89,15 +89,8 @@ fn tell_of_jobs(facts: &Facts, reply: &mut Reply) {
     origin::recognize(&facts.places, &found);
     let found = origin::found(&facts.places);
     if !found.is_empty() {
-        add(reply, brought(&found));
+        reply.add_line(brought(&found));
     }
-}
-
-fn add(reply: &mut Reply, line: String) {
-    reply.user = Some(match reply.user.take() {
-        Some(user) => format!("{user}\n{line}"),
-        None => line,
-    });
 }
 
 /// Lists the first few and counts the rest.

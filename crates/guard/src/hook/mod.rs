@@ -80,6 +80,8 @@ pub struct Outside {
     pub look: fn(&Env, Client) -> Reach,
     /// Answers a command that a person typed, by its name and arguments.
     pub answer: fn(&Facts, &str, &str) -> Option<String>,
+    /// Acts at a session's start, and returns a line for the user.
+    pub start: fn(&Facts, Source) -> Option<String>,
 }
 
 #[cfg(any(test, feature = "testing"))]
@@ -88,6 +90,7 @@ impl Outside {
     pub const NOTHING: Self = Self {
         look: |_, _| Reach { tmux: Way::Shut(String::new()), x11: Way::Shut(String::new()) },
         answer: |_, _, _| None,
+        start: |_, _| None,
     };
 }
 
@@ -121,6 +124,11 @@ pub fn run(role: Role, input: impl Read, env: &Env, now: Time, outside: Outside)
             remember_surroundings(&mut facts);
             let mut reply = dispatch(&mut facts, &event);
             checkout::report_to_user(&mut facts, &event, &mut reply);
+            if let Kind::SessionStart { source, .. } = event.kind
+                && let Some(line) = (outside.start)(&facts, source)
+            {
+                reply.add_line(line);
+            }
             reply
         }
         Role::Piece(number) => piece(&mut facts, &event, number),

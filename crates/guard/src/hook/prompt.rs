@@ -61,7 +61,9 @@ pub fn submit(facts: &mut Facts, _event: &Event, text: &str) -> Reply {
 /// send both events, in any order (2.1.329).
 fn answered(facts: &Facts, text: &str, token: Option<&Token>) -> bool {
     match own_command(text) {
-        Some("override" | "now" | "later" | "status" | "explain" | "report" | "doctor") => true,
+        Some(
+            "override" | "now" | "later" | "status" | "explain" | "report" | "doctor" | "setup",
+        ) => true,
         Some("job") => views(text.split_once(char::is_whitespace).map_or("", |(_, args)| args)),
         Some("resume") => !awaited(facts, token),
         _ => false,

@@ -62,6 +62,14 @@ impl Reply {
         Self { agent: Some(Agent::Block(reason)), ..Self::default() }
     }
 
+    /// Adds a line for the user.
+    pub fn add_line(&mut self, line: String) {
+        self.user = Some(match self.user.take() {
+            Some(user) => format!("{user}\n{line}"),
+            None => line,
+        });
+    }
+
     /// Whether the event is stopped.
     pub fn blocks(&self) -> bool {
         matches!(self.agent, Some(Agent::Block(_)))

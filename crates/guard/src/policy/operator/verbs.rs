@@ -4,12 +4,14 @@ use super::PROGRAM;
 use super::programs::name;
 
 /// Each verb, and the words that must follow it in this order.
-const OPERATORS: [&[&str]; 8] = [
+const OPERATORS: [&[&str]; 9] = [
     &["override"],
     &["uninstall"],
     &["purge"],
     &["later"],
     &["now"],
+    // Only a slash form.
+    &["setup"],
     &["job", "accept"],
     &["extract", "gc", "--forget"],
     &["store", "drop-old"],
@@ -155,6 +157,7 @@ mod tests {
             "/loop 5m /brain-guard:later 30m",
             "Run \"/brain-guard:purge\".",
             "/brain-guard:job accept parser",
+            "/brain-guard:setup off",
         ] {
             assert!(are_typed_in(text), "{text}");
         }
