@@ -3,7 +3,7 @@
 use std::{fs, os::unix::fs::PermissionsExt as _};
 
 use super::*;
-use crate::cmd::uninstall::{UninstallPlan, uninstall};
+use crate::cmd::uninstall::{UninstallPlan, list_kept, uninstall};
 
 /// Answers `plugin …` as the client does, from files in its folder. Logs calls that change them.
 const CLIENT: &str = r#"#!/bin/sh
@@ -65,9 +65,12 @@ impl World {
             client: self.plan.client.clone(),
             config: self.plan.config.clone(),
             state: self.folder.path().join("state"),
+            store: self.plan.data.clone(),
+            projects: vec![self.folder.path().join("project/.brain-guard")],
         };
         let mut out = Vec::new();
         uninstall(&plan, &mut out)?;
+        list_kept(&plan, &mut out)?;
         Ok(String::from_utf8(out)?)
     }
 
@@ -237,6 +240,53 @@ fn uninstall_keeps_the_imported_sessions() {
     let sessions = world.plan.data.join("sessions");
     assert!(said.contains(&format!("{} (imported sessions", sessions.display())), "{said}");
     assert!(session.exists());
+}
+
+#[test]
+fn uninstall_removes_the_clients_copies_of_this_plugin_only() {
+    let world = World::new();
+    world.install();
+    let plugins = world.plan.config.join("plugins");
+    let own = "cache/brain-guard/brain-guard/0.0.1/bin/brain-guard";
+    let others = [
+        "cache/acme/brain-guard/0.0.1/plugin.json",
+        "data/brain-guard-brain-guard/theirs",
+        "data/brain-guard-acme/theirs",
+    ];
+    for file in others.into_iter().chain([own]) {
+        let file = plugins.join(file);
+        fs::create_dir_all(file.parent().expect("folder")).expect("folder");
+        fs::write(file, [0; 2048]).expect("file");
+    }
+    let said = world.uninstall().expect("uninstall");
+    assert!(said.contains("cache/brain-guard/brain-guard (2.0 KB) removed"), "{said}");
+    assert!(!plugins.join("cache/brain-guard").exists());
+    assert!(others.iter().all(|file| plugins.join(file).exists()));
+}
+
+#[test]
+fn uninstall_lists_what_stays_with_its_size() {
+    let world = World::new();
+    world.install();
+    let kept = [
+        "state/p/log.jsonl",
+        "data/brain-guard/extracted/objects/1.pack",
+        "project/.brain-guard/x",
+    ];
+    for file in kept {
+        let file = world.folder.path().join(file);
+        fs::create_dir_all(file.parent().expect("folder")).expect("folder");
+        fs::write(file, [0; 3072]).expect("file");
+    }
+    let said = world.uninstall().expect("uninstall");
+    for line in
+        ["state (state,", "extracted (content that", "project/.brain-guard (notes of a project"]
+    {
+        let line =
+            said.lines().find(|l| l.contains(line)).unwrap_or_else(|| panic!("{line}: {said}"));
+        assert!(line.ends_with("3.0 KB)"), "{line}");
+    }
+    assert!(kept.iter().all(|file| world.folder.path().join(file).exists()));
 }
 
 #[test]
