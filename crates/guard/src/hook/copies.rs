@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use super::event::{Event, Kind};
 use super::facts::Facts;
 use super::prompt::own_command;
+use crate::files::ancestry::below_a_client;
 use crate::session::{ActingCopy, Session};
 use base::env;
 use base::paths::same_file;
@@ -42,23 +43,26 @@ pub fn acts(facts: &mut Facts, event: &Event) -> bool {
         None if facts.unseen => return true,
         _ => {}
     }
+    // An agent's shell may start a hook to silence the copy that acts.
+    let is_by_agent = |facts: &Facts| below_a_client(&facts.places, 1);
     if is_other(facts, &facts.session) {
         if let Kind::Prompt(text) = event.kind
             && own_command(text).is_none()
+            && !is_by_agent(facts)
         {
             let now = facts.now;
             facts.update(|s| s.copy.iter_mut().for_each(|copy| copy.passed = Some(now)));
         }
         return false;
     }
-    let before = facts.session.copy.clone();
-    let own = own(facts);
-    let is_new = |copy: &ActingCopy| {
-        own.as_ref().is_none_or(|own| copy.root != own.root || copy.client != own.client)
-    };
-    if before.as_ref().is_none_or(is_new) {
+    let (own, copy) = (own(facts), facts.session.copy.clone());
+    let place = |copy: &ActingCopy| (copy.root.clone(), copy.client);
+    if copy.as_ref().map(place) != own.as_ref().map(place) {
+        if copy.as_ref().is_none_or(|copy| !is_same(&copy.root, &root)) && is_by_agent(facts) {
+            return copy.is_none();
+        }
         facts.update(|s| {
-            if s.copy == before {
+            if s.copy == copy {
                 s.copy.clone_from(&own);
             }
         });
