@@ -13,7 +13,7 @@ use anyhow::{Context as _, Result};
 
 use super::install::{
     COMMAND,
-    client::{Client, MARKETPLACE, PLUGIN},
+    client::{Client, MARKETPLACE, PLUGIN, Plugin},
     keys,
     place::{self, Change},
 };
@@ -46,22 +46,31 @@ pub struct UninstallPlan {
 pub fn uninstall(plan: &UninstallPlan, out: &mut dyn Write) -> Result<()> {
     let current = plan.data.join(place::CURRENT);
     match &plan.client {
-        Some(program) => match Client::new(program).forget(&current)? {
-            None => {
+        Some(program) => {
+            let client = Client::new(program);
+            match client.forget(&current)? {
+                None => {
+                    writeln!(
+                        out,
+                        "client   {} no longer has the plugin; in a running session, /reload-plugins ends its hooks",
+                        program.display()
+                    )?;
+                    remove_copies(&plan.config.join("plugins"), out)?;
+                }
+                Some(other) => writeln!(
+                    out,
+                    "client   {} reads it from {}, which stays",
+                    program.display(),
+                    other.display()
+                )?,
+            }
+            for Plugin { id, .. } in client.copies()? {
                 writeln!(
                     out,
-                    "client   {} no longer has the plugin; in a running session, /reload-plugins ends its hooks",
-                    program.display()
+                    "         it keeps {id}; to remove it: claude plugin uninstall {id}"
                 )?;
-                remove_copies(&plan.config.join("plugins"), out)?;
             }
-            Some(other) => writeln!(
-                out,
-                "client   {} reads it from {}, which stays; to remove it: claude plugin uninstall {PLUGIN}",
-                program.display(),
-                other.display()
-            )?,
-        },
+        }
         None => writeln!(
             out,
             "client   no claude on PATH; where there is one, run `claude plugin uninstall {PLUGIN}`"

@@ -12,7 +12,10 @@ cd "$(dirname "$0")" || exit 1
 shift
 case "$*" in
 "marketplace list --json") if [ -e market ]; then printf '[{"name":"brain-guard","path":"%s"}]' "$(cat market)"; else echo '[]'; fi; exit;;
-"list --json") if [ -e plugin ]; then printf '[{"id":"brain-guard@brain-guard","version":"%s","enabled":%s}]' "$(cat plugin)" "$(cat enabled)"; else echo '[]'; fi; exit;;
+"list --json") printf '[{"id":"another@brain-guard"}'
+  [ -e plugin ] && printf ',{"id":"brain-guard@brain-guard","version":"%s","enabled":%s}' "$(cat plugin)" "$(cat enabled)"
+  [ -e other ] && printf ',{"id":"brain-guard@acme"}'
+  echo ']'; exit;;
 esac
 echo "$*" >> log
 case "$*" in
@@ -212,6 +215,18 @@ fn another_folder_of_the_same_marketplace_is_named() {
     let world = World::new();
     fs::write(world.client_file("market"), "/src/brain-guard").expect("market");
     assert!(world.install().contains("until now from /src/brain-guard"));
+}
+
+#[test]
+fn a_copy_from_another_marketplace_is_named_and_stays() {
+    let world = World::new();
+    assert!(!world.install().contains("acme"));
+    fs::write(world.client_file("other"), "").expect("file");
+    let way = "claude plugin uninstall brain-guard@acme";
+    assert!(world.install().contains(way));
+    let said = world.uninstall().expect("uninstall");
+    assert!(said.contains(way) && !said.contains("uninstall brain-guard@brain-guard"), "{said}");
+    assert!(!world.log().contains("acme"));
 }
 
 #[test]
