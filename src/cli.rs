@@ -33,7 +33,7 @@ pub use phase::PhaseVerb;
 pub use plumbing::{CarrierScratchArgs, ClipboardVerb, GenerateArgs, ModArgs, WaiterArgs};
 pub use purge::{PurgeArgs, PurgeKind};
 pub use settings::{CheckArgs, SettingsVerb, ShowArgs};
-pub use setup::{DemoArgs, InstallArgs};
+pub use setup::{DemoArgs, InstallArgs, UninstallArgs};
 pub use surgery::{
     AdviseArgs, ExportArgs, ExportWhat, FidelityArgs, InjectArgs, OutputArgs, ReviveArgs,
     SurgeryVerb, ValidateArgs,
@@ -72,9 +72,8 @@ pub struct SessionSelector {
 pub enum Verb {
     /// Install the plugin into Claude Code and play the demo
     Install(InstallArgs),
-    /// Undo the installation; notes, state and stores stay
-    #[command(after_help = "Example:\n  brain-guard uninstall")]
-    Uninstall,
+    /// Undo the installation, and list what stays (for you, not for the agent)
+    Uninstall(UninstallArgs),
     /// Show context usage, tier, what is blocked and what happens next
     Status(StatusArgs),
     /// Check the installation, and say how to fix what is wrong

@@ -3,6 +3,7 @@
 //! files, and of the client's files it changes only what `install` writes.
 
 mod client;
+mod copies;
 mod disk;
 mod environment;
 mod files;

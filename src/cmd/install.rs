@@ -22,7 +22,7 @@ use std::{
 use anyhow::{Context as _, Result};
 
 use self::{
-    client::{Client, Registration},
+    client::{Client, Plugin, Registration},
     elf::Linkage,
     place::{Change, Release},
 };
@@ -149,8 +149,15 @@ fn register(plan: &InstallPlan, out: &mut dyn Write) -> Result<()> {
         )?;
         return Ok(());
     };
-    let registration = Client::new(program).register(&current)?;
+    let client = Client::new(program);
+    let registration = client.register(&current)?;
     writeln!(out, "client   {}", describe_registration(&registration, program, &current))?;
+    for Plugin { id, .. } in client.copies()?.iter().filter(|copy| !copy.is_installed()) {
+        writeln!(
+            out,
+            "         it also has {id}, and only one copy acts in a session; to remove that one: claude plugin uninstall {id}"
+        )?;
+    }
     Ok(())
 }
 

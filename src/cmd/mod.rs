@@ -179,7 +179,7 @@ impl Run for Verb {
     fn run(&self, context: Context) -> anyhow::Result<Exit> {
         match self {
             Self::Install(args) => args.run(context),
-            Self::Uninstall => setup::uninstall(context.env),
+            Self::Uninstall(args) => args.run(context),
             Self::Demo(args) => args.run(context),
             Self::Status(args) => args.run(context),
             Self::Doctor(args) => args.run(context),

@@ -3,22 +3,23 @@
 mod kept;
 mod project;
 mod remove;
-mod size;
+pub(super) mod size;
 mod state;
 mod stores;
 
 use base::shown::size;
 use base::shown::{age, shell_quote};
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
 use serde::Serialize;
 
-use self::kept::{Choice, Kept, Stays, choose};
+use self::kept::{Choice, choose};
+pub(super) use self::kept::{Kept, Stays};
 use self::project::is_link;
 use self::project::{Project, project_of};
-use self::remove::Failure;
+pub(super) use self::remove::Failure;
 use self::stores::Owners;
 use super::import::{self, count};
 use super::selector::Name;
@@ -53,16 +54,49 @@ struct Total {
 impl Run for PurgeArgs {
     fn run(&self, Context { env, now }: Context) -> anyhow::Result<Exit> {
         operator::refuse_agent(env, "purge")?;
-        let choice = choice(env, self, now)?;
-        let all = state_root(env).context(NO_HOME)?;
-        let projects = projects(env, &all, self)?;
+        let selection = Selection::find(env, self, now)?;
+        if !self.json {
+            list(&selection.chosen, now);
+        }
+        let total = total(&selection.chosen);
+        let agreed = !self.dry_run && total.things > 0 && ask_user(self, total)?;
+        let failed = if agreed { selection.remove() } else { Vec::new() };
+        if self.json {
+            out_json(&Told { kept: &selection.chosen, total, removed: agreed, failed: &failed })?;
+        } else {
+            tell(self, total, agreed, &failed);
+        }
+        let refused = !self.dry_run && total.things > 0 && !agreed;
+        Ok(if refused || !failed.is_empty() { Exit::Refused } else { Exit::Done })
+    }
+}
+
+/// What a purge lists and removes.
+pub(super) struct Selection {
+    /// The folder with the state of all projects.
+    state: PathBuf,
+    /// The store, if it is usable.
+    pub store: Option<Root>,
+    /// The chosen data, with what stays of it.
+    pub chosen: Vec<Kept>,
+}
+
+impl Selection {
+    /// Finds the chosen data.
+    ///
+    /// # Errors
+    /// HOME is not set, or the choice matches nothing.
+    pub fn find(env: &Env, args: &PurgeArgs, now: Time) -> anyhow::Result<Self> {
+        let choice = choice(env, args, now)?;
+        let state = state_root(env).context(NO_HOME)?;
+        let projects = projects(env, &state, args)?;
         let mut found: Vec<Kept> = projects.iter().flat_map(|project| project.kept(now)).collect();
-        if self.all_projects {
-            found.extend(shared_data(&all));
+        if args.all_projects {
+            found.extend(shared_data(&state));
         }
         let store = store(env);
         if let Some(root) = &store {
-            let owners = Owners::new(env, &projects, self.all_projects);
+            let owners = Owners::new(env, &projects, args.all_projects);
             found.extend(stores::extracted(root, &owners));
             match stores::imported(root, &owners) {
                 Ok(imported) => found.extend(imported),
@@ -70,20 +104,12 @@ impl Run for PurgeArgs {
             }
         }
         let chosen = choose(found, &choice)?;
-        if !self.json {
-            list(&chosen, now);
-        }
-        let total = total(&chosen);
-        let agreed = !self.dry_run && total.things > 0 && ask_user(self, total)?;
-        let failed =
-            if agreed { remove::remove(&all, store.as_ref(), &chosen) } else { Vec::new() };
-        if self.json {
-            out_json(&Told { kept: &chosen, total, removed: agreed, failed: &failed })?;
-        } else {
-            tell(self, total, agreed, &failed);
-        }
-        let refused = !self.dry_run && total.things > 0 && !agreed;
-        Ok(if refused || !failed.is_empty() { Exit::Refused } else { Exit::Done })
+        Ok(Self { state, store, chosen })
+    }
+
+    /// Removes it.
+    pub fn remove(&self) -> Vec<Failure> {
+        remove::remove(&self.state, self.store.as_ref(), &self.chosen)
     }
 }
 
@@ -102,6 +128,19 @@ fn choice(env: &Env, args: &PurgeArgs, now: Time) -> anyhow::Result<Choice> {
         only: args.only.clone(),
         forget: args.forget,
     })
+}
+
+/// The `.brain-guard` folders of all projects that the state knows.
+///
+/// # Errors
+/// HOME is not set.
+pub(super) fn folders_in_projects(env: &Env) -> anyhow::Result<Vec<PathBuf>> {
+    let all = PurgeArgs { all_projects: true, ..PurgeArgs::default() };
+    let projects = projects(env, &state_root(env).context(NO_HOME)?, &all)?;
+    let folders = projects.into_iter().map(|project| project.places.top());
+    let mut folders: Vec<PathBuf> = folders.filter(|folder| folder.exists()).collect();
+    folders.sort();
+    Ok(folders)
 }
 
 fn projects(env: &Env, all: &Path, args: &PurgeArgs) -> anyhow::Result<Vec<Project>> {
@@ -142,11 +181,12 @@ fn store(env: &Env) -> Option<Root> {
 }
 
 /// A path on one line, without terminal codes.
-fn shown(path: &Path) -> String {
+pub(super) fn shown(path: &Path) -> String {
     clean(&path.display().to_string()).replace(['\n', '\t'], "\u{fffd}")
 }
 
-fn list(chosen: &[Kept], now: Time) {
+/// Prints the chosen data.
+pub(super) fn list(chosen: &[Kept], now: Time) {
     if chosen.is_empty() {
         return;
     }

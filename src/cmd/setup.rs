@@ -5,13 +5,16 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 
+use super::import;
 use super::install::keys::Wish;
 use super::install::shell::UserFolders;
 use super::install::{InstallPlan, install as place};
-use super::uninstall::{UninstallPlan, uninstall as remove};
+use super::purge::folders_in_projects;
+use super::uninstall::data::Data;
+use super::uninstall::{UninstallPlan, list_kept, uninstall as remove};
 use super::{Context, Exit, Run};
 use super::{operator, selector};
-use crate::cli::{DemoArgs, InstallArgs};
+use crate::cli::{DemoArgs, InstallArgs, UninstallArgs};
 use base::env::Env;
 use base::paths::config_folder;
 use base::switch::Switch;
@@ -149,17 +152,27 @@ pub fn uninstall_plan(env: &Env) -> anyhow::Result<UninstallPlan> {
         client: client(env),
         config: config_folder(env).context("HOME is not set; set it to your home folder")?,
         state,
+        store: import::root(env).map_or(data(env)?, |root| root.path().to_path_buf()),
+        projects: Vec::new(),
     })
 }
 
-/// `uninstall`.
-///
-/// # Errors
-/// An error of a step.
-pub fn uninstall(env: &Env) -> anyhow::Result<Exit> {
-    operator::refuse_agent(env, "uninstall")?;
-    remove(&uninstall_plan(env)?, &mut io::stdout().lock())?;
-    Ok(Exit::Done)
+impl Run for UninstallArgs {
+    fn run(&self, Context { env, now }: Context) -> anyhow::Result<Exit> {
+        operator::refuse_agent(env, "uninstall")?;
+        let plan = UninstallPlan { projects: folders_in_projects(env)?, ..uninstall_plan(env)? };
+        let data = self.purge.then(|| Data::find(env, &plan, now)).transpose()?;
+        if let Some(data) = &data {
+            data.list(now);
+            if !self.yes && !data.confirmed()? {
+                return Ok(Exit::Refused);
+            }
+        }
+        remove(&plan, &mut io::stdout().lock())?;
+        let is_gone = data.is_none_or(|data| data.remove());
+        list_kept(&plan, &mut io::stdout().lock())?;
+        Ok(if is_gone { Exit::Done } else { Exit::Refused })
+    }
 }
 
 /// The installed plugin's folder.

@@ -2,11 +2,13 @@
 //! `--fix`. Each breakage has its own finding.
 
 mod breakages;
-mod lab;
+pub mod lab;
 
 use std::fs;
 use std::time::Duration;
 
+use base::clock;
+use guard::files::state;
 use serde_json::{Value, json};
 
 use crate::harness::{Answer, Hook};
@@ -129,4 +131,49 @@ fn a_failed_fix_is_reported_and_stays_a_problem() {
     assert_eq!(answer.code, Some(1));
     assert!(answer.stdout.contains("failed   files"), "{}", answer.stdout);
     assert!(answer.stdout.contains("problem  files"), "{}", answer.stdout);
+}
+
+#[test]
+fn doctor_names_all_copies_and_says_how_to_keep_one() {
+    let mut lab = Lab::installed();
+    let entry = |version: &str| {
+        let folder = "/home/ada/.claude/plugins/cache/acme/brain-guard/1";
+        json!({"id": "brain-guard@acme", "version": version, "enabled": true, "installPath": folder})
+    };
+    let own = env!("CARGO_PKG_VERSION");
+    lab.put("client/others", &entry(own).to_string());
+    let current = lab.plugin("").display().to_string();
+    lab.hook.set("CLAUDE_PLUGIN_ROOT", current.trim_end_matches('/'));
+    lab.hook.read();
+    let registered = |lab: &Lab| {
+        let all = found(&lab.hook.raw(&["doctor", "--json"], b""));
+        let of_it = all.into_iter().filter(|f| f["check"] == "registered");
+        of_it.map(|f| format!("{f:#}")).collect::<Vec<_>>()
+    };
+    let found = registered(&lab);
+    assert_eq!(found.len(), 3, "{found:?}");
+    assert!(found[1].contains(&format!("the client has brain-guard@acme, version {own}")));
+    for part in [
+        "brain-guard@brain-guard and brain-guard@acme are enabled",
+        "brain-guard@brain-guard acted",
+        "keep one: `brain-guard uninstall` or `claude plugin uninstall brain-guard@acme`",
+    ] {
+        assert!(found[2].contains(part), "{part}: {}", found[2]);
+    }
+    lab.put("client/others", &entry("0.0.9").to_string());
+    let found = registered(&lab);
+    assert!(found[1].contains("`claude plugin update brain-guard@acme`, then /reload-plugins"));
+
+    // Only the copy from the marketplace.
+    state::update(&lab.hook.places(), &lab.hook.session, |s| s.ended = Some(clock::now()))
+        .expect("written");
+    lab.leave_client();
+    let removed = lab.hook.raw(&["uninstall"], b"");
+    assert_eq!(removed.code, Some(0), "{removed:?}");
+    lab.put("client/others", &entry(own).to_string());
+    let faults = lab.faults();
+    assert!(
+        faults.iter().all(|(check, ..)| check != "registered" && check != "plugin"),
+        "{faults:?}"
+    );
 }

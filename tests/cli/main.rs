@@ -26,6 +26,7 @@ mod steering;
 mod store;
 mod surgery;
 mod surgery_tags;
+mod uninstall;
 mod usage;
 mod validate;
 mod verbs;

@@ -8,6 +8,7 @@
 mod account;
 mod checkout;
 mod commits;
+mod copies;
 mod customising;
 mod faults;
 mod golden;

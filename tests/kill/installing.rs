@@ -76,6 +76,8 @@ fn taken_out(plan: &InstallPlan) -> UninstallPlan {
         client: plan.client.clone(),
         config: plan.config.clone(),
         state: plan.data.with_file_name("state"),
+        store: plan.data.clone(),
+        projects: Vec::new(),
     }
 }
 

@@ -5,9 +5,10 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
+use super::copies::{self, Registered};
 use super::mend::Mend;
 use super::{FIX, Finding, World, files};
-use crate::cmd::install::client::{Client, PLUGIN};
+use crate::cmd::install::client::Client;
 use crate::cmd::install::elf::{Linkage, linkage};
 use crate::cmd::install::{COMMAND, place};
 use crate::cmd::setup;
@@ -29,24 +30,29 @@ const INSTALL: &str = "run `brain-guard install`";
 pub fn look(world: &World) -> Vec<Finding> {
     let World { env, plan, .. } = world;
     let current = plan.data.join(place::CURRENT);
-    let mut found = vec![plugin(&current)];
+    let registered = plan.client.as_deref().map(Registered::ask);
+    let is_elsewhere = matches!(&registered, Some(Ok(known)) if known.is_elsewhere());
+    let mut found = vec![plugin(&current, is_elsewhere)];
     if current.is_dir() {
         found.extend(files::look(&current, env));
         found.push(binary(&current.join(place::BINARY)));
     }
     found.push(command(plan, &current, env));
-    match &plan.client {
+    match plan.client.as_deref().zip(registered) {
         None => found.push(Finding::problem(
             "client",
             "no claude on PATH",
             format!("install Claude Code, then {INSTALL}"),
         )),
-        Some(program) => found.extend([client(program), registered(program, &current)]),
+        Some((program, registered)) => {
+            found.push(client(program));
+            found.extend(copies::look(world, &current, registered));
+        }
     }
     found
 }
 
-fn plugin(current: &Path) -> Finding {
+fn plugin(current: &Path, is_elsewhere: bool) -> Finding {
     let shown = current.display();
     match fs::read_link(current) {
         Ok(release) if current.is_dir() => {
@@ -61,6 +67,9 @@ fn plugin(current: &Path) -> Finding {
         }
         Ok(_) => Finding::problem("plugin", format!("{shown} leads nowhere"), FIX)
             .mended_by(Mend::Install),
+        Err(_) if is_elsewhere => {
+            Finding::ok("plugin", "the client has it from a marketplace; nothing else is installed")
+        }
         Err(_) => Finding::problem("plugin", format!("nothing is installed at {shown}"), INSTALL),
     }
 }
@@ -150,39 +159,6 @@ fn numbers(version: &str) -> Option<[u32; 3]> {
         part[..digits].parse().ok()
     });
     Some([parts.next()??, parts.next()??, parts.next()??])
-}
-
-fn registered(program: &Path, current: &Path) -> Finding {
-    let client = Client::new(program);
-    let (folder, plugin) = match client.marketplace().and_then(|m| Ok((m, client.plugin()?))) {
-        Ok(known) => known,
-        Err(e) => {
-            let way = format!("look at `claude plugin list`, then {INSTALL}");
-            return Finding::problem("registered", format!("{e:#}"), way);
-        }
-    };
-    let (Some(folder), Some(plugin)) = (folder, plugin) else {
-        let found =
-            |way| Finding::problem("registered", "the client does not know the plugin", way);
-        return if current.is_dir() { found(FIX).mended_by(Mend::Install) } else { found(INSTALL) };
-    };
-    if !plugin.enabled {
-        let way = format!("`claude plugin enable {PLUGIN}`");
-        return Finding::problem("registered", "the client has it switched off", way);
-    }
-    let laid = fs::read_link(current).unwrap_or_default().display().to_string();
-    let version = plugin.version.unwrap_or_else(|| "unknown".to_owned());
-    if folder == current && !laid.starts_with(&format!("{version}-")) {
-        let seen = format!("the client has it as version {version}, installed is {laid}");
-        let way = format!("`claude plugin update {PLUGIN}`, then restart the sessions");
-        return Finding::problem("registered", seen, way);
-    }
-    let seen = format!("the client reads it from {}", folder.display());
-    if folder == current {
-        Finding::ok("registered", seen)
-    } else {
-        Finding::note("registered", seen, format!("{INSTALL} for {}", current.display()))
-    }
 }
 
 #[cfg(test)]

@@ -13,6 +13,7 @@ use std::{
 use anyhow::{Context as _, Result, bail};
 use serde_json::Value;
 
+use super::COMMAND;
 use base::process;
 
 /// Our marketplace: the folder itself.
@@ -119,16 +120,30 @@ impl<'a> Client<'a> {
         Ok(path.map(PathBuf::from))
     }
 
-    /// The client's entry for our plugin.
+    /// The client's entry for the installed plugin.
     ///
     /// # Errors
     /// As [`Self::marketplace`].
     pub fn plugin(&self) -> Result<Option<Plugin>> {
+        Ok(self.copies()?.into_iter().find(Plugin::is_installed))
+    }
+
+    /// The client's entries for the plugin, from any marketplace.
+    ///
+    /// # Errors
+    /// As [`Self::marketplace`].
+    pub fn copies(&self) -> Result<Vec<Plugin>> {
         let list = self.list(&["list", "--json"])?;
-        Ok(list.iter().find(|entry| entry["id"] == PLUGIN).map(|entry| Plugin {
-            version: entry["version"].as_str().map(str::to_owned),
-            enabled: entry["enabled"] == true,
-        }))
+        let ours = list.iter().filter_map(|entry| {
+            let id = entry["id"].as_str().filter(|id| id.split('@').next() == Some(COMMAND))?;
+            Some(Plugin {
+                id: id.to_owned(),
+                version: entry["version"].as_str().map(str::to_owned),
+                enabled: entry["enabled"] == true,
+                folder: entry["installPath"].as_str().map(PathBuf::from),
+            })
+        });
+        Ok(ours.collect())
     }
 
     fn list(&self, arguments: &[&str]) -> Result<Vec<Value>> {
@@ -169,11 +184,22 @@ impl<'a> Client<'a> {
     }
 }
 
-/// Our plugin as the client lists it.
+/// A copy of our plugin as the client lists it.
 #[derive(Debug)]
 pub struct Plugin {
+    /// The plugin's name, `@`, and its marketplace.
+    pub id: String,
     /// Its version.
     pub version: Option<String>,
     /// Whether the user has it switched on.
     pub enabled: bool,
+    /// The folder that the client reads it from.
+    pub folder: Option<PathBuf>,
+}
+
+impl Plugin {
+    /// Whether it comes from the marketplace that `install` makes.
+    pub fn is_installed(&self) -> bool {
+        self.id == PLUGIN
+    }
 }

@@ -3,7 +3,7 @@
 use std::{fs, os::unix::fs::PermissionsExt as _};
 
 use super::*;
-use crate::cmd::uninstall::{UninstallPlan, uninstall};
+use crate::cmd::uninstall::{UninstallPlan, list_kept, uninstall};
 
 /// Answers `plugin …` as the client does, from files in its folder. Logs calls that change them.
 const CLIENT: &str = r#"#!/bin/sh
@@ -12,7 +12,10 @@ cd "$(dirname "$0")" || exit 1
 shift
 case "$*" in
 "marketplace list --json") if [ -e market ]; then printf '[{"name":"brain-guard","path":"%s"}]' "$(cat market)"; else echo '[]'; fi; exit;;
-"list --json") if [ -e plugin ]; then printf '[{"id":"brain-guard@brain-guard","version":"%s","enabled":%s}]' "$(cat plugin)" "$(cat enabled)"; else echo '[]'; fi; exit;;
+"list --json") printf '[{"id":"another@brain-guard"}'
+  [ -e plugin ] && printf ',{"id":"brain-guard@brain-guard","version":"%s","enabled":%s}' "$(cat plugin)" "$(cat enabled)"
+  [ -e other ] && printf ',{"id":"brain-guard@acme"}'
+  echo ']'; exit;;
 esac
 echo "$*" >> log
 case "$*" in
@@ -66,9 +69,12 @@ impl World {
             client: self.plan.client.clone(),
             config: self.plan.config.clone(),
             state: self.folder.path().join("state"),
+            store: self.plan.data.clone(),
+            projects: vec![self.folder.path().join("project/.brain-guard")],
         };
         let mut out = Vec::new();
         uninstall(&plan, &mut out)?;
+        list_kept(&plan, &mut out)?;
         Ok(String::from_utf8(out)?)
     }
 
@@ -213,6 +219,18 @@ fn another_folder_of_the_same_marketplace_is_named() {
 }
 
 #[test]
+fn a_copy_from_another_marketplace_is_named_and_stays() {
+    let world = World::new();
+    assert!(!world.install().contains("acme"));
+    fs::write(world.client_file("other"), "").expect("file");
+    let way = "claude plugin uninstall brain-guard@acme";
+    assert!(world.install().contains(way));
+    let said = world.uninstall().expect("uninstall");
+    assert!(said.contains(way) && !said.contains("uninstall brain-guard@brain-guard"), "{said}");
+    assert!(!world.log().contains("acme"));
+}
+
+#[test]
 fn uninstall_undoes_it_and_keeps_what_was_written() {
     let world = World::new();
     world.install();
@@ -240,6 +258,53 @@ fn uninstall_keeps_the_imported_sessions() {
     let sessions = world.plan.data.join("sessions");
     assert!(said.contains(&format!("{} (imported sessions", sessions.display())), "{said}");
     assert!(session.exists());
+}
+
+#[test]
+fn uninstall_removes_the_clients_copies_of_this_plugin_only() {
+    let world = World::new();
+    world.install();
+    let plugins = world.plan.config.join("plugins");
+    let own = "cache/brain-guard/brain-guard/0.0.1/bin/brain-guard";
+    let others = [
+        "cache/acme/brain-guard/0.0.1/plugin.json",
+        "data/brain-guard-brain-guard/theirs",
+        "data/brain-guard-acme/theirs",
+    ];
+    for file in others.into_iter().chain([own]) {
+        let file = plugins.join(file);
+        fs::create_dir_all(file.parent().expect("folder")).expect("folder");
+        fs::write(file, [0; 2048]).expect("file");
+    }
+    let said = world.uninstall().expect("uninstall");
+    assert!(said.contains("cache/brain-guard/brain-guard (2.0 KB) removed"), "{said}");
+    assert!(!plugins.join("cache/brain-guard").exists());
+    assert!(others.iter().all(|file| plugins.join(file).exists()));
+}
+
+#[test]
+fn uninstall_lists_what_stays_with_its_size() {
+    let world = World::new();
+    world.install();
+    let kept = [
+        "state/p/log.jsonl",
+        "data/brain-guard/extracted/objects/1.pack",
+        "project/.brain-guard/x",
+    ];
+    for file in kept {
+        let file = world.folder.path().join(file);
+        fs::create_dir_all(file.parent().expect("folder")).expect("folder");
+        fs::write(file, [0; 3072]).expect("file");
+    }
+    let said = world.uninstall().expect("uninstall");
+    for line in
+        ["state (state,", "extracted (content that", "project/.brain-guard (notes of a project"]
+    {
+        let line =
+            said.lines().find(|l| l.contains(line)).unwrap_or_else(|| panic!("{line}: {said}"));
+        assert!(line.ends_with("3.0 KB)"), "{line}");
+    }
+    assert!(kept.iter().all(|file| world.folder.path().join(file).exists()));
 }
 
 #[test]

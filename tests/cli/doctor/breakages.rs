@@ -62,7 +62,7 @@ fn token(lab: &Lab) {
     fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).expect("mode");
 }
 
-pub const BREAKAGES: [Breakage; 24] = [
+pub const BREAKAGES: [Breakage; 25] = [
     fixed("files", "problem", "hooks/hooks.json", |lab| {
         fs::write(lab.plugin("hooks/hooks.json"), "{}").expect("broken");
     }),
@@ -104,6 +104,17 @@ pub const BREAKAGES: [Breakage; 24] = [
         "switched off",
         |lab| lab.put("client/enabled", "false"),
         |lab| lab.put("client/enabled", "true"),
+    ),
+    needs_mending(
+        "registered",
+        "note",
+        "brain-guard@brain-guard and brain-guard@acme are enabled",
+        |lab| {
+            let version = env!("CARGO_PKG_VERSION");
+            let copy = json!({"id": "brain-guard@acme", "version": version, "enabled": true});
+            lab.put("client/others", &copy.to_string());
+        },
+        |lab| fs::remove_file(lab.at("client/others")).expect("mended"),
     ),
     needs_mending(
         "registered",

@@ -20,9 +20,14 @@ cd "$(dirname "$0")" || exit 1
 shift
 case "$*" in
 "marketplace list --json") if [ -e market ]; then printf '[{"name":"brain-guard","path":"%s"}]' "$(cat market)"; else echo '[]'; fi;;
-"list --json") if [ -e plugin ]; then printf '[{"id":"brain-guard@brain-guard","version":"%s","enabled":%s}]' "$(cat plugin)" "$(cat enabled)"; else echo '[]'; fi;;
+"list --json") printf '[{"id":"another@brain-guard"}'
+  [ -e plugin ] && printf ',{"id":"brain-guard@brain-guard","version":"%s","enabled":%s}' "$(cat plugin)" "$(cat enabled)"
+  [ -e others ] && printf ',%s' "$(cat others)"
+  echo ']';;
 "marketplace add "*) printf %s "$3" > market;;
 install*|update*) printf %s VERSION > plugin; printf true > enabled;;
+uninstall*) rm plugin;;
+"marketplace remove"*) rm market;;
 esac
 "#;
 
@@ -46,6 +51,13 @@ impl Lab {
         assert_eq!(answer.code, Some(0), "{answer:?}");
         // The transcript is older than the installation, so it says nothing about it.
         lab
+    }
+
+    /// Removes the seat of this process, because its commands would count as an agent's.
+    pub fn leave_client(&mut self) {
+        self.hook.set("CLAUDECODE", "").set("CLAUDE_CODE_SESSION_ID", "").set("CLAUDE_PID", "");
+        let seat = format!("client-{}", std::process::id());
+        fs::remove_file(self.hook.places().session(&seat, "seat")).expect("a seat");
     }
 
     pub fn at(&self, path: &str) -> PathBuf {

@@ -7,6 +7,7 @@ mod chords;
 mod climb;
 mod command;
 mod commits;
+mod copies;
 mod default_mode;
 mod file_ramp;
 mod first_turn;

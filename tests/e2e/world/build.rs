@@ -260,6 +260,20 @@ impl World {
         }
     }
 
+    /// Installs the plugin from a marketplace of this name, whose folder it returns.
+    pub fn install_from(&self, market: &str) -> PathBuf {
+        let folder = self.plugin(market);
+        let repository = Path::new(env!("CARGO_MANIFEST_DIR"));
+        plugin::assemble(repository, &self.guard_binary, &folder, true);
+        let path = folder.join(".claude-plugin/marketplace.json");
+        let text = std::fs::read_to_string(&path).expect("marketplace.json");
+        let mut named: Value = serde_json::from_str(&text).expect("marketplace.json is JSON");
+        named["name"] = json!(market);
+        plugin::write(&path, &named.to_string());
+        self.install(&folder);
+        folder
+    }
+
     /// Adds the folder as a marketplace and installs the plugin from it, by the client's commands.
     fn install(&self, folder: &Path) {
         let path = folder.join(".claude-plugin/marketplace.json");

@@ -5,8 +5,8 @@ use serde_json::json;
 use super::event::{Event, Source};
 use super::facts::Facts;
 use super::reply::{Agent, Reply};
-use super::{bearings, deliver, job_assignment, limits};
-use crate::boundary::{Carrier, EDITED, PROMPTED, Step, Token};
+use super::{bearings, copies, deliver, job_assignment, limits};
+use crate::boundary::{Carrier, Client, EDITED, PROMPTED, Step, Token};
 use crate::compaction;
 use crate::files::state;
 use crate::files::{boundary, commits, jobs, sealing};
@@ -20,38 +20,41 @@ use sessions::gauge::WindowSource;
 /// Creates and saves a session with the day's next default job.
 pub fn begin(facts: &Facts, first: First) -> Session {
     let client = facts.env.client_pid().and_then(state::client);
-    let job = jobs::claim_default(&facts.places, &base::clock::local_date()).unwrap_or_else(|e| {
-        facts.fault("no default job", &e);
-        format!("session-{}", facts.id)
-    });
-    let session = Session {
-        job,
+    let claim = || {
+        jobs::claim_default(&facts.places, &base::clock::local_date()).unwrap_or_else(|e| {
+            facts.fault("no default job", &e);
+            format!("session-{}", facts.id)
+        })
+    };
+    // Only the hook that saves the session claims a job.
+    write(facts, client, || Session {
+        job: claim(),
         client,
+        copy: copies::own(facts),
         first,
         started: Some(facts.now),
         transcript: facts.transcript.as_ref().map(|p| p.to_string_lossy().into_owned()),
         mode: facts.mode.clone(),
         ..Session::default()
-    };
-    write(facts, facts.id, session)
+    })
 }
 
 /// Saves a session's first state, unless a parallel hook did.
-fn write(facts: &Facts, id: &str, session: Session) -> Session {
-    let kept = state::update(&facts.places, id, |s| {
+fn write(facts: &Facts, client: Option<Client>, begin: impl Fn() -> Session) -> Session {
+    let kept = state::update(&facts.places, facts.id, |s| {
         if s.started.is_none() {
-            *s = session.clone();
+            *s = begin();
         }
         s.clone()
     });
-    if let Some(client) = session.client
-        && let Err(e) = state::take_seat(&facts.places, client, id)
+    if let Some(client) = client
+        && let Err(e) = state::take_seat(&facts.places, client, facts.id)
     {
         facts.fault("seat not taken", &e);
     }
     kept.unwrap_or_else(|e| {
         facts.fault("session not kept", &e);
-        session
+        begin()
     })
 }
 
@@ -60,6 +63,9 @@ pub fn start(facts: &mut Facts, event: &Event, source: Source, model: Option<&st
     match source {
         Source::Startup => {
             facts.session = begin(facts, First::Base);
+            if copies::is_silent(facts) {
+                return Reply::default();
+            }
             apply_model(facts, model);
             look_around(facts);
             let (agent, offer) = job_assignment::offer(facts).unzip();
@@ -74,6 +80,9 @@ pub fn start(facts: &mut Facts, event: &Event, source: Source, model: Option<&st
             let left = job_assignment::left_seat(facts);
             if facts.unseen {
                 facts.session = begin(facts, First::Grace);
+                if copies::is_silent(facts) {
+                    return Reply::default();
+                }
             } else {
                 reset_readings(facts, First::Grace);
                 // The client's exit cut this turn, so no other event ends it.
@@ -188,10 +197,16 @@ fn cleared(facts: &mut Facts, event: &Event) -> Reply {
     let parent = parent_id.as_deref().and_then(|id| state::load(&facts.places, id).ok().flatten());
     let (Some(parent_id), Some(mut parent)) = (parent_id, parent) else {
         facts.session = begin(facts, First::Base);
-        look_around(facts);
-        limits::refresh(facts);
+        if !copies::is_silent(facts) {
+            look_around(facts);
+            limits::refresh(facts);
+        }
         return Reply::default();
     };
+    // The module of the same copy performs the boundary.
+    if copies::is_other(facts, &parent) {
+        return Reply::default();
+    }
     let token = parent.token.as_deref().or(facts.session.token.as_deref());
     let crossing = token.and_then(|id| advance_token(facts, id));
     // After an interrupted call no hook handled the requests of its verbs.
@@ -200,8 +215,11 @@ fn cleared(facts: &mut Facts, event: &Event) -> Reply {
         parent.job = job;
     }
     let child = child_of(facts, event, &parent_id, &parent, crossing.as_ref());
-    facts.session = write(facts, facts.id, child);
+    facts.session = write(facts, child.client, || child.clone());
     facts.unseen = false;
+    if copies::is_silent(facts) {
+        return Reply::default();
+    }
     limits::refresh(facts);
     asked.done();
     if let Err(e) = commits::follow(&facts.places, &parent_id, facts.id) {
@@ -292,6 +310,7 @@ fn child_of(
         reported_limit: parent.reported_limit,
         window: parent.window.filter(|w| w.source == WindowSource::Observed),
         client: parent.client,
+        copy: copies::own(facts),
         reach: parent.reach.clone(),
         transcript: event.transcript.map(str::to_owned),
         first: First::Base,

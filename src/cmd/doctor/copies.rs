@@ -1,0 +1,140 @@
+//! The copies of the plugin that the client has: the installed one, and those from other
+//! marketplaces. In a session only one of them acts (`guard::hook::copies`).
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::mend::Mend;
+use super::{FIX, Finding, World};
+use crate::cmd::install::client::{Client, PLUGIN, Plugin};
+use base::paths::same_file;
+
+const CHECK: &str = "registered";
+const INSTALL: &str = "run `brain-guard install`";
+
+/// What the client says about the plugin.
+pub struct Registered {
+    /// The folder of the marketplace that `install` makes.
+    marketplace: Option<PathBuf>,
+    copies: Vec<Plugin>,
+}
+
+impl Registered {
+    /// Asks the client.
+    ///
+    /// # Errors
+    /// A client that cannot be run, refuses, or answers something else.
+    pub fn ask(program: &Path) -> anyhow::Result<Self> {
+        let client = Client::new(program);
+        Ok(Self { marketplace: client.marketplace()?, copies: client.copies()? })
+    }
+
+    /// The copies from other marketplaces.
+    fn others(&self) -> impl Iterator<Item = &Plugin> {
+        self.copies.iter().filter(|copy| !copy.is_installed())
+    }
+
+    /// Whether the client uses the plugin from another marketplace.
+    pub fn is_elsewhere(&self) -> bool {
+        self.others().any(|copy| copy.enabled)
+    }
+}
+
+/// All copies, which one acts, and how to keep only one.
+pub fn look(world: &World, current: &Path, registered: anyhow::Result<Registered>) -> Vec<Finding> {
+    let registered = match registered {
+        Ok(registered) => registered,
+        Err(e) => {
+            let way = format!("look at `claude plugin list`, then {INSTALL}");
+            return vec![Finding::problem(CHECK, format!("{e:#}"), way)];
+        }
+    };
+    let mut found = Vec::new();
+    if current.is_dir() || !registered.is_elsewhere() {
+        found.push(installed(&registered, current));
+    }
+    found.extend(registered.others().map(other));
+    found.extend(several(world, current, &registered.copies));
+    found
+}
+
+/// The copy that `install` registered.
+fn installed(registered: &Registered, current: &Path) -> Finding {
+    let plugin = registered.copies.iter().find(|copy| copy.is_installed());
+    let (Some(folder), Some(plugin)) = (&registered.marketplace, plugin) else {
+        if registered.is_elsewhere() {
+            let seen =
+                format!("the client does not use the installed plugin in {}", current.display());
+            return Finding::note(CHECK, seen, "run `brain-guard uninstall` to remove it");
+        }
+        let found = |way| Finding::problem(CHECK, "the client does not know the plugin", way);
+        return if current.is_dir() { found(FIX).mended_by(Mend::Install) } else { found(INSTALL) };
+    };
+    if !plugin.enabled {
+        let way = format!("`claude plugin enable {PLUGIN}`");
+        if registered.is_elsewhere() {
+            return Finding::note(CHECK, format!("{PLUGIN} is switched off"), way);
+        }
+        return Finding::problem(CHECK, "the client has it switched off", way);
+    }
+    let laid = fs::read_link(current).unwrap_or_default().display().to_string();
+    let version = plugin.version.as_deref().unwrap_or("unknown");
+    if folder == current && !laid.starts_with(&format!("{version}-")) {
+        let seen = format!("the client has it as version {version}, installed is {laid}");
+        let way = format!("`claude plugin update {PLUGIN}`, then /reload-plugins in open sessions");
+        return Finding::problem(CHECK, seen, way);
+    }
+    let seen = format!("the client reads it from {}", folder.display());
+    if folder == current {
+        Finding::ok(CHECK, seen)
+    } else {
+        Finding::note(CHECK, seen, format!("{INSTALL} for {}", current.display()))
+    }
+}
+
+/// A copy from another marketplace.
+fn other(copy: &Plugin) -> Finding {
+    let (id, own) = (&copy.id, env!("CARGO_PKG_VERSION"));
+    let version = copy.version.as_deref().unwrap_or("unknown");
+    if !copy.enabled {
+        return Finding::ok(CHECK, format!("{id} is switched off"));
+    }
+    if version == own {
+        return Finding::ok(CHECK, format!("the client has {id}, version {version}"));
+    }
+    let seen = format!("the client has {id} as version {version}, this program is {own}");
+    let way = format!("`claude plugin update {id}`, then /reload-plugins in open sessions");
+    Finding::note(CHECK, seen, way)
+}
+
+/// Several enabled copies: which one acts, and how to drop the others.
+fn several(world: &World, current: &Path, copies: &[Plugin]) -> Option<Finding> {
+    let enabled: Vec<&Plugin> = copies.iter().filter(|copy| copy.enabled).collect();
+    if enabled.len() < 2 {
+        return None;
+    }
+    let last = world.last.as_ref().and_then(|(id, session)| {
+        let root = &session.copy.as_ref()?.root;
+        let is_it = |copy: &&&Plugin| {
+            let folder = copy.folder.as_deref();
+            folder.is_some_and(|folder| same_file(folder, root))
+                || (copy.is_installed() && same_file(current, root))
+        };
+        Some(format!("; in the last one, {id}, {} acted", enabled.iter().find(is_it)?.id))
+    });
+    let ids: Vec<&str> = enabled.iter().map(|copy| copy.id.as_str()).collect();
+    let seen = format!(
+        "{} are enabled: one of them acts in a session, and the others stay silent{}",
+        ids.join(" and "),
+        last.unwrap_or_default()
+    );
+    let drop = |copy: &&Plugin| {
+        if copy.is_installed() {
+            "`brain-guard uninstall`".to_owned()
+        } else {
+            format!("`claude plugin uninstall {}`", copy.id)
+        }
+    };
+    let ways: Vec<String> = enabled.iter().map(drop).collect();
+    Some(Finding::note(CHECK, seen, format!("keep one: {}", ways.join(" or "))))
+}
