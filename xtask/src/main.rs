@@ -21,7 +21,7 @@ const fn task(name: &'static str, purpose: &'static str, command: &'static [&'st
 }
 
 /// Every task but `install`, which is code.
-const TASKS: [Task; 12] = [
+const TASKS: [Task; 13] = [
     task("test", "formatting, lints, docs and all tests", &["./test"]),
     task("test-all", "the same, with the long suites", &["./test", "--all"]),
     task("test-live", "a session with a real model, on your account", &["./test", "--live"]),
@@ -32,6 +32,7 @@ const TASKS: [Task; 12] = [
     task("control", "the tests that must fail without a safeguard", &["tests/control"]),
     task("artifacts", "the programs of a release, in target/artifacts", &["scripts/artifacts"]),
     task("plugin", "the plugin's folder, from these programs", &["scripts/plugin"]),
+    task("link-macos", "links the program for macOS", &["scripts/link-macos"]),
     task("bump", "sets the version everywhere", &["scripts/bump"]),
     task("notes", "a version's part of the changelog", &["scripts/notes"]),
 ];
