@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use std::process::Command;
 
 use super::{climb_and_seal, deliveries, moves, percent, step, unattended};
+use crate::client::PINNED;
 use crate::mock::Reply;
 use crate::process::{self, DEADLINE};
 use crate::world::{Builder, World};
@@ -80,12 +81,22 @@ fn no_error_line(screen: &str) {
 
 #[test]
 fn a_plugin_from_a_marketplace_guards_is_updated_under_a_session_and_goes() {
+    guards_is_updated_and_goes(PINNED);
+}
+
+#[test]
+fn the_client_before_the_pinned_one_takes_the_plugin_from_a_marketplace_too() {
+    guards_is_updated_and_goes("2.1.329");
+}
+
+fn guards_is_updated_and_goes(version: &str) {
     let mut steps = climb_and_seal();
     steps.push(step(|_| Reply::text("Sealed. I end my turn.").tokens(percent(31.2))));
     steps.push(step(|_| Reply::text("I go on with the lexer.").tokens(percent(5.0))));
     steps.push(step(|_| Reply::bash("echo updated").tokens(percent(5.1))));
     steps.push(step(|_| Reply::text("Still here.").tokens(percent(5.2))));
-    let world = world(World::build().guard_settings(unattended()).agent(moves(steps)));
+    let world =
+        world(World::build().client(version).guard_settings(unattended()).agent(moves(steps)));
     publish(&world, &[consts::ARCH, "riscv64"]);
     add(&world);
 
