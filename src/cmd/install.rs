@@ -7,6 +7,7 @@
 //! second run changes nothing and says so.
 
 pub mod assets;
+pub mod cached;
 pub mod client;
 pub mod elf;
 pub mod keys;
@@ -112,12 +113,17 @@ fn cost(linkage: Linkage) -> &'static str {
     }
 }
 
-/// Links the command, unless something else is in its place.
+/// Links the command, unless something else is in its place. A link to a copy from a marketplace is
+/// ours: that copy may be updated or removed.
 fn link(plan: &InstallPlan, out: &mut dyn Write) -> Result<()> {
     let link = plan.links.join(COMMAND);
     let target = plan.current().join(place::BINARY);
-    let change = place::link(&link, &target)
-        .with_context(|| format!("could not link {}", link.display()))?;
+    let change = if cached::is_our_link(&link) {
+        place::point(&link, &target).map(|_| Some(Change::Mended))
+    } else {
+        place::link(&link, &target)
+    };
+    let change = change.with_context(|| format!("could not link {}", link.display()))?;
     match change {
         Some(change) => {
             writeln!(out, "command  {} ({change})", link.display())?;

@@ -4,13 +4,13 @@
 //! The link leads into the client's plugin cache, which has a folder for each version. So a
 //! session's start points it to the version that runs.
 
-use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 
+use super::install::cached::{Cached, is_other_version};
 use super::install::place::{self, Change};
 use super::install::{COMMAND, keys};
 use super::{Failure, operator, setup};
@@ -25,24 +25,6 @@ const OFFER: &str = "brain-guard: /brain-guard:setup adds the terminal command a
 /// The file that says that [`OFFER`] was shown, beside the state of all projects.
 const OFFERED: &str = "setup-offered";
 
-/// A program in the client's plugin cache: `…/plugins/cache/MARKETPLACE/PLUGIN/VERSION/bin/NAME`.
-#[derive(Debug, PartialEq, Eq)]
-struct Cached<'a> {
-    /// The folder of all its versions.
-    plugin: &'a Path,
-    version: &'a OsStr,
-}
-
-impl<'a> Cached<'a> {
-    fn parse(program: &'a Path) -> Option<Self> {
-        let version = program.parent().filter(|bin| bin.ends_with("bin"))?.parent()?;
-        let plugin = version.parent()?;
-        let cache = plugin.parent()?.parent()?;
-        let is_cache = cache.is_absolute() && cache.ends_with("plugins/cache");
-        is_cache.then_some(Self { plugin, version: version.file_name()? })
-    }
-}
-
 /// What is in the place of the command's link.
 #[derive(Debug, PartialEq, Eq)]
 enum Found {
@@ -54,9 +36,16 @@ enum Found {
     Foreign,
 }
 
+/// What the command's link leads to: the file that starts the program that fits the machine. A home
+/// folder may be shared by machines of two kinds.
+fn launcher(program: &Path) -> PathBuf {
+    program.with_file_name(COMMAND)
+}
+
 /// A copy of the plugin, and the places of what is set up.
 #[derive(Debug)]
 struct Copy {
+    /// What the link leads to, if the copy is from a marketplace.
     program: PathBuf,
     /// The program of the installed copy.
     installed: PathBuf,
@@ -91,7 +80,9 @@ impl Copy {
     fn new(env: &Env) -> anyhow::Result<Self> {
         let places = setup::uninstall_plan(env)?;
         Ok(Self {
-            program: env.program().context("brain-guard cannot find its own program file")?,
+            program: launcher(
+                &env.program().context("brain-guard cannot find its own program file")?,
+            ),
             installed: places.data.join(place::CURRENT).join(place::BINARY),
             link: places.links.join(COMMAND),
             on_path: setup::on_path(env, &places.links),
@@ -186,12 +177,12 @@ pub fn at_session_start(facts: &Facts, source: Source) -> Option<String> {
     if !is_cached || !is_start {
         return None;
     }
-    let program = facts.env.program()?;
+    let program = launcher(&facts.env.program()?);
     Cached::parse(&program)?;
     let link = setup::links(facts.env).ok()?.join(COMMAND);
     match fs::read_link(&link) {
         Ok(target) => {
-            if is_stale(&target, &program)
+            if is_other_version(&target, &program)
                 && let Err(e) = place::point(&link, &program)
             {
                 facts.fault("terminal command not pointed to this version", &e);
@@ -204,14 +195,6 @@ pub fn at_session_start(facts: &Facts, source: Source) -> Option<String> {
         }
         Err(_) => None,
     }
-}
-
-/// Whether a link's target is another version of the plugin that `program` belongs to.
-fn is_stale(target: &Path, program: &Path) -> bool {
-    let (Some(old), Some(new)) = (Cached::parse(target), Cached::parse(program)) else {
-        return false;
-    };
-    old.plugin == new.plugin && old.version != new.version
 }
 
 /// Whether the offer was never made, in any project. From now on it was.
@@ -247,35 +230,6 @@ mod tests {
             config: folder.join("claude"),
             chords: Switch::On,
         }
-    }
-
-    #[test]
-    fn only_programs_in_a_plugin_cache_are_cached() {
-        let path = Path::new("/h/.claude/plugins/cache/m/p/1.0/bin/brain-guard-x86_64");
-        let cached = Cached::parse(path).unwrap();
-        assert_eq!(
-            (cached.plugin, cached.version),
-            (Path::new("/h/.claude/plugins/cache/m/p"), "1.0".as_ref())
-        );
-        for other in [
-            "/h/.local/share/brain-guard/current/bin/brain-guard",
-            "/h/plugins/cache/p/1.0/bin/brain-guard",
-            "/h/plugins/cache/m/p/1.0/lib/brain-guard",
-            "plugins/cache/m/p/1.0/bin/brain-guard",
-            "/",
-        ] {
-            assert_eq!(Cached::parse(Path::new(other)), None, "{other}");
-        }
-    }
-
-    #[test]
-    fn a_link_is_stale_only_for_another_version_of_the_same_plugin() {
-        let at = |rest: &str| PathBuf::from(format!("/h/plugins/cache/{rest}/bin/brain-guard"));
-        assert!(is_stale(&at("m/p/1"), &at("m/p/2")));
-        for (target, program) in [("m/p/1", "m/p/1"), ("m/p/1", "n/p/2"), ("m/p/1", "m/q/2")] {
-            assert!(!is_stale(&at(target), &at(program)), "{target} {program}");
-        }
-        assert!(!is_stale(Path::new("/h/data/current/bin/brain-guard"), &at("m/p/2")));
     }
 
     #[test]

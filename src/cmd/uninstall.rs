@@ -12,7 +12,7 @@ use std::{
 use anyhow::{Context as _, Result};
 
 use super::install::{
-    COMMAND,
+    COMMAND, cached,
     client::{Client, MARKETPLACE, PLUGIN, Plugin},
     keys,
     place::{self, Change},
@@ -83,7 +83,7 @@ pub fn uninstall(plan: &UninstallPlan, out: &mut dyn Write) -> Result<()> {
     keys::unbind(&plan.config, out)?;
 
     let link = plan.links.join(COMMAND);
-    if place::is_ours(&link, &current.join(place::BINARY)) {
+    if place::is_ours(&link, &current.join(place::BINARY)) || cached::is_our_link(&link) {
         fs::remove_file(&link).with_context(|| format!("could not remove {}", link.display()))?;
         writeln!(out, "command  {} removed", link.display())?;
     } else if link.is_symlink() || link.exists() {

@@ -174,6 +174,21 @@ fn a_command_that_is_not_ours_stays() {
 }
 
 #[test]
+fn a_link_to_a_copy_from_a_marketplace_is_ours() {
+    let world = World::new();
+    fs::create_dir(&world.plan.links).expect("folder");
+    let link = world.plan.links.join(COMMAND);
+    let cached = world.plan.config.join("plugins/cache/acme/brain-guard/0.1.0/bin/brain-guard");
+    std::os::unix::fs::symlink(&cached, &link).expect("link");
+    assert!(world.install().contains("bin/brain-guard (mended)"));
+    assert_eq!(fs::read_link(&link).expect("link"), world.plan.current().join(place::BINARY));
+    fs::remove_file(&link).expect("link");
+    std::os::unix::fs::symlink(&cached, &link).expect("link");
+    world.uninstall().expect("uninstall");
+    assert!(!link.is_symlink());
+}
+
+#[test]
 fn without_a_client_everything_else_is_done() {
     let mut world = World::new();
     world.plan.client = None;
