@@ -17,8 +17,9 @@ const TIMEOUT_MS = 5000
 type Json = Record<string, unknown>
 type Report = { event: string } & Json
 type Tier = { name: string; context: number; file: number }
-/** Figures for the strip above the prompt box: tokens, and percent of the compaction file's limit. */
-type Figures = { used: number; limit: number; file: number; tiers: Tier[] }
+/** Figures for the strip above the prompt box: tokens, and percent of the compaction file's limit. Before the
+ * first reading the limit is a guess. */
+type Figures = { used: number; limit: number; measured: boolean; file: number; tiers: Tier[] }
 
 // The module outlives /clear: one process, one session after another.
 let binary = ''
@@ -133,7 +134,7 @@ async function snapshot($: EngineInterface, id: string): Promise<void> {
     limit,
   }
   await $.fs.write(`${snapshots}/${id}.json`, JSON.stringify(reading))
-  if (figures !== null && typeof reading.tokens === 'number') {
+  if (figures?.measured && typeof reading.tokens === 'number') {
     figures.used = reading.tokens
     $.ui.invalidate('ui.render')
   }
@@ -288,10 +289,9 @@ export const register: Register = (on, options) => {
     }
     const result = await call
     const command = 'command' in e ? e.command : undefined
-    if (typeof command === 'string' && command.includes('brain-guard')) {
-      await ask($, 'poll', { session_id: await $.session.id() }).catch(() => {})
-      if (figures !== null) void readFigures($).catch(() => {})
-    }
+    const isOurs = typeof command === 'string' && command.includes('brain-guard')
+    if (isOurs) await ask($, 'poll', { session_id: await $.session.id() }).catch(() => {})
+    if (figures !== null && (isOurs || !figures.measured)) void readFigures($).catch(() => {})
     return result
   })
 

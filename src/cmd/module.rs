@@ -132,6 +132,8 @@ fn strip(facts: &Facts) -> Value {
         .map(|tier| json!({"name": tier.name, "context": tier.context, "file": tier.file}));
     json!({
         "acts": true,
+        // Before the first reading the limit is a guess.
+        "measured": view.context.is_some(),
         "used": view.context.map_or(0, |c| c.reading.used),
         "limit": view.context.map_or_else(|| facts.limit_for(None, 0), |c| c.reading.limit),
         "file": view.readings.file.map_or(0.0, |f| f.percent()),
