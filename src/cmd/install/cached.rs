@@ -67,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn a_link_is_other_version_only_for_another_version_of_the_same_plugin() {
+    fn only_versions_of_one_plugin_are_other_versions() {
         let at = |rest: &str| PathBuf::from(format!("/h/plugins/cache/{rest}/bin/brain-guard"));
         assert!(is_other_version(&at("m/p/1"), &at("m/p/2")));
         for (target, program) in [("m/p/1", "m/p/1"), ("m/p/1", "n/p/2"), ("m/p/1", "m/q/2")] {
