@@ -94,6 +94,8 @@ fn copies_that_start_together_claim_the_session_once() {
             scope.spawn(|| assert!(copy.start("startup").silent()));
         }
     });
+    hook.fill(5.0);
+    assert!(copies.iter().all(|copy| copy.read().silent()));
     hook.fill(percent_in("narrow"));
     let denials = copies.iter().filter(|copy| copy.read().verdict() == "deny").count();
     assert_eq!(denials, 1);

@@ -88,6 +88,8 @@ fn installed(registered: &Registered, current: &Path) -> Finding {
     if folder == current {
         Finding::ok(CHECK, seen)
     } else {
+        // The client has one marketplace of a name: adding another folder replaced ours.
+        let seen = format!("{seen}, a marketplace that took the place of the installed one");
         Finding::note(CHECK, seen, format!("{INSTALL} for {}", current.display()))
     }
 }
@@ -116,9 +118,9 @@ fn several(world: &World, current: &Path, copies: &[Plugin]) -> Option<Finding> 
     let last = world.last.as_ref().and_then(|(id, session)| {
         let root = &session.copy.as_ref()?.root;
         let is_it = |copy: &&&Plugin| {
-            let folder = copy.folder.as_deref();
+            let current = Some(current).filter(|_| copy.is_installed());
+            let folder = copy.folder.as_deref().or(current);
             folder.is_some_and(|folder| same_file(folder, root))
-                || (copy.is_installed() && same_file(current, root))
         };
         Some(format!("; in the last one, {id}, {} acted", enabled.iter().find(is_it)?.id))
     });

@@ -116,7 +116,11 @@ impl<'a> Client<'a> {
     pub fn marketplace(&self) -> Result<Option<PathBuf>> {
         let list = self.list(&["marketplace", "list", "--json"])?;
         let ours = list.iter().find(|entry| entry["name"] == MARKETPLACE);
-        let path = ours.map(|entry| entry["path"].as_str().unwrap_or_default());
+        // A marketplace that is not a folder has no path of its own.
+        let path = ours.map(|entry| {
+            let path = ["path", "installLocation"].into_iter().find_map(|key| entry[key].as_str());
+            path.unwrap_or_default()
+        });
         Ok(path.map(PathBuf::from))
     }
 
@@ -140,7 +144,11 @@ impl<'a> Client<'a> {
                 id: id.to_owned(),
                 version: entry["version"].as_str().map(str::to_owned),
                 enabled: entry["enabled"] == true,
-                folder: entry["installPath"].as_str().map(PathBuf::from),
+                // The client reads a plugin of a folder marketplace in place.
+                folder: ["readFromFolder", "installPath"]
+                    .into_iter()
+                    .find_map(|key| entry[key].as_str())
+                    .map(PathBuf::from),
             })
         });
         Ok(ours.collect())

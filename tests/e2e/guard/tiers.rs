@@ -246,3 +246,20 @@ fn hooks_read_a_lowered_limit_without_the_module() {
         assert_eq!((&context["limit"], &context["limit_source"]), (&json!(limit), &json!(source)));
     }
 }
+
+#[test]
+fn the_strip_shows_the_first_turns_figures_by_the_clients_limit() {
+    let world = World::build()
+        .agent(moves(vec![
+            step(|_| Reply::bash("echo one").tokens(percent(5.0))),
+            step(|_| Reply::bash("echo two").tokens(percent(12.0))),
+            step(|_| Reply::text("first turn done").tokens(percent(12.0))),
+        ]))
+        .start();
+    let tui = world.tui(&[]);
+    tui.prompt("Go");
+    tui.wait_screen("the turn's end", |s| s.contains("first turn done"));
+    tui.wait_screen("the strip", |s| {
+        s.contains(" 12 %   notes") && s.contains("nothing restricted")
+    });
+}
