@@ -15,12 +15,15 @@ pub struct Held {
     pub bytes_read: u64,
     pub system_calls: u64,
     pub files_opened: u64,
+    /// The most resident memory.
+    pub resident_kib: u64,
 }
 
 impl Held {
-    pub fn of(calls: &Calls, instructions: Option<u64>) -> Self {
+    pub fn of(calls: &Calls, instructions: Option<u64>, resident_kib: u64) -> Self {
         Self {
             instructions,
+            resident_kib,
             bytes_read: calls.bytes_read,
             system_calls: calls.system_calls,
             files_opened: calls.files_opened,
@@ -45,6 +48,10 @@ const ROOM_OTHER_COMPILER: f64 = 15.0;
 
 /// Bytes by which numbers and times in the state, and answers from `/proc`, vary.
 const BYTES_ROOM: u64 = 32;
+
+/// KiB by which memory may grow: the kernel maps 64 KiB around each function that a hook uses, and
+/// every build lays them out differently.
+const RESIDENT_ROOM: u64 = 256;
 
 impl Accepted {
     fn path() -> PathBuf {
@@ -130,6 +137,12 @@ impl Accepted {
                 accepted.files_opened,
                 accepted.files_opened,
             );
+            held(
+                "KiB resident",
+                counted.resident_kib,
+                accepted.resident_kib,
+                accepted.resident_kib + RESIDENT_ROOM,
+            );
         }
         for case in self.cases.keys().filter(|case| !now.cases.contains_key(*case)) {
             over.push(format!("{case}: counts were accepted, but nothing counts it any more"));
@@ -140,8 +153,13 @@ impl Accepted {
 
 /// Proves that a grown count is found.
 pub fn check() {
-    let held =
-        Held { instructions: Some(1_000), bytes_read: 500, system_calls: 50, files_opened: 5 };
+    let held = Held {
+        instructions: Some(1_000),
+        bytes_read: 500,
+        system_calls: 50,
+        files_opened: 5,
+        resident_kib: 4_000,
+    };
     let of = |rustc: &str, held: Held| Accepted {
         rustc: rustc.into(),
         target: "t".into(),
@@ -154,4 +172,6 @@ pub fn check() {
     assert_eq!(over("2", Held { instructions: Some(1_150), ..held }), 0);
     assert_eq!(over("2", Held { instructions: Some(1_151), ..held }), 1);
     assert_eq!(over("1", Held { bytes_read: 533, system_calls: 51, files_opened: 6, ..held }), 3);
+    assert_eq!(over("1", Held { resident_kib: 4_256, ..held }), 0);
+    assert_eq!(over("1", Held { resident_kib: 4_257, ..held }), 1);
 }

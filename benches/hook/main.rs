@@ -166,7 +166,7 @@ fn instructions_of(case: &Case) -> bool {
 fn accepted(run: &Run) -> Accepted {
     let mut cases = BTreeMap::new();
     for row in &run.rows[BASELINES..] {
-        let held = Held::of(&row.calls, row.instructions);
+        let held = Held::of(&row.calls, row.instructions, row.peak_kib);
         cases.entry(row.case.key()).or_insert(held);
     }
     let Machine { rustc, target, .. } = &run.machine;
