@@ -35,10 +35,6 @@ let figures: Figures | null = null
 let notice: string | undefined
 /** Whether a sealed file awaits its boundary: then every call is asked about first. */
 let sealed = false
-/** False while another copy of the plugin acts in this session: then this module does nothing. */
-let acts = true
-/** Tells the hooks that this module runs. */
-let mark = ''
 /** The running turn of the main loop, and the text it began with. */
 let turn = { id: '', text: '' }
 /** What was last submitted for the binary. */
@@ -67,9 +63,8 @@ async function ask($: EngineInterface, verb: string, input: Json): Promise<Json>
   })
   const answer: unknown = exitCode === 0 ? JSON.parse(stdout) : null
   if (typeof answer !== 'object' || answer === null) throw new Error(`mod ${verb}: exit ${exitCode}`)
-  const { sealed: isSealed, acts: isActing } = answer as Json
+  const { sealed: isSealed } = answer as Json
   if (typeof isSealed === 'boolean') sealed = isSealed
-  if (typeof isActing === 'boolean') acts = isActing
   return answer as Json
 }
 
@@ -79,8 +74,7 @@ async function start($: EngineInterface, cwd: string): Promise<void> {
   const answer = await ask($, 'start', { version: VERSION, session_id: await $.session.id() })
   if (answer.ok === true && typeof answer.snapshots === 'string') {
     const { CLAUDE_PID: pid = answer.pid } = await named($)
-    mark = `${VERSION}:${pid}`
-    await $.env.set('BRAIN_GUARD_MOD', mark)
+    await $.env.set('BRAIN_GUARD_MOD', `${VERSION}:${pid}`)
     snapshots = answer.snapshots
     void readLimit($).catch(() => {})
     void readFigures($).catch(() => {})
@@ -103,8 +97,6 @@ async function readLimit($: EngineInterface): Promise<void> {
 async function readFigures($: EngineInterface): Promise<void> {
   const answer = await ask($, 'strip', { session_id: await $.session.id() })
   figures = Array.isArray(answer.tiers) ? (answer as Figures) : null
-  // The module of another copy may have set its own version.
-  if (answer.acts === true) await $.env.set('BRAIN_GUARD_MOD', mark)
   $.ui.invalidate('ui.render')
 }
 
@@ -263,7 +255,7 @@ export const register: Register = (on, options) => {
     if (e.agentId === undefined) {
       turn = { id: e.turnId, text: e.text }
       if (snapshots !== '') {
-        if (acts) void readLimit($).catch(() => {})
+        void readLimit($).catch(() => {})
         void readFigures($).catch(() => {})
       }
     }
@@ -271,7 +263,7 @@ export const register: Register = (on, options) => {
   })
 
   on('tool.call', async ($, e, next) => {
-    if (snapshots === '' || !acts || e.agentId !== undefined) return next(e)
+    if (snapshots === '' || e.agentId !== undefined) return next(e)
     try {
       const deny = sealed ? await gate($, { ...e }) : undefined
       if (deny !== undefined) return { deny }
@@ -307,7 +299,7 @@ export const register: Register = (on, options) => {
 
   on('turn.complete', async ($, e, next) => {
     const result = await next(e)
-    if (snapshots !== '' && acts && e.agentId === undefined) {
+    if (snapshots !== '' && e.agentId === undefined) {
       reports.push({
         event: 'turn-complete',
         session_id: await $.session.id(),

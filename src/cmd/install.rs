@@ -161,7 +161,7 @@ fn register(plan: &InstallPlan, out: &mut dyn Write) -> Result<()> {
     for Plugin { id, .. } in client.copies()?.iter().filter(|copy| !copy.is_installed()) {
         writeln!(
             out,
-            "         it also has {id}, and only one copy acts in a session; to remove that one: claude plugin uninstall {id}"
+            "         it also has {id}, and runs only one of them; to remove that one: claude plugin uninstall {id}"
         )?;
     }
     Ok(())

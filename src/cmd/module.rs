@@ -18,7 +18,6 @@ use carrier::waiter;
 use guard::boundary::plan::{self, Action, Report, Situation, Text as PlanText};
 use guard::boundary::{Carrier, Step, Token};
 use guard::files::{boundary, sealing};
-use guard::hook::copies;
 use guard::hook::facts::Facts;
 use guard::hook::pre_tool;
 use guard::hook::question::{self, Question};
@@ -49,31 +48,20 @@ impl Run for ModArgs {
         let session = asked.session_id.as_deref().filter(|id| is_safe_name(id));
         let answer = match (self.ask.as_str(), session) {
             ("start", _) => start(env, asked.version.as_deref()),
-            (verb, Some(id)) => {
+            ("poll", Some(id)) => facts(env, now, id).map(|f| json!({"sealed": sealed(&f)})),
+            ("strip", Some(id)) => facts(env, now, id).map(|f| strip(&f)),
+            ("question", Some(id)) => facts(env, now, id).map(|f| question(&f)),
+            ("gate", Some(id)) => facts(env, now, id).map(|mut f| gate(&mut f, &asked)),
+            ("step", Some(id)) => {
                 if asked.event.as_deref() == Some("cleared") {
                     wait_for_session(env, id);
                 }
-                facts(env, now, id).and_then(|mut f| answer(&mut f, verb, &asked, &text))
+                facts(env, now, id).map(|mut f| step(&mut f, &text))
             }
             _ => None,
         };
         out(answer.unwrap_or_else(|| json!({"action": "none"})));
         Ok(Exit::Done)
-    }
-}
-
-/// The answer to the module in a session. The module of a copy that does not act is told so.
-fn answer(facts: &mut Facts, verb: &str, asked: &Ask, text: &str) -> Option<Value> {
-    if copies::is_silent(facts) {
-        return Some(json!({"action": "none", "acts": false}));
-    }
-    match verb {
-        "poll" => Some(json!({"sealed": sealed(facts)})),
-        "strip" => Some(strip(facts)),
-        "question" => Some(question(facts)),
-        "gate" => Some(gate(facts, asked)),
-        "step" => Some(step(facts, text)),
-        _ => None,
     }
 }
 
@@ -118,11 +106,10 @@ fn sealed(facts: &Facts) -> bool {
     facts.token().is_some_and(|t| t.awaits_carrier(facts.id) && t.carrier == Carrier::Mod)
 }
 
-/// The figures for the status strip, unless the user has turned it off. The module asks at the
-/// start of each turn, so this also tells it that its copy acts.
+/// The figures for the status strip; empty if the user has turned it off.
 fn strip(facts: &Facts) -> Value {
     if facts.settings.strip == Switch::Off {
-        return json!({"acts": true});
+        return json!({});
     }
     let view = facts.view();
     let tiers = view
@@ -131,7 +118,6 @@ fn strip(facts: &Facts) -> Value {
         .iter()
         .map(|tier| json!({"name": tier.name, "context": tier.context, "file": tier.file}));
     json!({
-        "acts": true,
         // Before the first reading the limit is a guess.
         "measured": view.context.is_some(),
         "used": view.context.map_or(0, |c| c.reading.used),

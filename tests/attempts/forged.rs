@@ -2,8 +2,6 @@
 
 use std::fs;
 
-use base::clock;
-use guard::files::state;
 use serde_json::{Value, json};
 
 use crate::attempt::{Attempt, Outcome};
@@ -62,25 +60,6 @@ pub fn all() -> Vec<Attempt> {
             let text = fs::read_to_string(&file).expect("file");
             fs::write(&file, format!("{text}\n- added behind the seal\n")).expect("file");
             scene.hook.stop();
-            standing(scene)
-        }),
-        Attempt::story("forged: a hook of another copy of the plugin", |scene| {
-            job(scene);
-            // The copy that acts handled its last prompt long ago.
-            state::update(&scene.hook.places(), &scene.hook.session, |s| {
-                let copy = s.copy.as_mut().expect("a copy");
-                copy.answered = clock::now() - chrono::TimeDelta::minutes(1);
-            })
-            .expect("written");
-            let forged = |event: &str, more: &Value| {
-                let payload = scene.hook.payload(event, more);
-                scene.run(&format!(
-                    "echo '{payload}' | CLAUDE_PLUGIN_ROOT=/tmp {} hook",
-                    crate::harness::PROGRAM
-                ));
-            };
-            forged("UserPromptSubmit", &json!({"prompt": "go on"}));
-            forged("PostToolBatch", &json!({"tool_calls": []}));
             standing(scene)
         }),
         Attempt::story("forged: a job's name with ..", |scene| {

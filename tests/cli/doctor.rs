@@ -144,7 +144,7 @@ fn doctor_names_all_copies_and_says_how_to_keep_one() {
     lab.put("client/others", &entry(own).to_string());
     let current = lab.plugin("").display().to_string();
     lab.hook.set("CLAUDE_PLUGIN_ROOT", current.trim_end_matches('/'));
-    lab.hook.read();
+    lab.hook.start("resume");
     let registered = |lab: &Lab| {
         let all = found(&lab.hook.raw(&["doctor", "--json"], b""));
         let of_it = all.into_iter().filter(|f| f["check"] == "registered");
@@ -155,7 +155,7 @@ fn doctor_names_all_copies_and_says_how_to_keep_one() {
     assert!(found[1].contains(&format!("the client has brain-guard@acme, version {own}")));
     for part in [
         "brain-guard@brain-guard and brain-guard@acme are enabled",
-        "brain-guard@brain-guard acted",
+        "brain-guard@brain-guard ran",
         "keep one: `brain-guard uninstall` or `claude plugin uninstall brain-guard@acme`",
     ] {
         assert!(found[2].contains(part), "{part}: {}", found[2]);

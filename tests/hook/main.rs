@@ -8,7 +8,6 @@
 mod account;
 mod checkout;
 mod commits;
-mod copies;
 mod customising;
 mod faults;
 mod golden;

@@ -1,5 +1,5 @@
 //! The copies of the plugin that the client has: the installed one, and those from other
-//! marketplaces. In a session only one of them acts (`guard::hook::copies`).
+//! marketplaces. The client runs the hooks of only one plugin of a name.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -40,7 +40,7 @@ impl Registered {
     }
 }
 
-/// All copies, which one acts, and how to keep only one.
+/// All copies, which one runs, and how to keep only one.
 pub fn look(world: &World, current: &Path, registered: anyhow::Result<Registered>) -> Vec<Finding> {
     let registered = match registered {
         Ok(registered) => registered,
@@ -109,24 +109,24 @@ fn other(copy: &Plugin) -> Finding {
     Finding::note(CHECK, seen, way)
 }
 
-/// Several enabled copies: which one acts, and how to drop the others.
+/// Several enabled copies: which one runs, and how to drop the others.
 fn several(world: &World, current: &Path, copies: &[Plugin]) -> Option<Finding> {
     let enabled: Vec<&Plugin> = copies.iter().filter(|copy| copy.enabled).collect();
     if enabled.len() < 2 {
         return None;
     }
     let last = world.last.as_ref().and_then(|(id, session)| {
-        let root = &session.copy.as_ref()?.root;
+        let root = Path::new(session.plugin.as_ref()?);
         let is_it = |copy: &&&Plugin| {
             let current = Some(current).filter(|_| copy.is_installed());
             let folder = copy.folder.as_deref().or(current);
             folder.is_some_and(|folder| same_file(folder, root))
         };
-        Some(format!("; in the last one, {id}, {} acted", enabled.iter().find(is_it)?.id))
+        Some(format!("; in the last one, {id}, {} ran", enabled.iter().find(is_it)?.id))
     });
     let ids: Vec<&str> = enabled.iter().map(|copy| copy.id.as_str()).collect();
     let seen = format!(
-        "{} are enabled: one of them acts in a session, and the others stay silent{}",
+        "{} are enabled: the client runs only one of them, and lists the commands of all{}",
         ids.join(" and "),
         last.unwrap_or_default()
     );

@@ -6,7 +6,6 @@ pub mod bearings;
 pub mod boundary_flow;
 mod checkout;
 pub mod commits;
-pub mod copies;
 mod decision_trace;
 pub mod deliver;
 pub mod ended;
@@ -117,7 +116,7 @@ pub fn run(role: Role, input: impl Read, env: &Env, now: Time, outside: Outside)
     // The process ends with the answer, so dropping the settings would waste time.
     let mut facts = ManuallyDrop::new(facts);
     facts.outside = Some(outside);
-    if !facts.on() || !copies::acts(&mut facts, &event) {
+    if !facts.on() {
         return Reply::default();
     }
     let reply = match role {
@@ -135,10 +134,6 @@ pub fn run(role: Role, input: impl Read, env: &Env, now: Time, outside: Outside)
         Role::Piece(number) => piece(&mut facts, &event, number),
         Role::Rewake => rewake::handle(&mut facts, &event),
     };
-    if copies::is_silent(&facts) {
-        // Another copy began the session meanwhile.
-        return Reply::default();
-    }
     account::record_reply(&facts, &event, &reply);
     reply
 }
@@ -191,7 +186,7 @@ fn main_hook_is_done(facts: &mut Facts, event: &Event, patience: Duration) -> bo
         };
         (facts.session, facts.unseen) = (session, false);
     }
-    facts.session.token.is_some() && !copies::is_silent(facts)
+    facts.session.token.is_some()
 }
 
 fn piece(facts: &mut Facts, event: &Event, number: usize) -> Reply {

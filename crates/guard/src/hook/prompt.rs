@@ -1,6 +1,5 @@
 //! Handles prompts from anyone: `UserPromptSubmit` and `UserPromptExpansion`.
 
-use super::copies;
 use super::deliver;
 use super::event::{Event, is_from_person};
 use super::facts::Facts;
@@ -31,9 +30,6 @@ pub fn submit(facts: &mut Facts, _event: &Event, text: &str) -> Reply {
     }
     if facts.unseen {
         facts.session = super::session::begin(facts, First::Grace);
-        if copies::is_silent(facts) {
-            return Reply::default();
-        }
         super::session::look_around(facts);
     }
     if answered(facts, text, token.as_ref()) {
@@ -75,7 +71,7 @@ fn answered(facts: &Facts, text: &str, token: Option<&Token>) -> bool {
 }
 
 /// The name of our slash command in a prompt.
-pub fn own_command(text: &str) -> Option<&str> {
+fn own_command(text: &str) -> Option<&str> {
     text.strip_prefix("/brain-guard:")?.split_whitespace().next()
 }
 
@@ -100,7 +96,6 @@ fn turn_begins(facts: &mut Facts) {
         s.asked &= s.turn.is_some();
         (s.turn, s.broke) = (Some(now), None);
         s.prompts += 1;
-        s.copy.iter_mut().for_each(|copy| copy.answered = now);
     });
 }
 

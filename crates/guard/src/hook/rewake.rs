@@ -7,7 +7,6 @@ use std::time::Duration;
 use serde_json::json;
 
 use super::boundary_flow::wait_for;
-use super::copies;
 use super::deliver;
 use super::event::{Event, Kind, Source};
 use super::facts::Facts;
@@ -59,9 +58,6 @@ fn after_clear(facts: &mut Facts, event: &Event) -> Reply {
         && let Some(reply) = start_late_session(facts, event)
     {
         return reply;
-    }
-    if copies::is_silent(facts) {
-        return Reply::default();
     }
     let Some(token) = facts.token() else { return Reply::default() };
     if token.carrier_starts() && !take_over(facts, &token) {

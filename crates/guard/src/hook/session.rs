@@ -5,14 +5,15 @@ use serde_json::json;
 use super::event::{Event, Source};
 use super::facts::Facts;
 use super::reply::{Agent, Reply};
-use super::{bearings, copies, deliver, job_assignment, limits};
-use crate::boundary::{Carrier, Client, EDITED, PROMPTED, Step, Token};
+use super::{bearings, deliver, job_assignment, limits};
+use crate::boundary::{Carrier, EDITED, PROMPTED, Step, Token};
 use crate::compaction;
 use crate::files::state;
 use crate::files::{boundary, commits, jobs, sealing};
 use crate::policy::coach::Told;
 use crate::policy::stance::Ranks;
 use crate::session::{First, Override, Session};
+use base::env;
 use base::log;
 use base::plain;
 use sessions::gauge::WindowSource;
@@ -20,41 +21,39 @@ use sessions::gauge::WindowSource;
 /// Creates and saves a session with the day's next default job.
 pub fn begin(facts: &Facts, first: First) -> Session {
     let client = facts.env.client_pid().and_then(state::client);
-    let claim = || {
-        jobs::claim_default(&facts.places, &base::clock::local_date()).unwrap_or_else(|e| {
-            facts.fault("no default job", &e);
-            format!("session-{}", facts.id)
-        })
-    };
-    // Only the hook that saves the session claims a job.
-    write(facts, client, || Session {
-        job: claim(),
+    let job = jobs::claim_default(&facts.places, &base::clock::local_date()).unwrap_or_else(|e| {
+        facts.fault("no default job", &e);
+        format!("session-{}", facts.id)
+    });
+    let session = Session {
+        job,
         client,
-        copy: copies::own(facts),
+        plugin: facts.env.get(env::PLUGIN_ROOT),
         first,
         started: Some(facts.now),
         transcript: facts.transcript.as_ref().map(|p| p.to_string_lossy().into_owned()),
         mode: facts.mode.clone(),
         ..Session::default()
-    })
+    };
+    write(facts, facts.id, session)
 }
 
 /// Saves a session's first state, unless a parallel hook did.
-fn write(facts: &Facts, client: Option<Client>, begin: impl Fn() -> Session) -> Session {
-    let kept = state::update(&facts.places, facts.id, |s| {
+fn write(facts: &Facts, id: &str, session: Session) -> Session {
+    let kept = state::update(&facts.places, id, |s| {
         if s.started.is_none() {
-            *s = begin();
+            *s = session.clone();
         }
         s.clone()
     });
-    if let Some(client) = client
-        && let Err(e) = state::take_seat(&facts.places, client, facts.id)
+    if let Some(client) = session.client
+        && let Err(e) = state::take_seat(&facts.places, client, id)
     {
         facts.fault("seat not taken", &e);
     }
     kept.unwrap_or_else(|e| {
         facts.fault("session not kept", &e);
-        begin()
+        session
     })
 }
 
@@ -63,9 +62,6 @@ pub fn start(facts: &mut Facts, event: &Event, source: Source, model: Option<&st
     match source {
         Source::Startup => {
             facts.session = begin(facts, First::Base);
-            if copies::is_silent(facts) {
-                return Reply::default();
-            }
             apply_model(facts, model);
             look_around(facts);
             let (agent, offer) = job_assignment::offer(facts).unzip();
@@ -80,9 +76,6 @@ pub fn start(facts: &mut Facts, event: &Event, source: Source, model: Option<&st
             let left = job_assignment::left_seat(facts);
             if facts.unseen {
                 facts.session = begin(facts, First::Grace);
-                if copies::is_silent(facts) {
-                    return Reply::default();
-                }
             } else {
                 reset_readings(facts, First::Grace);
                 // The client's exit cut this turn, so no other event ends it.
@@ -153,7 +146,9 @@ pub fn switch_model(facts: &mut Facts, model: &str) {
 /// Resets the readings of a session that continues.
 fn reset_readings(facts: &mut Facts, first: First) {
     let client = facts.env.client_pid().and_then(state::client);
+    let plugin = facts.env.get(env::PLUGIN_ROOT);
     facts.update(|s| {
+        s.plugin.clone_from(&plugin);
         (s.first, s.grace, s.ranks) = (first, None, Ranks::default());
         (s.told, s.told_user, s.denied_at) = (Told::default(), None, None);
         // The module's last reading covers content that is gone.
@@ -197,16 +192,10 @@ fn cleared(facts: &mut Facts, event: &Event) -> Reply {
     let parent = parent_id.as_deref().and_then(|id| state::load(&facts.places, id).ok().flatten());
     let (Some(parent_id), Some(mut parent)) = (parent_id, parent) else {
         facts.session = begin(facts, First::Base);
-        if !copies::is_silent(facts) {
-            look_around(facts);
-            limits::refresh(facts);
-        }
+        look_around(facts);
+        limits::refresh(facts);
         return Reply::default();
     };
-    // The module of the same copy performs the boundary.
-    if copies::is_other(facts, &parent) {
-        return Reply::default();
-    }
     let token = parent.token.as_deref().or(facts.session.token.as_deref());
     let crossing = token.and_then(|id| advance_token(facts, id));
     // After an interrupted call no hook handled the requests of its verbs.
@@ -215,11 +204,8 @@ fn cleared(facts: &mut Facts, event: &Event) -> Reply {
         parent.job = job;
     }
     let child = child_of(facts, event, &parent_id, &parent, crossing.as_ref());
-    facts.session = write(facts, child.client, || child.clone());
+    facts.session = write(facts, facts.id, child);
     facts.unseen = false;
-    if copies::is_silent(facts) {
-        return Reply::default();
-    }
     limits::refresh(facts);
     asked.done();
     if let Err(e) = commits::follow(&facts.places, &parent_id, facts.id) {
@@ -310,7 +296,7 @@ fn child_of(
         reported_limit: parent.reported_limit,
         window: parent.window.filter(|w| w.source == WindowSource::Observed),
         client: parent.client,
-        copy: copies::own(facts),
+        plugin: facts.env.get(env::PLUGIN_ROOT),
         reach: parent.reach.clone(),
         transcript: event.transcript.map(str::to_owned),
         first: First::Base,

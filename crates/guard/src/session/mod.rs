@@ -1,6 +1,5 @@
 //! The saved state of a session: plain data that the store keeps and the hook decides by.
 
-mod acting_copy;
 pub mod reach;
 mod surroundings;
 
@@ -17,7 +16,6 @@ use base::clock::Time;
 use reach::Reach;
 use sessions::gauge::{Reading, Window};
 
-pub use acting_copy::ActingCopy;
 pub use surroundings::Surroundings;
 
 /// The saved state of one session.
@@ -46,9 +44,9 @@ pub struct Session {
     pub uncounted: u32,
     /// The client's process.
     pub client: Option<Client>,
-    /// The copy of the plugin that acts in it.
+    /// The folder of the plugin whose hooks run in it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub copy: Option<ActingCopy>,
+    pub plugin: Option<String>,
     /// The client as the hooks last saw it.
     pub seen: Option<Surroundings>,
     /// The terminals around the client.
