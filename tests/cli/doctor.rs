@@ -171,9 +171,18 @@ fn doctor_names_all_copies_and_says_how_to_keep_one() {
     let removed = lab.hook.raw(&["uninstall"], b"");
     assert_eq!(removed.code, Some(0), "{removed:?}");
     lab.put("client/others", &entry(own).to_string());
-    let faults = lab.faults();
-    assert!(
-        faults.iter().all(|(check, ..)| check != "registered" && check != "plugin"),
-        "{faults:?}"
-    );
+    let is_whole = |lab: &Lab| {
+        lab.faults().iter().all(|(check, ..)| check != "registered" && check != "plugin")
+    };
+    assert!(is_whole(&lab), "{:?}", lab.faults());
+
+    // A marketplace of our name in another folder.
+    fs::remove_file(lab.at("client/others")).expect("there");
+    for (file, text) in [("market", "/src/brain-guard"), ("plugin", own), ("enabled", "true")] {
+        lab.put(&format!("client/{file}"), text);
+    }
+    assert!(is_whole(&lab), "{:?}", lab.faults());
+    lab.put("client/others", &entry(own).to_string());
+    let found = registered(&lab);
+    assert!(found[2].contains("`claude plugin uninstall brain-guard@brain-guard` or"), "{found:?}");
 }

@@ -14,8 +14,10 @@ const INSTALL: &str = "run `brain-guard install`";
 
 /// What the client says about the plugin.
 pub struct Registered {
-    /// The folder of the marketplace that `install` makes.
+    /// The folder of the marketplace with our name. It is the installed plugin, unless the user
+    /// added another one of the same name.
     marketplace: Option<PathBuf>,
+    is_current: bool,
     copies: Vec<Plugin>,
 }
 
@@ -24,14 +26,21 @@ impl Registered {
     ///
     /// # Errors
     /// A client that cannot be run, refuses, or answers something else.
-    pub fn ask(program: &Path) -> anyhow::Result<Self> {
+    pub fn ask(program: &Path, current: &Path) -> anyhow::Result<Self> {
         let client = Client::new(program);
-        Ok(Self { marketplace: client.marketplace()?, copies: client.copies()? })
+        let marketplace = client.marketplace()?;
+        let is_current = marketplace.as_deref() == Some(current);
+        Ok(Self { marketplace, is_current, copies: client.copies()? })
+    }
+
+    /// Whether `brain-guard uninstall` removes a copy.
+    fn is_ours(&self, copy: &Plugin) -> bool {
+        self.is_current && copy.is_installed()
     }
 
     /// The copies from other marketplaces.
     fn others(&self) -> impl Iterator<Item = &Plugin> {
-        self.copies.iter().filter(|copy| !copy.is_installed())
+        self.copies.iter().filter(|copy| !self.is_ours(copy))
     }
 
     /// Whether the client uses the plugin from another marketplace.
@@ -54,7 +63,7 @@ pub fn look(world: &World, current: &Path, registered: anyhow::Result<Registered
         found.push(installed(&registered, current));
     }
     found.extend(registered.others().map(other));
-    found.extend(several(world, current, &registered.copies));
+    found.extend(several(world, current, &registered));
     found
 }
 
@@ -110,15 +119,15 @@ fn other(copy: &Plugin) -> Finding {
 }
 
 /// Several enabled copies: which one runs, and how to drop the others.
-fn several(world: &World, current: &Path, copies: &[Plugin]) -> Option<Finding> {
-    let enabled: Vec<&Plugin> = copies.iter().filter(|copy| copy.enabled).collect();
+fn several(world: &World, current: &Path, registered: &Registered) -> Option<Finding> {
+    let enabled: Vec<&Plugin> = registered.copies.iter().filter(|copy| copy.enabled).collect();
     if enabled.len() < 2 {
         return None;
     }
     let last = world.last.as_ref().and_then(|(id, session)| {
         let root = Path::new(session.plugin.as_ref()?);
         let is_it = |copy: &&&Plugin| {
-            let current = Some(current).filter(|_| copy.is_installed());
+            let current = Some(current).filter(|_| registered.is_ours(copy));
             let folder = copy.folder.as_deref().or(current);
             folder.is_some_and(|folder| same_file(folder, root))
         };
@@ -131,7 +140,7 @@ fn several(world: &World, current: &Path, copies: &[Plugin]) -> Option<Finding> 
         last.unwrap_or_default()
     );
     let drop = |copy: &&Plugin| {
-        if copy.is_installed() {
+        if registered.is_ours(copy) {
             "`brain-guard uninstall`".to_owned()
         } else {
             format!("`claude plugin uninstall {}`", copy.id)

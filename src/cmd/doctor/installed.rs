@@ -30,7 +30,7 @@ const INSTALL: &str = "run `brain-guard install`";
 pub fn look(world: &World) -> Vec<Finding> {
     let World { env, plan, .. } = world;
     let current = plan.data.join(place::CURRENT);
-    let registered = plan.client.as_deref().map(Registered::ask);
+    let registered = plan.client.as_deref().map(|program| Registered::ask(program, &current));
     let is_elsewhere = matches!(&registered, Some(Ok(known)) if known.is_elsewhere());
     let mut found = vec![plugin(&current, is_elsewhere)];
     if current.is_dir() {
