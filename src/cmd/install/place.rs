@@ -184,7 +184,7 @@ fn write(path: &Path, bytes: &[u8], mode: u32) -> io::Result<bool> {
     replace(path, bytes, mode, true)
 }
 
-/// [`write()`] without a sync.
+/// Writes a file as `write` does, but without a sync.
 ///
 /// # Errors
 /// A file system error.
