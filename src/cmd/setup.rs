@@ -16,7 +16,7 @@ use super::{Context, Exit, Run};
 use super::{operator, selector};
 use crate::cli::{DemoArgs, InstallArgs, UninstallArgs};
 use base::env::Env;
-use base::paths::config_folder;
+use base::paths::{config_folder, state_root};
 use base::switch::Switch;
 use guard::hook::facts::read_settings;
 use guard::settings::{Profile, Settings};
@@ -140,11 +140,7 @@ impl Run for InstallArgs {
 /// # Errors
 /// HOME is not set.
 pub fn uninstall_plan(env: &Env) -> anyhow::Result<UninstallPlan> {
-    let state = env
-        .path("XDG_STATE_HOME")
-        .or_else(|| Some(env.home()?.join(".local/state")))
-        .context("HOME is not set; set it to your home folder")?
-        .join("brain-guard");
+    let state = state_root(env).context("HOME is not set; set it to your home folder")?;
     Ok(UninstallPlan {
         data: data(env)?,
         links: links(env)?,

@@ -76,6 +76,18 @@ fn purge_leaves_only_the_projects_folders() {
 }
 
 #[test]
+fn purge_leaves_foreign_files_in_a_store_elsewhere() {
+    let mut lab = ended();
+    lab.put("things/sessions/theirs", "theirs");
+    let things = lab.at("things").display().to_string();
+    lab.hook.set("BRAIN_GUARD_STORE", &things);
+    let done = uninstall(&lab, &["--purge", "--yes"]);
+    assert_eq!((done.code, done.stderr.as_str()), (Some(0), ""), "{done:?}");
+    assert!(lab.at("things/sessions/theirs").exists() && folders(&lab).is_empty());
+    assert!(done.stdout.contains(&format!("{things}/sessions (")), "{done:?}");
+}
+
+#[test]
 fn purge_keeps_the_data_of_open_sessions_and_says_so() {
     let lab = ended();
     state::update(&lab.hook.places(), &lab.hook.session, |s| {

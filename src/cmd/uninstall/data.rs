@@ -31,7 +31,8 @@ impl Data {
     pub fn find(env: &Env, plan: &UninstallPlan, now: Time) -> anyhow::Result<Self> {
         let all = PurgeArgs { all_projects: true, forget: true, ..PurgeArgs::default() };
         let selection = Selection::find(env, &all, now)?;
-        let store = selection.store.as_ref();
+        // A store that the user put elsewhere may hold other files.
+        let store = selection.store.as_ref().filter(|root| root.path() == plan.data);
         let store = store.map(|root| [root.sessions(), root.path().join("extracted")]);
         let folders = store.into_iter().flatten().chain([plan.state.clone()]).collect();
         Ok(Self { selection, settings: plan.config.join("brain-guard"), folders })
