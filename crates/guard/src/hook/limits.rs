@@ -10,7 +10,7 @@ use base::env::Env;
 use base::paths::{Places, config_folder};
 use base::process;
 
-/// The folder of an administrator's settings (seen in client 2.1.329 on Linux; documented for macOS).
+/// The folder of an administrator's settings (seen in client 2.1.329 on Linux; not tried on macOS).
 pub const MANAGED: &str = if cfg!(target_os = "macos") {
     "/Library/Application Support/ClaudeCode"
 } else {
