@@ -16,21 +16,32 @@ use crate::cli::InjectArgs;
 use base::env::Env;
 use sessions::dialect;
 use sessions::round::{Round, Session};
-use store::blocks::{Folder, Reader, Rows};
+use store::blocks::{self, Folder, Reader};
 use store::index::Numbers;
 use surgery::fidelity::{Fidelity, Level};
 use surgery::inject;
-use surgery::table::short;
+use surgery::table::{self, short};
 
-/// A round, with its text.
+/// A round with its text, or the lines of several.
 #[derive(Debug, Clone, Serialize)]
 pub struct Injected {
     /// Its session.
     pub session: String,
-    /// Its data.
-    pub round: Round,
+    /// Their data.
+    #[serde(flatten)]
+    pub rounds: Rounds,
     /// The page, as Markdown.
     pub text: String,
+}
+
+/// The data of one round, or of several.
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Rounds {
+    /// One.
+    Round(Box<Round>),
+    /// Several.
+    Rounds(Vec<Round>),
 }
 
 impl fmt::Display for Injected {
@@ -53,15 +64,15 @@ impl Run for InjectArgs {
 pub fn find_round(env: &Env, args: &InjectArgs) -> anyhow::Result<Injected> {
     let Some(wanted) = inject::parse(&args.round) else {
         bail!(
-            "`{}` is not a round: give its number, or SESSION:NUMBER, as in 3f0a9d1e:47",
+            "`{}` is not a round: give its number, or SESSION:NUMBER, as in 3f0a9d1e:47; for the lines of several, 3f0a9d1e:1-15",
             args.round
         );
     };
     if let (Some(long), Some(session)) = (&wanted.session, &args.session) {
-        bail!("{long}:{} names its session itself; leave --session {session} out", wanted.seq);
+        bail!("{} names its session itself ({long}); leave --session {session} out", args.round);
     }
     let store = Store::open(env)?;
-    let seq = wanted.seq;
+    let seq = wanted.seqs[0];
     let (folder, session, numbers) = match &wanted.session {
         Some(id) => {
             let (folder, session) = load(env, &store, id, seq)?;
@@ -69,6 +80,9 @@ pub fn find_round(env: &Env, args: &InjectArgs) -> anyhow::Result<Injected> {
         }
         None => resolve_number(env, &store, args, seq)?,
     };
+    if wanted.seqs.len() > 1 {
+        return Ok(unfold(session, &wanted.seqs));
+    }
     let dialect = dialect::named(&session.dialect)
         .with_context(|| format!("sessions of {} can't be read", session.dialect))?;
     let which = match &numbers {
@@ -76,7 +90,7 @@ pub fn find_round(env: &Env, args: &InjectArgs) -> anyhow::Result<Injected> {
         None => Which::Present,
     };
     let failed = || format!("could not read round {seq} of {}", session.id);
-    let (mut rows, id) = (Rows::default(), short(&session.id));
+    let (mut rows, id) = (blocks::Rows::default(), short(&session.id));
     let (round, note) = match &which {
         Which::Aside(aside) => {
             let round = edition::round(aside, dialect, seq, &mut rows).with_context(failed)?;
@@ -105,7 +119,24 @@ pub fn find_round(env: &Env, args: &InjectArgs) -> anyhow::Result<Injected> {
     if let Some(note) = note {
         text.insert_str(0, &format!("> {note}\n\n"));
     }
-    Ok(Injected { round, text, session: session.id })
+    Ok(Injected { rounds: Rounds::Round(Box::new(round)), text, session: session.id })
+}
+
+/// The lines of several rounds, as a table that was not folded would have them.
+fn unfold(session: Session, seqs: &[u32]) -> Injected {
+    let rounds = session.rounds.iter().filter(|round| seqs.contains(&round.seq));
+    let rounds: Vec<Round> = rounds.cloned().collect();
+    let mut text = format!("# Rounds of {}\n\n{}\n", short(&session.id), table::HEAD);
+    for round in &rounds {
+        text.push_str(&table::line(round));
+        text.push('\n');
+    }
+    let first = rounds.first().map_or(1, |round| round.seq);
+    text.push_str(&format!(
+        "\nOne in full: brain-guard inject {}\n",
+        table::reference(&session, first)
+    ));
+    Injected { rounds: Rounds::Rounds(rounds), text, session: session.id }
 }
 
 /// The session that a bare number belongs to. If an index table names the number, also that table's

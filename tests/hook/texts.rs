@@ -13,7 +13,7 @@ use guard::texts::{Text, fill};
 const NOTES: &str = "/home/ada/parser/.brain-guard/jobs/parser/compaction.md";
 
 /// The sample value of each name in a template.
-const VALUES: [(&str, &str); 52] = [
+const VALUES: [(&str, &str); 53] = [
     ("age", "2 h"),
     ("allowed", "changing files, editing the compaction file"),
     ("at", "30"),
@@ -43,6 +43,7 @@ const VALUES: [(&str, &str); 52] = [
     ("parts", "3"),
     ("path", NOTES),
     ("phase", ""),
+    ("prefix", "3f0a9d1e:"),
     ("prompts", "The user's first prompt in this job:\n> Build the parser"),
     ("reason", "`|` outside single quotes at column 18"),
     ("reference", "3f0a9d1e:12"),

@@ -68,7 +68,7 @@ mod tests {
         (
             "compaction",
             &[
-                "1 <- 34 rows, 68 tokens, Bash·echo one, ‹first prompt› ‹FIRST DONE›",
+                "1 <- 34 rows, 50065 tokens, Bash·echo one, ‹first prompt› ‹FIRST DONE›",
                 "2 <1 compaction 11 rows, 218 tokens, no call, ‹This session is being continue› ‹›",
                 "3 <2 20 rows, 14 tokens, no call, ‹after compact prompt› ‹SECOND›",
                 "4 <3 5 rows, 12 tokens, no call, ‹after resume› ‹THIRD›",
@@ -77,7 +77,7 @@ mod tests {
         // Thinking, parallel calls, an agent, its notification.
         ("main", &["1 <- 45 rows, 539 tokens, Agent·sub work, ‹Do the lab thing› ‹SCENARIO-END›"]),
         // Started by a notification after /clear.
-        ("notified", &["1 <- 22 rows, 104 tokens, no call, ‹/clear› ‹AFTER REWAKE›"]),
+        ("notified", &["1 <- 22 rows, 30 tokens, no call, ‹/clear› ‹AFTER REWAKE›"]),
         // A fork, commands, images, unknown rows and blocks, torn lines, an older subagent.
         (
             "odd",
@@ -91,12 +91,12 @@ mod tests {
             ],
         ),
         // Results of parallel calls in another order.
-        ("parallel", &["1 <- 39 rows, 238 tokens, Bash·echo one, ‹first prompt› ‹FIRST DONE›"]),
+        ("parallel", &["1 <- 39 rows, 30 tokens, Bash·echo one, ‹first prompt› ‹FIRST DONE›"]),
         // pi: an abandoned branch, a compaction.
         (
             "pi",
             &[
-                "1 <- 6 rows, 116 tokens, exec·ls -l, ‹list files› ‹Here are the files.›",
+                "1 <- 6 rows, 171 tokens, exec·ls -l, ‹list files› ‹Here are the files.›",
                 "2 <1 3 rows, =400 tokens, no call, ‹thanks, now the other› ‹A way that is left.›",
                 "3 <1 3 rows, =200 tokens, no call, ‹another way› ‹The way it is.›",
                 "4 <3 compaction 2 rows, 5 tokens, no call, ‹We listed files.› ‹›",
@@ -107,14 +107,14 @@ mod tests {
         (
             "queued",
             &[
-                "1 <- 39 rows, 137 tokens, Bash·sleep 6; echo slept, ‹first prompt KICKOFF go on› ‹THIRD›",
+                "1 <- 39 rows, 30 tokens, Bash·sleep 6; echo slept, ‹first prompt KICKOFF go on› ‹THIRD›",
             ],
         ),
         // A rewind, and an agent in the background.
         (
             "rewound",
             &[
-                "1 <- 33 rows, 203 tokens, Bash·Look at the console, ‹alpha: read the console› ‹The architecture is three laye›",
+                "1 <- 33 rows, 1106 tokens, Bash·Look at the console, ‹alpha: read the console› ‹The architecture is three laye›",
                 "2 <1 12 rows, =3000 tokens, Agent·Read console, ‹beta: ask an agent› ‹this goes nowhere›",
                 "3 <2 4 rows, =1000 tokens, Bash·step, ‹gamma: a wrong way› ‹›",
                 "4 <2 3 rows, 17 tokens, no call, ‹gamma: another way› ‹the other way it is›",

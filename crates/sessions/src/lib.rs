@@ -16,8 +16,10 @@ pub mod gauge;
 #[cfg(any(test, feature = "testing"))]
 pub mod generate;
 pub mod line;
+pub mod origin;
 #[cfg(test)]
 mod properties;
+pub mod ranges;
 pub mod round;
 mod row;
 pub mod rows;

@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 
 use super::dialect::{Kind, Row};
+use super::origin::{Named, Origin};
 use base::clock::Time;
 
 /// Assigns rows to rounds; takes them in file order.
@@ -87,10 +88,28 @@ pub struct Round {
     pub boundary: bool,
     /// Id of its first row in the chain.
     pub first_id: Option<String>,
-    /// A hash of the user's whole first message: rounds may share a preview, as index tables do.
-    pub said: Option<String>,
+    /// The round that it is a copy of, if it is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub origin: Option<Origin>,
+    /// The session and row that its first row was copied from, which leads to the origin.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub copied: Option<(String, String)>,
+    /// Whether part of it was removed when it was copied.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub less: bool,
+    /// Whether the agent went on in it after it was copied.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub more: bool,
+    /// If surgery wrote it: the rounds that its index table names. Empty for another message.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub table: Option<Vec<Named>>,
     /// The engagement it is tagged with.
     pub engagement: Option<String>,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]
+fn is_false(flag: &bool) -> bool {
+    !flag
 }
 
 /// Characters of a preview in the index table.
@@ -124,11 +143,21 @@ pub struct Session {
     pub ended: Option<Time>,
     /// The session it was made from.
     pub parent: Option<String>,
+    /// What the context holds beside the rounds (system prompt, tools), in tokens, if known.
+    pub base: Option<u64>,
+    /// What the context held after the last response, in tokens, if one of its own was measured.
+    pub used: Option<u64>,
     /// Its rounds, in order, from round 1.
     pub rounds: Vec<Round>,
 }
 
 impl Session {
+    /// The origin of one of its rounds: where it was copied from, else its own place.
+    pub fn origin(&self, round: &Round) -> Origin {
+        let own = || Origin { session: self.id.clone(), seq: round.seq };
+        round.origin.clone().unwrap_or_else(own)
+    }
+
     /// The round with that number.
     pub fn round(&self, seq: u32) -> Option<&Round> {
         let at = self.rounds.binary_search_by_key(&seq, |round| round.seq).ok()?;

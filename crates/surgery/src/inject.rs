@@ -2,18 +2,23 @@
 
 mod page;
 
+use crate::ranges;
+
 pub use page::text;
 
-/// A reference to a round: its number in a known session, or `session:number`.
+/// Most rounds of a reference.
+const MOST: usize = 100_000;
+
+/// A reference to rounds: their numbers in a known session, or `session:numbers`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ref {
     /// The session's id, or a prefix of it.
     pub session: Option<String>,
-    /// The round.
-    pub seq: u32,
+    /// The rounds, at least one.
+    pub seqs: Vec<u32>,
 }
 
-/// Parses `47`, `047` or `3f0a9d1e:47`.
+/// Parses `47`, `047`, `3f0a9d1e:47`, or what a line of a folded table says: `3f0a9d1e:1-15,18`.
 pub fn parse(text: &str) -> Option<Ref> {
     let (session, seq) = match text.trim().rsplit_once(':') {
         Some((session, seq)) => (Some(session), seq),
@@ -22,9 +27,8 @@ pub fn parse(text: &str) -> Option<Ref> {
     if session.is_some_and(|s| s.is_empty() || s.contains(char::is_whitespace)) {
         return None;
     }
-    let digits = seq.bytes().all(|b| b.is_ascii_digit());
-    let seq = seq.parse().ok().filter(|seq| digits && *seq > 0)?;
-    Some(Ref { session: session.map(str::to_owned), seq })
+    let seqs: Vec<u32> = ranges::parse(seq).ok()?.into_iter().flatten().take(MOST).collect();
+    Some(Ref { session: session.map(str::to_owned), seqs })
 }
 
 #[cfg(test)]
@@ -33,20 +37,32 @@ mod tests {
 
     #[test]
     fn references_are_read_short_and_long() {
-        let expect = |text: &str, session: Option<&str>, seq| {
-            assert_eq!(
-                parse(text),
-                Some(Ref { session: session.map(str::to_owned), seq }),
-                "{text}"
-            );
+        let several = |text: &str, session: Option<&str>, seqs: &[u32]| {
+            let seqs = seqs.to_vec();
+            let expected = Ref { session: session.map(str::to_owned), seqs };
+            assert_eq!(parse(text), Some(expected), "{text}");
         };
+        let expect = |text, session, seq| several(text, session, &[seq]);
+        several("3f0a9d1e:1-3,7", Some("3f0a9d1e"), &[1, 2, 3, 7]);
+        several("4-5", None, &[4, 5]);
         expect("47", None, 47);
         expect(" 047 ", None, 47);
         expect("3f0a9d1e:047", Some("3f0a9d1e"), 47);
         expect("agent-a57d1be7:1", Some("agent-a57d1be7"), 1);
-        for text in
-            ["", "0", "000", "x", "+4", "-1", ":4", "3f0a:", "3f0a:x", "a b:4", "99999999999"]
-        {
+        for text in [
+            "",
+            "0",
+            "000",
+            "x",
+            "+4",
+            "-1",
+            "5-2",
+            ":4",
+            "3f0a:",
+            "3f0a:x",
+            "a b:4",
+            "99999999999",
+        ] {
             assert_eq!(parse(text), None, "{text}");
         }
     }

@@ -11,10 +11,11 @@ pub mod map;
 pub mod matrix;
 pub mod plan;
 pub mod preserved;
-pub mod ranges;
 pub mod table;
 pub mod validate;
 pub mod values;
+
+pub use sessions::ranges;
 
 #[cfg(test)]
 mod properties;

@@ -68,8 +68,10 @@ proptest! {
             Time::from(started + TimeDelta::milliseconds(length * at / 100 - 1_000)).into()
         };
         let Ok(plan) = compress_before(session.clone(), before, Fidelity::default()) else { return Ok(()) };
-        prop_assert!(matches!(plan.pieces[0], Piece::Index(_)));
-        prop_assert!(plan.pieces[1..].iter().all(|piece| matches!(piece, Piece::Round(_))));
+        let first = plan.pieces.iter().position(|piece| matches!(piece, Piece::Round(_))).unwrap();
+        prop_assert!(first > 0, "a table, or a summary");
+        prop_assert!(plan.pieces[first..].iter().all(|piece| matches!(piece, Piece::Round(_))));
+        prop_assert!(plan.summaries().count() < 2);
         let order = seqs(plan.indexed().chain(plan.whole()));
         prop_assert!(order.is_sorted_by(|a, b| a < b));
         prop_assert_eq!(all_of(&plan).len(), session.rounds.len());
@@ -90,9 +92,11 @@ proptest! {
         let Ok(plan) = compress_engagement(session.clone(), NAMES[name], Fidelity::default()) else { return Ok(()) };
         let order = plan.pieces.iter().flat_map(|piece| match piece {
             Piece::Index(places) => seqs(places.iter().copied()),
-            Piece::Round(place) => vec![place.seq],
+            Piece::Round(place) | Piece::Summary(place) => vec![place.seq],
         });
-        prop_assert_eq!(order.collect::<Vec<_>>(), in_context(session));
+        let mut order: Vec<u32> = order.collect();
+        order.dedup();
+        prop_assert_eq!(order, in_context(session));
         let is = |seq: u32| session.round(seq).unwrap().engagement.as_deref() == Some(NAMES[name]);
         prop_assert!(plan.indexed().all(|place| is(place.seq)));
         prop_assert!(plan.whole().all(|place| !is(place.seq)));
@@ -133,6 +137,7 @@ proptest! {
         }
         let Ok(plans) = split(&read.session, &map, Fidelity::default()) else { return Ok(()) };
         let table = seqs(plans[0].indexed());
+        let summaries = seqs(plans[0].summaries());
         let mut own: Vec<u32> = Vec::new();
         let mut children = Vec::new();
         for (plan, id) in plans.iter().zip(IDS) {
@@ -142,7 +147,7 @@ proptest! {
             children.push(made(id, plan, &[&read])?.0);
         }
         let branch = on_branch(&read.session);
-        prop_assert_eq!([own.clone(), table.clone()].concat().into_iter().collect::<BTreeSet<_>>(), branch.into_iter().collect());
+        prop_assert_eq!([own.clone(), table.clone(), summaries].concat().into_iter().collect::<BTreeSet<_>>(), branch.into_iter().collect());
         own.sort_unstable();
         let mut merged = children.remove(0);
         for (n, child) in children.into_iter().enumerate() {
@@ -181,20 +186,25 @@ proptest! {
         let Some(last) = in_context(session).last().copied() else { return Ok(()) };
         let Ok(plan) = compress_before(session.clone(), When::Round(last), Fidelity::default()) else { return Ok(()) };
         let (again, text) = made(IDS[0], &plan, &[&read])?;
-        let first: serde_json::Value = serde_json::from_str(text.lines().next().unwrap()).unwrap();
-        let lines: Vec<String> = first["message"]["content"].as_str().unwrap().lines().skip(1).map(str::to_owned).collect();
+        let rows = text.lines().map(|row| serde_json::from_str::<serde_json::Value>(row).unwrap());
+        let lines: Vec<String> = rows
+            .filter(|row| row["brainGuard"]["stands_for"].is_array())
+            .flat_map(|row| row["message"]["content"].as_str().unwrap().lines().skip(1).map(str::to_owned).collect::<Vec<_>>())
+            .collect();
         prop_assert_eq!(lines.len(), plan.indexed().count());
         // Merged with its source, the table only stays for rewound rounds.
         let merged = merged_of(&again, &read).map_err(|e| TestCaseError::fail(e.to_string()))?;
         let context = in_context(session);
-        let more = plan.indexed().any(|place| context.binary_search(&place.seq).is_err());
-        prop_assert_eq!(merged.whole().count(), context.len() + usize::from(more));
+        let beyond = |place: &Place| context.binary_search(&place.seq).is_err();
+        let tables = plan.pieces.iter().filter(|piece| matches!(piece, Piece::Index(places) if places.iter().any(beyond)));
+        let tables = tables.count();
+        prop_assert_eq!(merged.whole().count(), context.len() + tables);
         for (line, place) in lines.iter().zip(plan.indexed()) {
             let round = session.round(place.seq).unwrap();
             let columns: Vec<&str> = line.trim_start_matches("| ").splitn(4, " | ").collect();
-            prop_assert_eq!(inject::parse(columns[0]).map(|r| r.seq), Some(place.seq));
+            prop_assert_eq!(inject::parse(columns[0]).map(|r| r.seqs), Some(vec![place.seq]));
             prop_assert_eq!(columns[1], base::shown::format_minute(round.started));
-            prop_assert_eq!(columns[2], table::roles(round));
+            prop_assert_eq!(columns[2].trim_end_matches(", rewound"), table::roles(round));
             prop_assert!(line.ends_with(" |"), "{line}");
             let long = inject::parse(&table::reference(session, place.seq)).unwrap();
             prop_assert!(session.id.starts_with(&long.session.unwrap()));

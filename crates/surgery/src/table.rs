@@ -1,5 +1,9 @@
 //! The index table: one line per round.
 
+mod lines;
+
+pub use lines::{is_of_several, lines};
+
 use super::ranges;
 use base::shown::format_minute;
 use sessions::digest::preview;
@@ -10,15 +14,13 @@ const SHORT: usize = 8;
 /// Characters that identify a round.
 const BEGINS: usize = 40;
 
+/// The head of a table.
+pub const HEAD: &str = "| round | time | who | what |\n|---|---|---|---|";
+
 /// One line of the table:
 /// `| 047 | 2026-03-19T10:23Z | user→assistant | [tool_use: Agent·Read console] → "The architecture is..." |`
 pub fn line(round: &Round) -> String {
     numbered(&number(round.seq), round)
-}
-
-/// A line of a table over several sessions, with a reference that works everywhere.
-pub fn long_line(session: &Session, round: &Round) -> String {
-    numbered(&reference(session, round.seq), round)
 }
 
 /// A line of a merge's table: the session, its rounds, and how the first one begins:
@@ -59,8 +61,11 @@ pub fn roles(round: &Round) -> &'static str {
 }
 
 fn numbered(number: &str, round: &Round) -> String {
-    let roles = roles(round);
-    format!("| {number} | {} | {roles} | {} |", format_minute(round.started), content(round))
+    row(number, &format_minute(round.started), roles(round), &content(round))
+}
+
+fn row(number: &str, time: &str, who: &str, what: &str) -> String {
+    format!("| {number} | {time} | {who} | {what} |")
 }
 
 /// What a round is about: its key tool call and the agent's words, or the user's words if the agent
@@ -163,8 +168,5 @@ mod tests {
         assert_eq!(reference(&session("3f0a9d1e-77b0-4a1c"), 47), "3f0a9d1e:047");
         assert_eq!(reference(&session("agent-a57d1be77952c40a2"), 1), "agent-a57d1be7:001");
         assert_eq!(reference(&session("ab"), 1000), "ab:1000");
-        assert!(
-            long_line(&session("3f0a9d1e-77b0"), &round()).starts_with("| 3f0a9d1e:047 | 2026")
-        );
     }
 }

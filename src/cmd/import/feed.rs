@@ -106,7 +106,8 @@ impl Feed {
             rows: self.rows,
             state: serde_json::to_string(&state)?,
         };
-        index.record(&self.folder, &session, &rounds, &progress, None)?;
+        let split = self.digest.session().engagement.as_deref();
+        index.record(&self.folder, &session, &rounds, &progress, split)?;
         (self.weight, self.fresh) = (0, false);
         Ok(())
     }
@@ -122,6 +123,8 @@ impl Feed {
             started: facts.started,
             ended: facts.ended,
             parent: self.parent.clone().or_else(|| facts.parent.clone()),
+            base: self.digest.base(),
+            used: self.digest.context(),
             rounds: Vec::new(),
         }
     }

@@ -11,7 +11,7 @@ use crate::cmd::import;
 use base::env::Env;
 use store::blocks::Root;
 use store::extracted::{self, Extracted, Record};
-use store::index::{Index, Origin};
+use store::index::{Imported, Index};
 
 /// The projects whose sessions to list.
 pub struct Owners<'a> {
@@ -65,9 +65,9 @@ pub fn imported(root: &Root, owners: &Owners) -> anyhow::Result<Vec<Kept>> {
     let tables = exports.flat_map(|export| export.detail.numbers());
     let named: BTreeSet<(String, String)> =
         tables.map(|table| (table.agent, table.session)).collect();
-    let key = |origin: Origin| ((origin.agent.clone(), origin.session.clone()), origin);
-    let origins: BTreeMap<(String, String), Origin> =
-        index.origins()?.into_iter().map(key).collect();
+    let key = |origin: Imported| ((origin.agent.clone(), origin.session.clone()), origin);
+    let origins: BTreeMap<(String, String), Imported> =
+        index.imported()?.into_iter().map(key).collect();
     let mut found = Vec::new();
     for folder in root.all()? {
         let of = (folder.agent, folder.session);

@@ -73,7 +73,7 @@ struct Entry<'a> {
     undone: Option<Time>,
     state: &'static str,
     sources: Vec<Source<'a>>,
-    indexed: Vec<Indexed<'a>>,
+    indexed: Vec<Indexed>,
     companions: Vec<Companion<'a>>,
 }
 
@@ -84,8 +84,8 @@ struct Source<'a> {
 }
 
 #[derive(Serialize)]
-struct Indexed<'a> {
-    session: Option<&'a str>,
+struct Indexed {
+    session: String,
     round: u32,
 }
 
@@ -98,10 +98,10 @@ struct Companion<'a> {
 impl<'a> Entry<'a> {
     fn of(export: &'a Export) -> Self {
         let Export { id, made, operation, path, bytes, undone, detail, .. } = export;
-        let indexed = |(source, round): &(usize, u32)| Indexed {
-            session: detail.sources.get(*source).map(|(_, session)| session.as_str()),
-            round: *round,
-        };
+        let indexed = detail.numbers().into_iter().flat_map(|numbers| {
+            let rounds = numbers.rounds.into_iter().flat_map(|(from, to)| from..=to);
+            rounds.map(move |round| Indexed { session: numbers.session.clone(), round })
+        });
         Self {
             id,
             made: *made,
@@ -115,7 +115,7 @@ impl<'a> Entry<'a> {
                 .iter()
                 .map(|(agent, session)| Source { agent, session })
                 .collect(),
-            indexed: detail.index.iter().map(indexed).collect(),
+            indexed: indexed.collect(),
             companions: detail
                 .companions
                 .iter()

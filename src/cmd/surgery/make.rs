@@ -69,7 +69,8 @@ fn make_each(
 ) -> anyhow::Result<Vec<Made>> {
     let count = plans.len();
     let mut ready = Vec::with_capacity(count);
-    for (number, plan) in plans.into_iter().enumerate() {
+    for (number, mut plan) in plans.into_iter().enumerate() {
+        plan.carry(&mut |id| store.known(id));
         let target = Target::of(env, now, &plan, number, output)?;
         ready.push(prepare(env, now, store, plan, target, chosen, output.dry_run)?);
     }

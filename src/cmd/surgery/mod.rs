@@ -60,8 +60,7 @@ impl Run for SurgeryVerb {
                 let store = Store::open(env)?;
                 let a = store.session(env, Some(a))?;
                 let b = store.session(env, Some(b))?;
-                let mut rows = store.rows(&[&a, &b])?;
-                let plan = plan::merge(a, b, output.fidelity.into(), &mut rows)?;
+                let plan = plan::merge(a, b, output.fidelity.into())?;
                 let plan = Plan { voices: !no_table, ..plan };
                 make_and_show(context, &store, plan, output)
             }

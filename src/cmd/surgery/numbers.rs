@@ -64,7 +64,7 @@ pub fn plan_cost(plan: &Plan, readers: &[Reader], now: Time) -> anyhow::Result<C
         .pieces
         .iter()
         .map(|piece| match piece {
-            Piece::Round(place) => whole(place),
+            Piece::Round(place) | Piece::Summary(place) => whole(place),
             Piece::Index(places) => calibration.apply(table(plan, &count, places)),
         })
         .sum();
@@ -96,19 +96,9 @@ fn tokens_of(plan: &Plan, place: Place) -> u64 {
     plan.at(place).map_or(0, |(_, round)| round.tokens)
 }
 
-/// Estimates the tokens of an index table from a sample of its lines.
+/// The tokens of an index table.
 fn table(plan: &Plan, count: &dyn Fn(&str) -> u64, places: &[Place]) -> u64 {
-    const LINES: usize = 256;
-    let step = places.len().div_ceil(LINES).max(1);
-    let lines: Vec<String> = places
-        .iter()
-        .step_by(step)
-        .filter_map(|place| plan.at(*place).map(|(_, round)| table::line(round)))
-        .collect();
-    if lines.is_empty() {
-        return 0;
-    }
-    count(&lines.join("\n")) * places.len() as u64 / lines.len() as u64 + AROUND_A_TABLE
+    count(&table::lines(plan, places).join("\n")) + AROUND_A_TABLE
 }
 
 /// Counts rounds from the last one backwards until the sample is large enough. Skipped if every

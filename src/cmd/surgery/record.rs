@@ -16,7 +16,7 @@ pub fn detail(store: &Store, made: &Made, mark: Mark) -> anyhow::Result<Detail> 
     Ok(Detail {
         sources: sessions.map(|s| (s.agent.clone(), s.id.clone())).collect(),
         companions: made.companions.iter().map(write::noted).collect(),
-        index: made.plan.indexed().map(|place| (place.session, place.seq)).collect(),
+        index: Vec::new(),
         tables: tables(store, made)?,
         mark: Some(mark),
     })
@@ -25,7 +25,7 @@ pub fn detail(store: &Store, made: &Made, mark: Mark) -> anyhow::Result<Detail> 
 /// The rounds in its own tables, and in older tables within kept rounds.
 fn tables(store: &Store, made: &Made) -> anyhow::Result<Vec<Numbers>> {
     let plan = &made.plan;
-    let own = plan.sessions.iter().enumerate().map(|(number, session)| {
+    let own = plan.sessions.iter().chain(&plan.origins).enumerate().map(|(number, session)| {
         let seqs = plan.indexed().filter(|place| place.session == number).map(|place| place.seq);
         let blocks = blocks::identity(&store.folder(session).blocks());
         Numbers::from_seqs(&session.agent, &session.id, blocks, seqs)

@@ -111,6 +111,13 @@ impl Store {
         Ok(Ledger::of(records))
     }
 
+    /// A session of which an index table names rounds, as the store has it.
+    pub fn known(&self, id: &str) -> Option<Session> {
+        let found = self.root.find(id).ok()?;
+        let folder = found.iter().find(|folder| folder.session == id)?;
+        self.load(folder).ok()
+    }
+
     /// Loads a session and the identity of its blocks, consistently.
     ///
     /// # Errors

@@ -69,15 +69,19 @@ pub fn rounds(plan: &Plan) -> String {
     parts.join(", ")
 }
 
-/// Round numbers; with several sessions, prefixed by the session.
+/// Round numbers; of several sessions, or of another one, prefixed by the session.
 fn numbers(plan: &Plan, places: &[Place]) -> String {
-    let parts = plan.sessions.iter().enumerate().filter_map(|(number, session)| {
-        let seqs: Vec<u32> = places.iter().filter(|p| p.session == number).map(|p| p.seq).collect();
+    let of_one = plan.sessions.len() == 1 && places.iter().all(|place| place.session == 0);
+    let sessions = plan.sessions.iter().chain(&plan.origins).enumerate();
+    let parts = sessions.filter_map(|(number, session)| {
+        let own = places.iter().filter(|place| place.session == number);
+        let mut seqs: Vec<u32> = own.map(|place| place.seq).collect();
+        seqs.sort_unstable();
         let shown = ranges::show(&seqs);
-        match plan.sessions.len() {
-            _ if seqs.is_empty() => None,
-            1 => Some(shown),
-            _ => Some(format!("{}:{shown}", short(&session.id))),
+        match () {
+            () if seqs.is_empty() => None,
+            () if of_one => Some(shown),
+            () => Some(format!("{}:{shown}", short(&session.id))),
         }
     });
     parts.collect::<Vec<_>>().join(" and ")

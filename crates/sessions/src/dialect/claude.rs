@@ -107,6 +107,9 @@ impl Dialect for Claude {
                 span::find(json?, name).and_then(span::text).map(Cow::into_owned)
             };
             facts.parent = named(fork, "sessionId").or_else(|| named(made, "parent_session"));
+            if let Some(made) = made {
+                facts.made(made);
+            }
         }
     }
 }

@@ -98,8 +98,9 @@ pub struct Row<'a> {
     pub used: Option<u64>,
     /// Surgery wrote it to describe rounds; it is nobody's words.
     pub told: bool,
-    /// A copy of another session's row.
-    pub copied: bool,
+    /// What it was copied from, as JSON ([`crate::origin::Fork`]), if it is a copy of another
+    /// session's row.
+    pub copied: Option<&'a [u8]>,
     /// Surgery noted here what the session was made from.
     pub made: bool,
 }
@@ -194,8 +195,27 @@ pub struct Facts {
     pub subagent: Option<String>,
     /// The session it was forked from, or its file.
     pub parent: Option<String>,
+    /// The engagement that a split made it for.
+    pub engagement: Option<String>,
+    /// What its context held beside its rounds when surgery made it, in tokens.
+    pub base: Option<u64>,
     /// Time of its first row that has one.
     pub started: Option<Time>,
     /// Time of its last row that has one.
     pub ended: Option<Time>,
+}
+
+impl Facts {
+    /// Adds what surgery says about the session that it made, in the field `brainGuard`.
+    fn made(&mut self, json: &[u8]) {
+        #[derive(Deserialize)]
+        struct Made {
+            operation: Option<String>,
+            engagement: Option<String>,
+            base: Option<u64>,
+        }
+        let Ok(Made { operation, engagement, base }) = serde_json::from_slice(json) else { return };
+        self.engagement = engagement.filter(|_| operation.as_deref() == Some("split"));
+        self.base = base;
+    }
 }

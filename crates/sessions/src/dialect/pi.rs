@@ -87,6 +87,9 @@ impl Dialect for Pi {
         facts.id = field("id");
         facts.cwd = field("cwd");
         facts.parent = field("parentSession");
+        if let Some(made) = span::get(line, &fields, "brainGuard") {
+            facts.made(made);
+        }
     }
 }
 
@@ -106,7 +109,7 @@ fn read<'a>(line: &'a [u8], scratch: &mut Scratch) -> Row<'a> {
             b"timestamp" => row.at = span::plain(json),
             b"message" => message = Some(*value),
             b"brainGuard" => (row.told, row.made) = (is_surgery_table(json), true),
-            b"forkedFrom" => row.copied = true,
+            b"forkedFrom" => row.copied = Some(json),
             b"summary" | b"content" => summary = Some(*value),
             _ => {}
         }

@@ -6,16 +6,15 @@ mod history;
 mod texts;
 
 use crate::dialect::Facts;
-use std::hash::Hasher as _;
-
-use fnv::FnvHasher;
 use serde::{Deserialize, Serialize};
 
 pub use calls::title;
 pub use texts::preview;
 
 use super::dialect::{Block, BlockKind, Dialect, Kind, Row};
+use super::origin::{Fork, Named, Origin};
 use super::round::{PREVIEW, Round, Rounds, Words};
+use super::span;
 use calls::Key;
 use history::History;
 
@@ -28,6 +27,12 @@ pub struct Digest {
     open: Open,
     /// Whether surgery made the session.
     made: bool,
+    /// What the context holds beside the rounds, by the first response.
+    #[serde(default)]
+    base: Option<u64>,
+    /// The origin of the round before the open one.
+    #[serde(default)]
+    before: Option<Origin>,
     /// The first rows that are not JSON: their round, and their position in it from 0.
     malformed: Vec<(u32, u32)>,
 }
@@ -43,6 +48,9 @@ struct Open {
     weight: u64,
     /// What the context held after its last response.
     used: Option<u64>,
+    /// The message by which [`Digest::base`] was measured, if that was in this round.
+    #[serde(default)]
+    first: Option<String>,
     key: Key,
 }
 
@@ -70,6 +78,7 @@ impl Digest {
             self.history.end(ended.as_ref().and_then(|(round, _)| self.used(round)));
             let boundary = matches!(row.kind, Kind::Boundary | Kind::Summary);
             let round = Round { seq, boundary, ..Round::default() };
+            self.before = self.open.round.origin.take();
             self.open = Open { round, ..Open::default() };
         }
         if self.facts.id.is_none() || self.facts.cwd.is_none() {
@@ -91,15 +100,32 @@ impl Digest {
         }
         if let Some(id) = row.id {
             let stands = self.history.row(id, row.parent);
-            if round.first_id.is_none() {
+            let first = round.first_id.is_none();
+            if first {
                 round.first_id = Some(id.to_owned());
                 round.follows = stands.filter(|round| *round > 0);
             }
+            self.open.copied(row, first);
         }
         // The usage in a row that surgery copied is of another context.
-        let used = row.used.filter(|_| !(self.made && row.copied));
+        let used = row.used.filter(|_| !(self.made && row.copied.is_some()));
         self.open.message(dialect, &Row { used, ..*row }, line, blocks);
+        self.begin(row.message, used);
         ended
+    }
+
+    /// Takes the usage of the first response, of the session or after a compaction: what it does not
+    /// explain by its rows is the base. The rows of one response have the same usage.
+    fn begin(&mut self, message: Option<&str>, used: Option<u64>) {
+        let Some(used) = used.filter(|_| !self.made) else { return };
+        let first = self.base.is_none() || self.open.round.boundary && self.open.first.is_none();
+        if first {
+            self.open.first = Some(message.unwrap_or_default().to_owned());
+        }
+        if first || self.open.first.as_deref().is_some_and(|first| Some(first) == message) {
+            let rows = self.open.weight.div_ceil(BYTES_A_TOKEN);
+            self.base = Some(used.saturating_sub(rows));
+        }
     }
 
     /// The round of the last row; 0 before the first.
@@ -112,19 +138,39 @@ impl Digest {
         if self.open.round.seq == 0 {
             return None;
         }
-        let Open { round, words, last_text, weight, .. } = &self.open;
+        let Open { round, words, last_text, .. } = &self.open;
         let mut round = round.clone();
         if !words.user.is_empty() {
             round.user_preview = preview(&words.user, PREVIEW);
         }
         round.agent_preview = preview(&words.agent[*last_text..], PREVIEW);
         round.key_tool = self.open.key.text();
-        let base = round.follows.filter(|_| !round.boundary).and_then(|f| self.history.used(f));
-        let grown = self.open.used.zip(base).and_then(|(end, base)| end.checked_sub(base));
-        let grown = grown.filter(|tokens| *tokens > 0);
-        round.measured = grown.is_some();
-        round.tokens = grown.unwrap_or(weight.div_ceil(BYTES_A_TOKEN));
-        Some((round, words.clone()))
+        let follows = round.follows.filter(|_| !round.boundary);
+        let grown = |from: Option<u64>| {
+            let (end, from) = self.open.used.zip(from)?;
+            end.checked_sub(from).filter(|tokens| *tokens > 0)
+        };
+        let measured = grown(follows.and_then(|f| self.history.used(f)));
+        // Nothing was measured before the first round, and little of the base is a guess.
+        let first = || grown(self.base().filter(|_| follows.is_none()));
+        round.measured = measured.is_some();
+        let tokens = measured.or_else(first);
+        round.tokens = tokens.unwrap_or(self.open.weight.div_ceil(BYTES_A_TOKEN));
+        // What a compaction kept of earlier rounds has the compaction's origin: its words were found
+        // where they were said.
+        let again = round.origin.is_some() && round.origin == self.before;
+        Some((round, if again { Words::default() } else { words.clone() }))
+    }
+
+    /// What the context holds beside the rounds, in tokens: by the first response, or as surgery
+    /// knew it.
+    pub fn base(&self) -> Option<u64> {
+        self.base.or(self.facts.base)
+    }
+
+    /// What the context held after the last response, in tokens.
+    pub fn context(&self) -> Option<u64> {
+        self.used(&self.open.round)
     }
 
     /// What is known about the session.
@@ -142,6 +188,22 @@ impl Digest {
 }
 
 impl Open {
+    /// Takes where a row was copied from. The first row decides for the round.
+    fn copied(&mut self, row: &Row, first: bool) {
+        match row.copied {
+            Some(json) if first => {
+                let fork = Fork::read(json);
+                (self.round.origin, self.round.less) = (fork.origin, fork.less);
+                self.round.copied = fork.row.filter(|_| self.round.origin.is_none());
+            }
+            Some(json) => self.round.less |= Fork::read(json).less,
+            None => {
+                let copied = self.round.origin.is_some() || self.round.copied.is_some();
+                self.round.more |= copied && row.kind == Kind::Assistant;
+            }
+        }
+    }
+
     /// Takes what a row of the conversation says.
     fn message(&mut self, dialect: &dyn Dialect, row: &Row, line: &[u8], blocks: &[Block]) {
         match row.kind {
@@ -164,9 +226,6 @@ impl Open {
         }
         for block in blocks {
             let json = block.span.slice(line);
-            if (row.kind, block.kind) == (Kind::Prompt, BlockKind::UserText) {
-                self.round.said.get_or_insert_with(|| mark(json));
-            }
             match (row.kind, block.kind) {
                 (Kind::Assistant, BlockKind::AssistantText) => {
                     self.answered(&texts::from_json(json));
@@ -178,6 +237,8 @@ impl Open {
                 }
                 // Search finds the rounds themselves, not the table that describes them.
                 (Kind::Prompt, BlockKind::UserText) if row.told => {
+                    let told = span::find(line, "brainGuard").unwrap_or_default();
+                    self.round.table = Some(Named::read(told));
                     self.summary(&texts::from_json(json));
                 }
                 (Kind::Prompt, BlockKind::UserText) => {
@@ -207,13 +268,6 @@ impl Open {
             self.round.user_preview = preview(words, PREVIEW);
         }
     }
-}
-
-/// Sixteen hex digits that tell messages apart.
-fn mark(json: &[u8]) -> String {
-    let mut hasher = FnvHasher::default();
-    hasher.write(json);
-    format!("{:016x}", hasher.finish())
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use crate::database::Db;
 
 /// Where an imported session comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Origin {
+pub struct Imported {
     /// The agent that ran it.
     pub agent: String,
     /// Its id.
@@ -23,16 +23,16 @@ pub struct Origin {
 
 impl Index {
     /// Where each imported session comes from.
-    pub fn origins(&self) -> Result<Vec<Origin>, Error> {
+    pub fn imported(&self) -> Result<Vec<Imported>, Error> {
         let Some(all) = self.all()? else { return Ok(Vec::new()) };
         all.run(|c| {
             let mut query = c.prepare("SELECT agent, session_id, source, cwd FROM sessions")?;
             let path = |text: Option<String>| text.map(PathBuf::from);
-            let origin = |row: &rusqlite::Row| {
+            let imported = |row: &rusqlite::Row| {
                 let (source, cwd) = (path(row.get(2)?), path(row.get(3)?));
-                Ok(Origin { agent: row.get(0)?, session: row.get(1)?, source, cwd })
+                Ok(Imported { agent: row.get(0)?, session: row.get(1)?, source, cwd })
             };
-            query.query_map([], origin)?.collect()
+            query.query_map([], imported)?.collect()
         })
     }
 

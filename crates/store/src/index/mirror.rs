@@ -129,9 +129,10 @@ fn facts_across(
     connection
         .prepare_cached(
             "INSERT INTO sessions(session_id, agent, dialect, cwd, source, started, ended, \
-             parent, revision, recorded) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10) \
+             parent, revision, recorded, base, used) \
+             VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12) \
              ON CONFLICT DO UPDATE SET dialect = ?3, cwd = ?4, source = ?5, started = ?6, \
-             ended = ?7, parent = ?8, revision = ?9, recorded = ?10",
+             ended = ?7, parent = ?8, revision = ?9, recorded = ?10, base = ?11, used = ?12",
         )?
         .execute(params![
             facts.id,
@@ -144,6 +145,8 @@ fn facts_across(
             facts.parent,
             revision,
             recorded,
+            facts.base.map(|tokens| tokens as i64),
+            facts.used.map(|tokens| tokens as i64),
         ])?;
     Ok(())
 }

@@ -6,6 +6,7 @@
 
 mod exports;
 mod forget;
+mod inherit;
 mod mend;
 mod mirror;
 mod query;
@@ -23,7 +24,7 @@ use crate::blocks::{Folder, Root};
 use crate::database::{self, Db, Schema};
 
 pub use self::exports::{Beside, Detail, Export, Numbers};
-pub use self::forget::Origin;
+pub use self::forget::Imported;
 pub use self::mend::Fault;
 pub use self::search::{Filter, Hit, Snippet, Tagged};
 pub use crate::database::Error;

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use rusqlite::{Connection, OptionalExtension as _, params};
 
-use super::{Error, Index, Progress, Words, query, rows, schema};
+use super::{Error, Index, Progress, Words, inherit, query, rows, schema};
 use crate::blocks::Folder;
 use crate::database::Db;
 use sessions::round::{Round, Session};
@@ -28,7 +28,8 @@ impl Index {
 
     /// Records new and grown rounds of `session` in all three databases; ignores `session.rounds`.
     /// Known rounds keep their tags. A new round gets the tag it had before a [`Index::reset`],
-    /// else its own, else `engagement`. The caller holds the session's lock.
+    /// else, if it is a copy, `engagement` (what a split made the session for) or the tag of its
+    /// origin, else its own. The caller holds the session's lock.
     pub fn record(
         &self,
         folder: &Folder,
@@ -37,12 +38,13 @@ impl Index {
         progress: &Progress,
         engagement: Option<&str>,
     ) -> Result<(), Error> {
+        let all = self.make_sessions_db()?;
+        let inherited = all.run(|c| inherit::all(c, session, rounds, engagement))?;
         self.change(folder, |own, revision| {
             own.run(|c| {
-                for (round, _) in rounds {
-                    let round =
-                        &Round { engagement: tag(c, folder, round, engagement)?, ..round.clone() };
-                    rows::put(c, &folder.session, &folder.agent, round)?;
+                for round in inherited {
+                    let round = Round { engagement: tag(c, folder, &round)?, ..round };
+                    rows::put(c, &folder.session, &folder.agent, &round)?;
                 }
                 facts(c, folder, session, revision)?;
                 went(c, progress)
@@ -122,12 +124,11 @@ fn number(connection: &Connection, folder: &Folder, revision: i64) -> rusqlite::
         .query_row(params![folder.session, folder.agent, revision], |row| row.get(0))
 }
 
-/// The tag of a round: its current one, the one from before a reset, its own, or `engagement`.
+/// The tag of a round: its current one, the one from before a reset, or its own.
 fn tag(
     connection: &Connection,
     folder: &Folder,
     round: &Round,
-    engagement: Option<&str>,
 ) -> rusqlite::Result<Option<String>> {
     let mut known = connection.prepare_cached(
         "SELECT engagement_id FROM rounds WHERE session_id = ?1 AND agent = ?2 AND seq = ?3",
@@ -145,7 +146,7 @@ fn tag(
             return Ok(tag);
         }
     }
-    Ok(round.engagement.clone().or_else(|| engagement.map(str::to_owned)))
+    Ok(round.engagement.clone())
 }
 
 fn facts(
@@ -157,8 +158,8 @@ fn facts(
     connection
         .prepare_cached(
             "INSERT OR REPLACE INTO session(one, session_id, agent, dialect, cwd, source, \
-             started, ended, parent, revision, recorded) \
-             VALUES(1, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?9)",
+             started, ended, parent, base, used, revision, recorded) \
+             VALUES(1, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?11)",
         )?
         .execute(params![
             folder.session,
@@ -169,6 +170,8 @@ fn facts(
             session.started.map(rows::time),
             session.ended.map(rows::time),
             session.parent,
+            session.base.map(|tokens| tokens as i64),
+            session.used.map(|tokens| tokens as i64),
             revision,
         ])?;
     Ok(())

@@ -7,15 +7,17 @@ use rusqlite::types::Type;
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
 use base::clock::Time;
+use sessions::origin::Origin;
 use sessions::round::{Round, Session};
 
 /// The columns of `rounds`, in the order that [`put`] and [`round`] use.
 pub(super) const ROUND: &str = "seq, engagement_id, started, ended, roles, user_preview, \
     agent_preview, key_tool, tokens, measured, tools, files, rows, bytes, follows, boundary, \
-    first_id, said";
+    first_id, origin_session, origin_seq, less, more, names";
 
 /// The columns of `session` and `sessions`, in the order that [`session`] uses.
-pub(super) const SESSION: &str = "session_id, agent, dialect, cwd, source, started, ended, parent";
+pub(super) const SESSION: &str =
+    "session_id, agent, dialect, cwd, source, started, ended, parent, base, used";
 
 /// Formats a time as stored.
 pub(super) fn time(at: Time) -> String {
@@ -47,8 +49,9 @@ pub(super) fn put(
         .prepare_cached(
             "INSERT OR REPLACE INTO rounds(session_id, agent, seq, engagement_id, started, ended, \
              roles, user_preview, agent_preview, key_tool, tokens, measured, tools, files, rows, \
-             bytes, follows, boundary, first_id, said) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, \
-             ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20)",
+             bytes, follows, boundary, first_id, origin_session, origin_seq, less, more, names) \
+             VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, \
+             ?18, ?19, ?20, ?21, ?22, ?23, ?24)",
         )?
         .execute(params![
             session,
@@ -70,7 +73,11 @@ pub(super) fn put(
             round.follows,
             round.boundary,
             round.first_id,
-            round.said,
+            round.origin.as_ref().map(|origin| &origin.session),
+            round.origin.as_ref().map(|origin| origin.seq),
+            round.less,
+            round.more,
+            round.table.as_ref().map(json).transpose()?,
         ])?;
     Ok(())
 }
@@ -116,8 +123,18 @@ fn outline(row: &Row) -> rusqlite::Result<Round> {
         follows: row.get(14)?,
         boundary: row.get(15)?,
         first_id: row.get(16)?,
-        said: row.get(17)?,
+        origin: origin(row, 17)?,
+        copied: None,
+        less: row.get(19)?,
+        more: row.get(20)?,
+        table: row.get::<_, Option<String>>(21)?.map(|_| of_json(row, 21)).transpose()?,
     })
+}
+
+/// Reads an origin from two columns.
+pub(super) fn origin(row: &Row, column: usize) -> rusqlite::Result<Option<Origin>> {
+    let Some(session) = row.get(column)? else { return Ok(None) };
+    Ok(Some(Origin { session, seq: row.get(column + 1)? }))
 }
 
 /// Reads a session, without rounds, from the columns [`SESSION`].
@@ -131,6 +148,8 @@ pub(super) fn session(row: &Row) -> rusqlite::Result<Session> {
         started: at(row, 5)?,
         ended: at(row, 6)?,
         parent: row.get(7)?,
+        base: row.get::<_, Option<i64>>(8)?.map(|tokens| tokens as u64),
+        used: row.get::<_, Option<i64>>(9)?.map(|tokens| tokens as u64),
         rounds: Vec::new(),
     })
 }

@@ -7,6 +7,30 @@ use crate::database::{Journal, Schema};
 /// Drops the position of a round's blocks in the old packs.
 const NO_POSITION: &str = "ALTER TABLE rounds DROP COLUMN position";
 
+/// Adds where a round was first, and what an index table names. The hash of the user's words, which
+/// told copies before, goes.
+const ORIGINS: &str = "ALTER TABLE rounds ADD COLUMN origin_session TEXT;
+    ALTER TABLE rounds ADD COLUMN origin_seq INTEGER;
+    ALTER TABLE rounds ADD COLUMN less INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE rounds ADD COLUMN more INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE rounds ADD COLUMN names TEXT;
+    ALTER TABLE rounds DROP COLUMN said;
+    CREATE INDEX origins ON rounds(origin_session, origin_seq) WHERE origin_session IS NOT NULL;";
+
+/// Adds what a session's context holds beside its rounds, and what it held at its end.
+macro_rules! context {
+    ($table:literal) => {
+        concat!(
+            "ALTER TABLE ",
+            $table,
+            " ADD COLUMN base INTEGER;
+            ALTER TABLE ",
+            $table,
+            " ADD COLUMN used INTEGER;"
+        )
+    };
+}
+
 const fn log(steps: &'static [&'static str]) -> Schema {
     Schema { steps, journal: Journal::Log }
 }
@@ -68,6 +92,8 @@ pub(super) const SESSION: Schema = log(&[
     CREATE TABLE kept(first_id TEXT PRIMARY KEY, engagement_id TEXT) WITHOUT ROWID;"
     ),
     NO_POSITION,
+    ORIGINS,
+    context!("session"),
 ]);
 
 /// `sessions.db`: all sessions. `revision` is that of the `session.db` copied here; `due` is one
@@ -107,6 +133,8 @@ pub(super) const SESSIONS: Schema = log(&[
         detail TEXT NOT NULL) WITHOUT ROWID;"
     ),
     NO_POSITION,
+    ORIGINS,
+    context!("sessions"),
 ]);
 
 /// `search.db`: the search text. A `rowid` has the session's number in its upper half, the round's

@@ -70,14 +70,11 @@ impl Beside {
         };
         let from = began(session, self.made)?.max(began(other, made)?);
         let to = session.ended?.min(other.ended?);
-        // Rounds that a client copied into a fork keep their time and words.
-        let words = |round: &'a Round| Some((round.started?, round.said.as_deref()?));
-        let known: HashSet<_> = other.rounds.iter().filter_map(words).collect();
+        let known: HashSet<_> = other.rounds.iter().map(|round| other.origin(round)).collect();
         let within = |r: &&Round| r.started.is_some_and(|at| at >= from && at <= to);
         let (mut own, mut its) = (0, other.rounds.iter().filter(within).count());
         for round in session.rounds.iter().filter(within) {
-            let copied = round.started.zip(round.said.as_deref());
-            if copied.is_some_and(|words| known.contains(&words)) {
+            if known.contains(&session.origin(round)) {
                 its = its.saturating_sub(1);
             } else {
                 own += 1;

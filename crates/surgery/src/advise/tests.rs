@@ -2,6 +2,7 @@ use super::*;
 use crate::plan::testing::session;
 use base::clock::Time;
 use base::when::at;
+use sessions::origin::Origin;
 
 /// Twelve rounds of 1,000 tokens, a minute apart.
 fn long() -> Session {
@@ -92,7 +93,6 @@ fn interleaved_engagements_are_parted() {
 fn parallel_sessions_are_merged() {
     let mut other = long();
     other.id = "77b0aaaa-1".into();
-    other.rounds.iter_mut().for_each(|round| round.said = Some("something else".into()));
     let of = |made, others: &[(&Session, Option<Time>)]| {
         let others = others.iter().map(|(session, made)| ((*session).clone(), *made)).collect();
         advise(&long(), &[], &Beside { made, others })
@@ -120,7 +120,9 @@ fn parallel_sessions_are_merged() {
     // Forks of one session have its rounds, and new ones of their own.
     let forks = |own: usize| {
         let mut fork = other.clone();
-        fork.rounds[..12 - own].clone_from_slice(&long().rounds[..12 - own]);
+        for round in &mut fork.rounds[..12 - own] {
+            round.origin = Some(Origin { session: long().id, seq: round.seq });
+        }
         fork
     };
     none(None, &forks(1), None);

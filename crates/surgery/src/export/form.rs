@@ -27,6 +27,8 @@ pub(super) struct Link<'a> {
     pub lineage: Option<&'a str>,
     /// Whether the plan's fidelity removed part of the row.
     pub less: bool,
+    /// The origin of the row's round.
+    pub origin: &'a str,
     /// JSON about the rounds that the row's table stands for.
     pub stands_for: Option<&'a str>,
     /// A fresh id for its message, if it needs one.
@@ -47,6 +49,7 @@ impl<'a> Link<'a> {
             old: "",
             lineage: None,
             less: false,
+            origin: "",
             stands_for: None,
             message: None,
             known: &|_| None,

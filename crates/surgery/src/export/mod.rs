@@ -20,11 +20,12 @@ pub use write::{Failed, all};
 
 use super::ids::{self, Fresh, Keys};
 use super::plan::{Operation, Place, Plan};
-use super::{ranges, table};
+use super::table;
 use base::clock::Time;
 use form::{Form, Link};
 use out::Out;
 use sessions::dialect::{Block, Dialect, Scratch};
+use sessions::origin::Named;
 use sessions::round::Session;
 use sessions::span::Field;
 
@@ -50,7 +51,7 @@ pub type Say<'s> = dyn Fn(Text, &[(&str, &str)]) -> String + 's;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Text {
     /// Around an index table (`templates/surgery-index.md`): `{{table}}`, `{{session}}`,
-    /// `{{rounds}}`, `{{operation}}`.
+    /// `{{prefix}}`, `{{rounds}}`, `{{operation}}`.
     Index,
     /// Around the table of who speaks when (`templates/surgery-merge.md`): `{{table}}`,
     /// `{{sessions}}`, `{{reference}}`.
@@ -109,6 +110,8 @@ struct Exporter<'p> {
     calls: Keys,
     /// Digests of the thinking blocks in the sources.
     thinking: Vec<ids::Key>,
+    /// Whether the current piece is only a compaction's summary.
+    summary: bool,
     /// The number of index tables so far.
     tables: u64,
     /// The source of each kind of row that a session needs only once.
@@ -151,6 +154,7 @@ impl<'p> Exporter<'p> {
             messages: Keys::default(),
             calls: Keys::default(),
             thinking: Vec::new(),
+            summary: false,
             tables: 0,
             once: BTreeMap::new(),
             lineage: Some(form::lineage(plan, birth)),
@@ -194,7 +198,7 @@ impl<'p> Exporter<'p> {
         else {
             return;
         };
-        let text = self.table(places, session);
+        let text = self.table(places);
         // A split's table comes first, whatever it stands for: later rounds keep their times, and
         // the table is the same in every child.
         let began = match self.plan.operation {
@@ -204,9 +208,11 @@ impl<'p> Exporter<'p> {
             _ => session.round(first.seq).and_then(|round| round.started),
         };
         let at = began.unwrap_or(self.birth.now);
+        // A session of which only lines are there has no rows here.
+        let source = if first.session < self.plan.sessions.len() { first.session } else { 0 };
         self.tables += 1;
         let name = format!("index {}", self.tables);
-        self.told(&text, &name, first.session, at, Some(&stands_for(session, places)), out);
+        self.told(&text, &name, source, at, Some(&stands_for(self.plan, places)), out);
     }
 
     /// Appends a message that comes from no source; `name` makes its id unique.
@@ -238,26 +244,25 @@ impl<'p> Exporter<'p> {
     }
 
     fn session(&self, place: Place) -> Option<&'p Session> {
-        self.plan.sessions.get(place.session)
+        self.plan.at(place).map(|(session, _)| session)
     }
 
     /// The text of an index message.
-    fn table(&self, places: &[Place], session: &Session) -> String {
-        // The number alone is enough if all rounds are from one session.
-        let several = self.plan.sessions.len() > 1;
-        let mut lines = String::new();
-        for place in places {
-            let Some((of, round)) = self.plan.at(*place) else { continue };
-            lines.push_str(&if several { table::long_line(of, round) } else { table::line(round) });
-            lines.push('\n');
-        }
+    fn table(&self, places: &[Place]) -> String {
+        let plan = self.plan;
+        let of: Vec<&str> = plan.sessions.iter().map(|session| session.id.as_str()).collect();
+        let first = places.first().and_then(|place| self.session(*place));
+        let session = first.map_or("", |session| session.id.as_str());
+        let prefix =
+            if table::is_of_several(plan, places) { String::new() } else { format!("{session}:") };
         (self.say)(
             Text::Index,
             &[
-                ("table", lines.trim_end()),
-                ("session", &session.id),
+                ("table", &table::lines(plan, places).join("\n")),
+                ("session", &of.join(" and ")),
+                ("prefix", &prefix),
                 ("rounds", &places.len().to_string()),
-                ("operation", form::operation(&self.plan.operation)),
+                ("operation", form::operation(&plan.operation)),
             ],
         )
     }
@@ -295,14 +300,12 @@ impl<'p> Exporter<'p> {
     }
 }
 
-/// JSON about an index table, for programs: the session, the rounds it stands for, and the first
-/// row of each.
-fn stands_for(session: &Session, places: &[Place]) -> String {
-    let seqs: Vec<u32> = places.iter().map(|place| place.seq).collect();
-    let first: Vec<Option<&str>> =
-        seqs.iter().map(|seq| session.round(*seq)?.first_id.as_deref()).collect();
-    let rounds = ranges::show(&seqs);
-    serde_json::json!({ "session": session.id, "rounds": rounds, "first": first }).to_string()
+/// JSON about an index table, for programs: the origins of the rounds it names.
+fn stands_for(plan: &Plan, places: &[Place]) -> String {
+    let rounds = places.iter().filter_map(|place| plan.at(*place));
+    let named = Named::group(rounds.map(|(session, round)| session.origin(round)));
+    // Texts always become valid JSON.
+    serde_json::to_string(&named).unwrap_or_default()
 }
 
 /// The id of a session's row in a new session, derived by `source`.

@@ -106,7 +106,7 @@ impl Exporter<'_> {
             let message = row.message.map(ids::key);
             let line = Cow::Borrowed(line);
             let (fields, blocks) = self.noted();
-            let less = matches!(left, Cow::Owned(_));
+            let less = self.summary || matches!(left, Cow::Owned(_));
             let mut entry = Entry { line, row, fresh, message, fields, blocks, less, gone: false };
             if row.kind == Kind::Assistant {
                 self.remember(&entry);
@@ -263,6 +263,8 @@ impl Exporter<'_> {
         out: &mut Out,
     ) -> io::Result<usize> {
         let session = &self.plan.sessions[place.session];
+        let origin = session.round(place.seq).map(|round| session.origin(round).to_string());
+        let origin = origin.unwrap_or_default();
         for entry in entries.iter().filter(|e| e.gone) {
             // No other row may refer to it.
             self.written.remove(&ids::key(entry.fresh.as_str()));
@@ -296,6 +298,7 @@ impl Exporter<'_> {
                 old,
                 lineage: lineage.as_deref(),
                 less: entry.less,
+                origin: &origin,
                 message: renamed.as_deref().filter(|_| entry.row.kind == Kind::Assistant),
                 known: &known,
                 ..Link::of(self.birth, session)

@@ -87,22 +87,15 @@ pub(super) fn quote(text: &str, out: &mut Vec<u8>) {
     let _ = serde_json::to_writer(out, text);
 }
 
-/// Writes a row's origin as `forkedFrom`: the session and row it was copied from, the first
-/// original if known, and whether part was removed. `row` is the dialect's name for a row's id.
+/// Writes where a row comes from as `forkedFrom`: the session and row it was copied from, the
+/// origin of its round, and whether part was removed. `row` is the dialect's name for a row's id.
 pub(super) fn from(object: &mut Object, row: &str, link: &Link, before: Option<&[u8]>) {
-    let of = |name| before.and_then(|json| span::find(json, name));
+    let less = before.and_then(|json| span::find(json, "less")) == Some(b"true");
     let mut from = Object::new(object.out(b"forkedFrom"));
     from.text(b"sessionId", &link.source.id);
     from.plain(row.as_bytes(), link.old);
-    if let Some(origin) = of("origin") {
-        from.json(b"origin", origin);
-    } else if let (Some(session), Some(id)) = (of("sessionId"), of(row)) {
-        let mut origin = Object::new(from.out(b"origin"));
-        origin.json(b"sessionId", session);
-        origin.json(row.as_bytes(), id);
-        origin.end();
-    }
-    if link.less || of("less") == Some(b"true") {
+    from.text(b"origin", link.origin);
+    if link.less || less {
         from.json(b"less", b"true");
     }
     from.end();

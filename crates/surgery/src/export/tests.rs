@@ -10,6 +10,7 @@ use crate::ids::{self, Keys};
 use crate::plan::{Piece, Place, Plan};
 use crate::validate::Validator;
 use sessions::dialect::{Claude, Dialect, Scratch};
+use sessions::origin::Origin;
 use world::{Client, NEW, OLD, OTHER, Source, export, plan, session, thinking, told, whole};
 
 fn rows(text: &str) -> Vec<Value> {
@@ -35,12 +36,23 @@ fn rounds_come_whole_and_only_what_links_them_is_new() {
         assert_eq!(new["parentUuid"], last);
         assert_eq!(
             new["forkedFrom"],
-            serde_json::json!({"sessionId": OLD, "messageUuid": old["uuid"]})
+            serde_json::json!({
+                "sessionId": OLD,
+                "messageUuid": old["uuid"],
+                "origin": new["forkedFrom"]["origin"],
+            })
         );
         assert_eq!(
             (new["sessionId"].as_str(), new["timestamp"].as_str() >= old["timestamp"].as_str()),
             (Some(NEW), true)
         );
+        let origin: Origin = new["forkedFrom"]["origin"].as_str().unwrap().parse().unwrap();
+        let of_round = |seq: u32| {
+            source.rounds[seq as usize]
+                .iter()
+                .any(|line| serde_json::from_slice::<Value>(line).unwrap()["uuid"] == old["uuid"])
+        };
+        assert!(origin.session == OLD && of_round(origin.seq), "{origin}");
         last = new["uuid"].clone();
         let id = last.as_str().unwrap();
         assert!(ids::uuid(id).is_some() && seen.insert(ids::key(id)), "{id}");

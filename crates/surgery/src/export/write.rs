@@ -10,8 +10,9 @@ use super::{Birth, Exporter, Report, Say};
 use crate::plan::{Piece, Place, Plan};
 use crate::preserved;
 use crate::validate::Finding;
+use sessions::dialect::{self, Kind, Scratch};
 use sessions::round::Round;
-use sessions::rows::Rows;
+use sessions::rows::{Edit, Rows};
 
 /// Why nothing was written.
 #[derive(Debug, Error)]
@@ -69,6 +70,14 @@ fn export(
     for piece in &plan.pieces {
         match piece {
             Piece::Index(places) => exporter.index(places, &mut out.rows),
+            Piece::Summary(place) => {
+                rows.clear();
+                read(*place, &mut rows)?;
+                only_summary(plan, *place, &mut rows)?;
+                exporter.summary = true;
+                exporter.round(*place, &rows, &mut out)?;
+                exporter.summary = false;
+            }
             Piece::Round(place) => {
                 rows.clear();
                 read(*place, &mut rows)?;
@@ -87,6 +96,18 @@ fn export(
     } else {
         Err(Failed::Unsound(findings))
     }
+}
+
+/// Leaves the rows with a compaction's summary.
+fn only_summary(plan: &Plan, place: Place, rows: &mut Rows) -> io::Result<()> {
+    let Some(dialect) = dialect::named(&plan.sessions[place.session].dialect) else {
+        return Ok(());
+    };
+    let mut scratch = Scratch::default();
+    rows.edit(|line| {
+        let kind = dialect.row(line, &mut scratch).kind;
+        Ok(if matches!(kind, Kind::Boundary | Kind::Summary) { Edit::Stays } else { Edit::Gone })
+    })
 }
 
 /// Adds the rows that a compaction kept of rounds outside the plan, after its summary.

@@ -1,26 +1,19 @@
 //! Merges two sessions by time.
 
 use super::branch::{in_context, left};
-use super::doubled::doubled;
+use super::copies::redundant;
 use super::operations::all;
-use super::shared::RowsOf;
 use super::{Left, Lineage, Operation, Piece, Place, Plan, Refused};
 use crate::fidelity::Fidelity;
 use base::clock::Time;
 use sessions::round::Session;
 
 /// Merges the rounds of two sessions by time; at the same time, the session that began earlier
-/// comes first. A round that both have is taken once; `rows` reads the rounds that begin alike.
+/// comes first. A round that both have is taken once.
 ///
 /// # Errors
 /// [`Refused::Sessions`] if both are the same, have two dialects, or one is empty.
-/// [`Refused::Unread`] if rows to compare cannot be read.
-pub fn merge(
-    a: Session,
-    b: Session,
-    fidelity: Fidelity,
-    rows: &mut RowsOf,
-) -> Result<Plan, Refused> {
+pub fn merge(a: Session, b: Session, fidelity: Fidelity) -> Result<Plan, Refused> {
     let refuse = |what: String| Err(Refused::Sessions(what));
     if a.id == b.id {
         return refuse(format!("{} can't be merged with itself: name another session", a.id));
@@ -45,7 +38,7 @@ pub fn merge(
         left_behind.rewound.extend(left.rewound);
         left_behind.compacted.extend(left.compacted);
     }
-    left_behind.doubled = doubled(&sessions, &context, rows)?;
+    left_behind.doubled = redundant(&sessions, &context);
     let mut lines = [Vec::new(), Vec::new()];
     for (number, line) in lines.iter_mut().enumerate() {
         let dated = dated(&sessions[number], number, &context[number]);
@@ -55,7 +48,16 @@ pub fn merge(
     let pieces = zip(first, second).into_iter().map(Piece::Round).collect();
     let lineage = Lineage::of(&sessions);
     let operation = Operation::Merge;
-    Ok(Plan { operation, sessions, pieces, left: left_behind, fidelity, voices: false, lineage })
+    Ok(Plan {
+        operation,
+        sessions,
+        origins: Vec::new(),
+        pieces,
+        left: left_behind,
+        fidelity,
+        voices: false,
+        lineage,
+    })
 }
 
 /// Rounds with their times. A round without a time, or before the previous one, gets the previous
@@ -88,24 +90,11 @@ fn zip(first: Vec<(Option<Time>, Place)>, second: Vec<(Option<Time>, Place)>) ->
 
 #[cfg(test)]
 mod tests {
-    use std::io;
-
-    use super::super::shared;
     use super::*;
     use crate::plan::testing::session;
     use base::when::at;
+    use sessions::origin::{Named, Origin};
     use sessions::round::Round;
-    use sessions::rows::Rows;
-
-    /// A merge of rounds that have as many rows as they say.
-    fn merge(a: Session, b: Session, fidelity: Fidelity) -> Result<Plan, Refused> {
-        let mut rows = |_: &Session, round: &Round, rows: &mut Rows| {
-            let lines: Vec<String> = (0..round.rows).map(|n| format!("{n} row {n}")).collect();
-            *rows = shared::tests::rows(&lines.join("\n"));
-            Ok(())
-        };
-        super::merge(a, b, fidelity, &mut rows)
-    }
 
     fn two() -> (Session, Session) {
         let line = [(0, false), (1, false), (2, false)];
@@ -155,108 +144,66 @@ mod tests {
         assert_eq!(shape(&plan), "a1 a2 b1 b2 b3 a3");
     }
 
+    fn copy_of(session: &str, round: &Round) -> Round {
+        let origin = Origin { session: session.into(), seq: round.seq };
+        Round { origin: Some(origin), first_id: None, ..round.clone() }
+    }
+
     #[test]
-    fn what_both_have_is_taken_once_and_the_longer_one() {
+    fn a_copy_is_left_out_unless_it_went_on() {
         let (a, mut b) = two();
-        b.rounds[0] = a.rounds[0].clone();
-        b.rounds[1] = Round { first_id: Some("fresh".into()), rows: 9, ..a.rounds[1].clone() };
+        b.rounds[0] = Round { bytes: 9_000, ..copy_of("aaaa", &a.rounds[0]) };
+        b.rounds[1] = Round { more: true, ..copy_of("aaaa", &a.rounds[1]) };
         let plan = merge(a.clone(), b.clone(), Fidelity::default()).unwrap();
-        assert_eq!(shape(&plan), "a1 b2 a3 b3");
-        let doubled = vec![Place { session: 0, seq: 2 }, Place { session: 1, seq: 1 }];
-        assert_eq!(plan.left.doubled, doubled);
-        // The same time, but other words: both stay.
-        b.rounds[1].said = Some("something else".into());
-        assert_eq!(shape(&merge(a, b, Fidelity::default()).unwrap()), "a1 a2 b2 a3 b3");
-    }
-
-    #[test]
-    fn what_parts_behind_the_same_beginning_is_all_kept() {
-        let (a, mut b) = two();
-        b.rounds[0] = a.rounds[0].clone();
-        let mut rows = |session: &Session, _: &Round, rows: &mut Rows| {
-            *rows = shared::tests::rows(&format!("1 ask\n2 answer of {}", session.id));
-            Ok(())
-        };
-        let plan = super::merge(a.clone(), b.clone(), Fidelity::default(), &mut rows).unwrap();
-        assert_eq!((shape(&plan).as_str(), plan.left.doubled.len()), ("a1 b1 a2 b2 a3 b3", 0));
-        let mut unread = |_: &Session, _: &Round, _: &mut Rows| Err(io::ErrorKind::NotFound.into());
-        let why = super::merge(a, b, Fidelity::default(), &mut unread).unwrap_err().to_string();
-        assert!(why.starts_with("could not compare round 1 of aaaa and 1 of bbbb: "), "{why}");
-    }
-
-    /// Merges a session whose compaction kept the prompt `2` and its answer with a copy of its
-    /// context. There the summary is a message, and the prompt begins a round.
-    fn compacted(summary: &str, more: &str) -> Plan {
-        let mut a = session(&[(0, false), (1, true)]);
-        let mut copy = session(&[(0, false), (1, false)]);
-        (a.id, copy.id) = ("aaaa".into(), "bbbb".into());
-        copy.parent = Some("aaaa".into());
-        a.rounds[1].said = None;
-        for round in &mut copy.rounds {
-            round.started = Some(at("2026-03-19T11:00Z"));
-            round.first_id = None;
-        }
-        let boundary = r#"{"type":"system","subtype":"compact_boundary","uuid":"4","compactMetadata":{"preservedMessages":{"uuids":["2","3"]}}}"#;
-        let mut read = |session: &Session, round: &Round, rows: &mut Rows| {
-            *rows = shared::tests::rows(match (session.id.as_str(), round.seq) {
-                ("aaaa", 1) => "1 first\n2 ask\n3 answer",
-                ("aaaa", _) => "5 summary\n6 more",
-                (_, 1) => summary,
-                _ => more,
-            });
-            if round.boundary {
-                let own = std::mem::take(rows);
-                rows.push(format!("{boundary}\n").as_bytes());
-                own.iter().for_each(|row| rows.push(row));
-            }
-            Ok(())
-        };
-        super::merge(a, copy, Fidelity::default(), &mut read).unwrap()
-    }
-
-    #[test]
-    fn what_a_compaction_kept_is_known_again_and_no_more() {
-        let (summary, all) = ("7<aaaa/5 summary", "8<aaaa/2 ask\n9<aaaa/3 answer\n10<aaaa/6 more");
-        assert_eq!(shape(&compacted(summary, all)), "a2");
-        // In no row of the round, and not kept by the compaction.
-        let more = |first: &str, second: &str| {
-            compacted(&format!("{summary}{first}"), &format!("{all}{second}"))
-        };
-        assert_eq!(shape(&more("\n11<aaaa/1 first", "")), "a2 b1");
-        assert_eq!(shape(&more("", "\n11<aaaa/1 first")), "a2 b2");
-        assert_eq!(shape(&more("", "\n11 on")), "a2 b2");
-    }
-
-    #[test]
-    fn a_picture_alone_is_known_again() {
-        let (mut a, mut b) = two();
-        b.parent = Some("aaaa".into());
-        (a.rounds[0].said, b.rounds[0].said) = (None, None);
-        let mut read = |session: &Session, round: &Round, rows: &mut Rows| {
-            let id = format!("{}-{}", session.id, round.seq);
-            let row = match (session.id.as_str(), round.seq) {
-                ("aaaa", 1) => "id-0 picture".to_owned(),
-                ("bbbb", 1) => "b-0<aaaa/id-0 picture".to_owned(),
-                _ => format!("{id} said {id}"),
-            };
-            *rows = shared::tests::rows(&row);
-            Ok(())
-        };
-        let plan = super::merge(a, b, Fidelity::default(), &mut read).unwrap();
         assert_eq!(shape(&plan), "a1 a2 b2 a3 b3");
+        assert_eq!(plan.left.doubled, [Place { session: 1, seq: 1 }]);
+        // The same words at the same time are no copy.
+        b.rounds[0].origin = None;
+        assert_eq!(shape(&merge(a, b, Fidelity::default()).unwrap()), "a1 b1 a2 b2 a3 b3");
     }
 
     #[test]
-    fn tables_that_begin_alike_both_stay() {
+    fn of_two_copies_the_fuller_one_stays() {
         let (mut a, mut b) = two();
-        for session in [&mut a, &mut b] {
-            session.rounds[0].assistant = false;
-            session.rounds[0].started = Some(at("2026-03-19T09:00Z"));
-            session.rounds[0].user_preview = "[brain-guard] This session was made".into();
-            session.rounds[0].said = Some(format!("of {}", session.id));
-        }
-        let plan = merge(a, b, Fidelity::default()).unwrap();
-        assert_eq!(shape(&plan), "a1 b1 a2 b2 a3 b3");
+        let whole = copy_of("gone", &a.rounds[0]);
+        (a.rounds[0], b.rounds[0]) = (whole.clone(), whole.clone());
+        let merged = |a: &Session, b: &Session| {
+            shape(&merge(a.clone(), b.clone(), Fidelity::default()).unwrap())
+        };
+        assert_eq!(merged(&a, &b), "a1 a2 b2 a3 b3");
+        b.rounds[0].bytes += 1;
+        assert_eq!(merged(&a, &b), "b1 a2 b2 a3 b3");
+        b.rounds[0].less = true;
+        assert_eq!(merged(&a, &b), "a1 a2 b2 a3 b3");
+        a.rounds[0].bytes = 1;
+        assert_eq!(merged(&a, &b), "a1 a2 b2 a3 b3");
+    }
+
+    #[test]
+    fn a_table_stays_for_rounds_that_are_nowhere_else() {
+        let (mut a, mut b) = two();
+        let table =
+            |rounds: &str| Some(vec![Named { session: "aaaa".into(), rounds: rounds.into() }]);
+        a.rounds.truncate(2);
+        b.rounds[0].table = table("1-2");
+        assert_eq!(
+            shape(&merge(a.clone(), b.clone(), Fidelity::default()).unwrap()),
+            "a1 a2 b2 b3"
+        );
+        b.rounds[0].table = table("1-3");
+        b.rounds[1].table = table("3");
+        assert_eq!(
+            shape(&merge(a.clone(), b.clone(), Fidelity::default()).unwrap()),
+            "a1 b1 a2 b3"
+        );
+        b.rounds[1].table = table("2-4");
+        assert_eq!(
+            shape(&merge(a.clone(), b.clone(), Fidelity::default()).unwrap()),
+            "a1 a2 b2 b3"
+        );
+        // Who spoke in an earlier merge.
+        b.rounds[1].table = Some(Vec::new());
+        assert_eq!(shape(&merge(a, b, Fidelity::default()).unwrap()), "a1 b1 a2 b3");
     }
 
     #[test]

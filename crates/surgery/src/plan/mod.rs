@@ -1,10 +1,9 @@
 //! The operations: from sessions and their rounds to the plan of a new session.
 
 mod branch;
-mod doubled;
+mod copies;
 mod merge;
 mod operations;
-mod shared;
 mod split;
 mod tables;
 #[cfg(any(test, feature = "testing"))]
@@ -19,7 +18,6 @@ use thiserror::Error;
 pub use branch::{in_context, on_branch};
 pub use merge::merge;
 pub use operations::{compress_before, compress_engagement, extract_engagement, in_whole};
-pub use shared::RowsOf;
 pub use split::split;
 
 use super::fidelity::Fidelity;
@@ -72,9 +70,11 @@ pub enum Piece {
     Index(Vec<Place>),
     /// A round with its rows.
     Round(Place),
+    /// The summary that a compaction left, without the rest of its round.
+    Summary(Place),
 }
 
-/// A round of one of the plan's sessions.
+/// A round of one of the plan's sessions, or of [`Plan::origins`], which are numbered after them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 pub struct Place {
     /// Which session.
@@ -92,6 +92,9 @@ pub struct Plan {
     /// The sessions it is made from.
     #[serde(skip)]
     pub sessions: Vec<Session>,
+    /// Further sessions, of which its tables name rounds.
+    #[serde(skip)]
+    pub origins: Vec<Session>,
     /// Its pieces, in order.
     pub pieces: Vec<Piece>,
     /// Requested rounds that are not in it.
@@ -108,7 +111,7 @@ pub struct Plan {
 impl Plan {
     /// A round of the plan, with its session.
     pub fn at(&self, place: Place) -> Option<(&Session, &Round)> {
-        let session = self.sessions.get(place.session)?;
+        let session = self.sessions.iter().chain(&self.origins).nth(place.session)?;
         Some((session, session.round(place.seq)?))
     }
 
@@ -126,7 +129,15 @@ impl Plan {
     pub fn whole(&self) -> impl Iterator<Item = Place> {
         self.pieces.iter().filter_map(|piece| match piece {
             Piece::Round(place) => Some(*place),
-            Piece::Index(_) => None,
+            Piece::Index(_) | Piece::Summary(_) => None,
+        })
+    }
+
+    /// The compactions of which the summary stays.
+    pub fn summaries(&self) -> impl Iterator<Item = Place> {
+        self.pieces.iter().filter_map(|piece| match piece {
+            Piece::Summary(place) => Some(*place),
+            Piece::Index(_) | Piece::Round(_) => None,
         })
     }
 
@@ -146,7 +157,7 @@ impl Plan {
     pub fn indexed(&self) -> impl Iterator<Item = Place> {
         let tables = self.pieces.iter().filter_map(|piece| match piece {
             Piece::Index(places) => Some(places),
-            Piece::Round(_) => None,
+            Piece::Round(_) | Piece::Summary(_) => None,
         });
         tables.flatten().copied()
     }
@@ -236,9 +247,6 @@ pub enum Refused {
     /// The sessions cannot be merged.
     #[error("{0}")]
     Sessions(String),
-    /// Rows to compare cannot be read.
-    #[error("{0}")]
-    Unread(String),
 }
 
 /// The map of a split: ranges of rounds for each engagement. Rounds of no engagement are shared.

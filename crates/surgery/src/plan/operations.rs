@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::branch::{in_context, left, on_branch};
-use super::{Left, Lineage, Operation, Piece, Place, Plan, Refused};
+use super::{Left, Lineage, Operation, Piece, Place, Plan, Refused, tables};
 use crate::fidelity::Fidelity;
 use crate::ranges;
 use base::clock::Time;
@@ -41,7 +41,8 @@ pub fn compress_before(
     }
     let whole: Vec<u32> = context.into_iter().filter(|seq| *seq >= cut).collect();
     let behind: Vec<u32> = session.rounds.iter().map(|r| r.seq).filter(|s| *s >= cut).collect();
-    let mut pieces = vec![Piece::Index(table().map(place).collect())];
+    let table: Vec<u32> = table().collect();
+    let mut pieces = tables::pieces(&session, &table);
     pieces.extend(whole.iter().copied().map(place).map(Piece::Round));
     let left = left(&session, 0, &behind, &whole);
     let operation = Operation::CompressBefore { before };
@@ -108,14 +109,16 @@ pub fn compress_engagement(
             session.id
         )));
     }
-    let mut pieces: Vec<Piece> = Vec::new();
+    let (mut pieces, mut run) = (Vec::new(), Vec::new());
     for seq in &context {
-        match pieces.last_mut() {
-            _ if tagged.binary_search(seq).is_err() => pieces.push(Piece::Round(place(*seq))),
-            Some(Piece::Index(run)) => run.push(place(*seq)),
-            _ => pieces.push(Piece::Index(vec![place(*seq)])),
+        if tagged.binary_search(seq).is_ok() {
+            run.push(*seq);
+            continue;
         }
+        pieces.extend(tables::pieces(&session, &std::mem::take(&mut run)));
+        pieces.push(Piece::Round(place(*seq)));
     }
+    pieces.extend(tables::pieces(&session, &run));
     let left = left(&session, 0, &all(&session), &context);
     let operation = Operation::CompressEngagement { engagement: engagement.to_owned() };
     Ok(plan(session, operation, pieces, left, fidelity))
@@ -176,7 +179,16 @@ fn plan(
 ) -> Plan {
     let sessions = vec![session];
     let lineage = Lineage::of(&sessions);
-    Plan { operation, sessions, pieces, left, fidelity, voices: false, lineage }
+    Plan {
+        operation,
+        sessions,
+        origins: Vec::new(),
+        pieces,
+        left,
+        fidelity,
+        voices: false,
+        lineage,
+    }
 }
 
 /// The rounds of an engagement, ascending.

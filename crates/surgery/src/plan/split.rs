@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 
 use super::branch::{left, on_branch};
 use super::operations::there;
-use super::{Lineage, Map, Operation, Piece, Place, Plan, Refused};
+use super::{Lineage, Map, Operation, Piece, Place, Plan, Refused, tables};
 use crate::fidelity::Fidelity;
 use crate::ranges;
 use sessions::round::Session;
@@ -37,7 +37,7 @@ pub fn split(session: &Session, map: &Map, fidelity: Fidelity) -> Result<Vec<Pla
         seqs.iter().copied().filter(|seq| branch.binary_search(seq).is_ok()).collect()
     };
     let shared = owned(None);
-    let table: Vec<Place> = kept(&shared).into_iter().map(place).collect();
+    let table = tables::pieces(session, &kept(&shared));
     let mut plans = Vec::new();
     for engagement in map.engagements.keys() {
         let own = owned(Some(engagement));
@@ -50,10 +50,7 @@ pub fn split(session: &Session, map: &Map, fidelity: Fidelity) -> Result<Vec<Pla
             };
             return refuse(&format!("engagements.{engagement}"), fault);
         }
-        let mut pieces = Vec::new();
-        if !table.is_empty() {
-            pieces.push(Piece::Index(table.clone()));
-        }
+        let mut pieces = table.clone();
         pieces.extend(whole.iter().copied().map(place).map(Piece::Round));
         let mut asked = [own, shared.clone()].concat();
         asked.sort_unstable();
@@ -61,7 +58,16 @@ pub fn split(session: &Session, map: &Map, fidelity: Fidelity) -> Result<Vec<Pla
         let sessions = vec![session.clone()];
         let lineage = Lineage::for_engagement(&sessions, engagement);
         let operation = Operation::Split { engagement: engagement.clone() };
-        plans.push(Plan { operation, sessions, pieces, left, fidelity, voices: false, lineage });
+        plans.push(Plan {
+            operation,
+            sessions,
+            origins: Vec::new(),
+            pieces,
+            left,
+            fidelity,
+            voices: false,
+            lineage,
+        });
     }
     Ok(plans)
 }

@@ -1,78 +1,178 @@
-//! Finds redundant index tables in two sessions: everything they stand for is there anyway.
+//! The index tables of a plan: what stands for rounds that are not in the new session.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
 
-use super::shared::{Key, RowsOf, keys, table};
-use super::shared::{of, unread};
-use super::{Place, Refused};
-use sessions::round::{Round, Session};
+use super::branch::in_context;
+use super::{Piece, Place, Plan};
+use sessions::origin::{Named, Origin};
+use sessions::round::Session;
 
-/// A table, and the keys of its rounds.
-struct Told {
-    place: Place,
-    rounds: HashSet<Key>,
+/// The pieces that replace rounds of a session: one table. The summary that the context begins with
+/// stays, because it tells what no line can. The rounds ascend.
+pub(super) fn pieces(session: &Session, seqs: &[u32]) -> Vec<Piece> {
+    let place = |seq: &u32| Place { session: 0, seq: *seq };
+    let first = in_context(session).first().copied();
+    let summary = first.and_then(|seq| session.round(seq)).filter(|round| round.boundary);
+    let Some(at) = summary.and_then(|round| seqs.binary_search(&round.seq).ok()) else {
+        return table(seqs.iter().map(place).collect());
+    };
+    let (before, after) = seqs.split_at(at);
+    // A round in which the agent went on has a line, too.
+    let worked = summary.is_some_and(|round| round.assistant);
+    let after = if worked { after } else { &after[1..] };
+    let mut pieces = table(before.iter().map(place).collect());
+    pieces.push(Piece::Summary(place(&seqs[at])));
+    pieces.extend(table(after.iter().map(place).collect()));
+    pieces
 }
 
-/// The tables whose rounds are all in one of the contexts, or in another table that stays. For
-/// rounds in `gone`, the other session has the same.
-pub(super) fn spare(
-    sessions: &[Session],
-    context: &[Vec<u32>],
-    gone: &[Place],
-    rows: &mut RowsOf,
-) -> Result<Vec<Place>, Refused> {
-    let mut told = Vec::new();
-    for (number, session) in sessions.iter().enumerate().filter(|(_, s)| s.parent.is_some()) {
-        for (seq, round) in of(session, &context[number]).filter(|(_, round)| !round.assistant) {
-            let place = Place { session: number, seq };
-            let table = table((session, round), rows).map_err(|why| unread(session, seq, &why))?;
-            if let Some(table) = table.filter(|_| !gone.contains(&place)) {
-                let key = |first: Option<String>| Some((table.session.clone(), first?));
-                // A round without a known row cannot be found elsewhere, so its table stays.
-                let rounds: Option<HashSet<Key>> = table.first.into_iter().map(key).collect();
-                told.extend(rounds.map(|rounds| Told { place, rounds }));
+fn table(places: Vec<Place>) -> Vec<Piece> {
+    if places.is_empty() { Vec::new() } else { vec![Piece::Index(places)] }
+}
+
+impl Plan {
+    /// Replaces what its tables name by origins: copies by the rounds they were copied from, and
+    /// tables of earlier operations by the rounds that those name. `find` loads a session by its id;
+    /// what it doesn't find stays as it is.
+    pub fn carry(&mut self, find: &mut dyn FnMut(&str) -> Option<Session>) {
+        let mut known: BTreeMap<String, Option<usize>> =
+            self.sessions.iter().enumerate().map(|(n, s)| (s.id.clone(), Some(n))).collect();
+        for at in 0..self.pieces.len() {
+            let Piece::Index(places) = self.pieces[at].clone() else { continue };
+            let (mut carried, mut there) = (Vec::new(), BTreeSet::new());
+            for place in places {
+                for place in self.origins_of(place, &mut known, find) {
+                    if there.insert(place) {
+                        carried.push(place);
+                    }
+                }
             }
+            self.pieces[at] = Piece::Index(carried);
         }
+        self.pieces.retain(|piece| !matches!(piece, Piece::Index(places) if places.is_empty()));
     }
-    if told.is_empty() {
-        return Ok(Vec::new());
-    }
-    let tables: HashSet<Place> = told.iter().map(|told| told.place).collect();
-    let mut whole = HashSet::new();
-    for (number, session) in sessions.iter().enumerate() {
-        let rounds = of(session, &context[number]);
-        let rounds =
-            rounds.filter(|(seq, _)| !tables.contains(&Place { session: number, seq: *seq }));
-        for (seq, round) in rounds {
-            whole.extend(known(session, round, rows).map_err(|why| unread(session, seq, &why))?);
-        }
-    }
-    // Tables that stand for the most such rounds go first: of two tables, the one that repeats
-    // fewer of them stays.
-    let stands = |told: &Told| told.rounds.iter().filter(|key| whole.contains(*key)).count();
-    told.sort_by_key(|told| std::cmp::Reverse(stands(told)));
-    let mut left: BTreeSet<usize> = (0..told.len()).collect();
-    let mut spare = Vec::new();
-    for (at, table) in told.iter().enumerate() {
-        let others: Vec<&Told> =
-            left.iter().filter(|other| **other != at).map(|other| &told[*other]).collect();
-        let there = |round: &Key| {
-            whole.contains(round) || others.iter().any(|other| other.rounds.contains(round))
+
+    /// The places that a line of a table leads to.
+    fn origins_of(
+        &mut self,
+        place: Place,
+        known: &mut BTreeMap<String, Option<usize>>,
+        find: &mut dyn FnMut(&str) -> Option<Session>,
+    ) -> Vec<Place> {
+        let Some((_, round)) = self.at(place) else { return Vec::new() };
+        let origins: Vec<Origin> = match (&round.table, &round.origin) {
+            (Some(named), _) => named.iter().flat_map(Named::origins).collect(),
+            (None, Some(origin)) if !round.more => vec![origin.clone()],
+            (None, _) => return vec![place],
         };
-        if !table.rounds.is_empty() && table.rounds.iter().all(there) {
-            left.remove(&at);
-            spare.push(table.place);
-        }
+        let found: Option<Vec<Place>> =
+            origins.into_iter().map(|origin| self.first(origin, known, find)).collect();
+        // If one of its rounds is unknown, a table keeps its own line, which leads to its text.
+        found.unwrap_or_else(|| vec![place])
     }
-    Ok(spare)
+
+    /// The place of an origin, whose session is loaded if needed.
+    fn first(
+        &mut self,
+        origin: Origin,
+        known: &mut BTreeMap<String, Option<usize>>,
+        find: &mut dyn FnMut(&str) -> Option<Session>,
+    ) -> Option<Place> {
+        let number = match known.get(&origin.session) {
+            Some(number) => *number,
+            None => {
+                let number = find(&origin.session).map(|session| {
+                    self.origins.push(session);
+                    self.sessions.len() + self.origins.len() - 1
+                });
+                known.insert(origin.session, number);
+                number
+            }
+        };
+        let place = Place { session: number?, seq: origin.seq };
+        self.at(place).map(|_| place)
+    }
 }
 
-/// The keys of a round. Its rows are read only if its session may be a copy.
-fn known(session: &Session, round: &Round, rows: &mut RowsOf) -> std::io::Result<Vec<Key>> {
-    let own = round.first_id.clone().map(|id| (session.id.clone(), id));
-    let mut all: Vec<Key> = own.into_iter().collect();
-    if session.parent.is_some() {
-        all.extend(keys((session, round), rows)?);
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fidelity::Fidelity;
+    use crate::plan::compress_before;
+    use crate::plan::testing::session;
+    use base::when::When;
+
+    fn shape(plan: &Plan) -> Vec<String> {
+        let of = |place: &Place| {
+            plan.at(*place).map_or(String::new(), |(s, r)| format!("{}{}", &s.id[..1], r.seq))
+        };
+        let piece = |piece: &Piece| match piece {
+            Piece::Index(places) => {
+                format!("[{}]", places.iter().map(of).collect::<Vec<_>>().join(" "))
+            }
+            Piece::Round(place) => of(place),
+            Piece::Summary(place) => format!("({})", of(place)),
+        };
+        plan.pieces.iter().map(piece).collect()
     }
-    Ok(all)
+
+    fn line(count: u32) -> Session {
+        let follows: Vec<(u32, bool)> = (0..count).map(|n| (n, false)).collect();
+        session(&follows)
+    }
+
+    /// A session made of `first`: its rounds 1-4 as a table, 5-6 copied, then two of its own.
+    fn second(first: &Session) -> Session {
+        let mut second = Session { id: "second".into(), ..line(5) };
+        second.rounds[0].table =
+            Some(vec![Named { session: first.id.clone(), rounds: "1-4".into() }]);
+        for (at, seq) in [(1, 5), (2, 6)] {
+            second.rounds[at].origin = Some(Origin { session: first.id.clone(), seq });
+        }
+        second
+    }
+
+    #[test]
+    fn a_table_that_is_compressed_again_keeps_its_lines() {
+        let first = line(6);
+        let cut = |session: Session, at| {
+            compress_before(session, When::Round(at), Fidelity::default()).unwrap()
+        };
+        let mut plan = cut(second(&first), 5);
+        assert_eq!(shape(&plan), ["[s1 s2 s3 s4]", "s5"]);
+        let mut loaded = 0;
+        plan.carry(&mut |id| {
+            loaded += 1;
+            (id == first.id).then(|| first.clone())
+        });
+        assert_eq!(shape(&plan), ["[31 32 33 34 35 36 s4]", "s5"]);
+        assert_eq!(loaded, 1);
+
+        // A copy that went on is a round of its own; a message of surgery about speakers is none.
+        let mut other = second(&first);
+        other.rounds[2].more = true;
+        other.rounds[3].table = Some(Vec::new());
+        let mut plan = cut(other, 5);
+        plan.carry(&mut |_| Some(first.clone()));
+        assert_eq!(shape(&plan), ["[31 32 33 34 35 s3]", "s5"]);
+
+        // The first session is gone from the store.
+        let mut plan = cut(second(&first), 5);
+        plan.carry(&mut |_| None);
+        assert_eq!(shape(&plan), ["[s1 s2 s3 s4]", "s5"]);
+    }
+
+    #[test]
+    fn a_compactions_summary_stays() {
+        let cut = |at| {
+            let rounds = [(0, false), (1, false), (2, true), (3, false), (4, false)];
+            let mut session = session(&rounds);
+            session.rounds[2].assistant = at == 4;
+            let plan = compress_before(session, When::Round(at), Fidelity::default()).unwrap();
+            shape(&plan)
+        };
+        assert_eq!(cut(5), ["[31 32]", "(33)", "[34]", "35"]);
+        assert_eq!(cut(4), ["[31 32]", "(33)", "[33]", "34", "35"]);
+        assert_eq!(cut(3), ["[31 32]", "33", "34", "35"]);
+    }
 }

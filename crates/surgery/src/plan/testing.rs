@@ -12,7 +12,6 @@ pub fn session(follows: &[(u32, bool)]) -> Session {
         user: true,
         assistant: true,
         user_preview: format!("ask {n}"),
-        said: Some(format!("ask {n}")),
         agent_preview: format!("say {n}"),
         follows: Some(*follows).filter(|f| *f > 0),
         boundary: *boundary,

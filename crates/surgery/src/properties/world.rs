@@ -10,7 +10,7 @@ use crate::plan::{Place, Plan, Refused, merge};
 use base::when;
 use sessions::dialect::{self, Scratch};
 use sessions::digest::Digest;
-use sessions::round::{Round, Session, Words};
+use sessions::round::{Session, Words};
 use sessions::rows::Rows;
 
 /// A session as the index and the store have it.
@@ -89,12 +89,7 @@ pub fn made_by(
 
 /// The plan that merges two.
 pub fn merged_of(a: &Read, b: &Read) -> Result<Plan, Refused> {
-    let mut rows = |session: &Session, round: &Round, rows: &mut Rows| {
-        let of = if session.id == a.session.id { a } else { b };
-        rows.clone_from(&of.rows[&round.seq]);
-        Ok(())
-    };
-    merge(a.session.clone(), b.session.clone(), Fidelity::default(), &mut rows)
+    merge(a.session.clone(), b.session.clone(), Fidelity::default())
 }
 
 /// Ids of new sessions.
@@ -116,12 +111,13 @@ pub fn seqs(places: impl Iterator<Item = Place>) -> Vec<u32> {
 pub fn all_of(plan: &Plan) -> BTreeSet<Place> {
     let left = &plan.left;
     let left = left.rewound.iter().chain(&left.compacted).chain(&left.doubled).copied();
-    plan.whole().chain(plan.indexed()).chain(left).collect()
+    plan.whole().chain(plan.indexed()).chain(plan.summaries()).chain(left).collect()
 }
 
 /// How many rounds it mentions, duplicates included.
 pub fn count(plan: &Plan) -> usize {
     let left = &plan.left;
     let left = left.rewound.len() + left.compacted.len() + left.doubled.len();
-    plan.whole().count() + plan.indexed().count() + left
+    let lines: BTreeSet<Place> = plan.indexed().chain(plan.summaries()).collect();
+    plan.whole().count() + lines.len() + left
 }

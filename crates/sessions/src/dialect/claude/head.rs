@@ -86,7 +86,7 @@ impl<'a> Head<'a> {
                     b"brainGuard" => {
                         (self.row.told, self.row.made) = (is_surgery_table(json), true);
                     }
-                    b"forkedFrom" => self.row.copied = true,
+                    b"forkedFrom" => self.row.copied = Some(json),
                     b"isCompactSummary" => self.summary = json == b"true",
                     _ => {}
                 }

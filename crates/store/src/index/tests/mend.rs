@@ -97,7 +97,7 @@ fn a_newer_schema_is_refused() {
         index.tag(&folder, &[1], None).unwrap_err(),
     ] {
         let said = error.to_string();
-        assert!(said.contains("by a newer brain-guard (schema 99, this one reads 2)"), "{said}");
+        assert!(said.contains("by a newer brain-guard (schema 99, this one reads 4)"), "{said}");
     }
 }
 

@@ -11,6 +11,7 @@ use tempfile::TempDir;
 use super::*;
 use crate::engagement::Phase;
 use base::clock::Time;
+use sessions::origin::Origin;
 use sessions::round::{Round, Session};
 
 struct Store {
@@ -71,8 +72,12 @@ fn round(seq: u32, user: &str, agent: &str) -> (Round, Words) {
         bytes: u64::from(seq) * 1000,
         follows: seq.checked_sub(1).filter(|seq| *seq > 0),
         boundary: seq == 7,
-        said: Some("00000000000000d1".into()),
         first_id: Some(format!("id-{seq}")),
+        origin: (seq == 6).then(|| Origin { session: "first".into(), seq: 2 }),
+        copied: None,
+        less: seq == 2,
+        more: seq == 3,
+        table: (seq == 4).then(Vec::new),
         engagement: None,
     };
     (round, Words { user: user.into(), agent: agent.into() })
@@ -88,6 +93,8 @@ fn session(id: &str) -> Session {
         started: Some(at("2026-03-19T10:00:00Z")),
         ended: Some(at("2026-03-19T18:00:00Z")),
         parent: None,
+        base: Some(14_000),
+        used: None,
         rounds: Vec::new(),
     }
 }
@@ -197,7 +204,10 @@ fn tags_outlive_what_is_recorded_again() {
     let folder = store.folder("one");
     store.index.tag(&folder, &[1], Some("console")).unwrap();
     let grown = round(1, "Design the console", "The architecture is a lighthouse");
-    record(&store, "one", &[grown, round(4, "new", "")], Some("auto"));
+    let own = |(round, words): (Round, Words)| {
+        (Round { engagement: Some("auto".into()), ..round }, words)
+    };
+    record(&store, "one", &[grown, own(round(4, "new", ""))], None);
     let tags = |store: &Store| -> Vec<Option<String>> {
         let rounds = store.index.session(&folder).unwrap().rounds;
         rounds.into_iter().map(|r| r.engagement).collect()
@@ -217,7 +227,8 @@ fn tags_outlive_what_is_recorded_again() {
     for (n, (round, _)) in moved.iter_mut().enumerate() {
         round.seq = n as u32 + 1;
     }
-    record(&store, "one", &moved, Some("later"));
+    moved[0].0.engagement = Some("later".into());
+    record(&store, "one", &moved, None);
     let expected = [Some("later".to_owned()), Some("console".to_owned()), None, None, auto];
     assert_eq!(tags(&store), expected);
     assert_eq!(store.index.engagement("console").unwrap()[0].1.seq, 2);
@@ -271,4 +282,49 @@ fn phases_and_exports_are_kept() {
     store.index.undo_export("new", at("2026-03-21T08:00:00Z")).unwrap();
     export.undone = Some(at("2026-03-21T08:00:00Z"));
     assert_eq!(store.reopen().exports().unwrap(), [export]);
+}
+
+#[test]
+fn a_copy_has_the_tag_and_the_tokens_of_its_origin() {
+    let store = two();
+    store.index.tag(&store.folder("one"), &[1, 2], Some("console")).unwrap();
+    let copy = |seq, origin: Option<(&str, u32)>, row: Option<(&str, &str)>| {
+        let (round, words) = round(seq, "again", "");
+        let origin = origin.map(|(session, seq)| Origin { session: session.into(), seq });
+        let copied = row.map(|(session, row)| (session.to_owned(), row.to_owned()));
+        (Round { tokens: 9, measured: false, origin, copied, ..round }, words)
+    };
+    let rounds = [
+        copy(1, Some(("one", 2)), None),
+        // A client's fork names the row.
+        copy(2, None, Some(("one", "id-1"))),
+        copy(3, Some(("gone", 2)), None),
+        copy(4, None, None),
+    ];
+    record(&store, "copy", &rounds, None);
+    let of = |id: &str| store.index.session(&store.folder(id)).unwrap().rounds;
+    let seen: Vec<_> = of("copy")
+        .into_iter()
+        .map(|r| (r.origin.map(|o| o.to_string()), r.engagement, r.tokens))
+        .collect();
+    let console = || Some("console".to_owned());
+    assert_eq!(
+        seen,
+        [
+            (Some("one:2".into()), console(), 1234),
+            (Some("one:1".into()), console(), 9),
+            (Some("gone:2".into()), None, 9),
+            (None, None, 9),
+        ]
+    );
+    // A copy of the copy, in what a split made for an engagement.
+    record(
+        &store,
+        "child",
+        &[copy(1, None, Some(("copy", "id-2"))), copy(2, None, None)],
+        Some("ui"),
+    );
+    let seen: Vec<_> =
+        of("child").into_iter().map(|r| (r.origin.map(|o| o.to_string()), r.engagement)).collect();
+    assert_eq!(seen, [(Some("one:1".into()), Some("ui".into())), (None, None)]);
 }

@@ -114,7 +114,7 @@ fn words_of_very_many_rounds_rank_the_last_of_them_and_say_so() {
 fn a_session_that_is_forgotten_is_found_no_more_and_its_words_leave_the_file() {
     let mut store = two();
     let origins = |store: &Store| {
-        let all = store.index.origins().unwrap().into_iter().map(|origin| origin.session);
+        let all = store.index.imported().unwrap().into_iter().map(|origin| origin.session);
         all.collect::<Vec<_>>()
     };
     assert_eq!(origins(&store), ["one", "two"]);

@@ -197,6 +197,7 @@ pub(crate) fn plan(sources: &[&Source], pieces: Vec<Piece>) -> Plan {
     Plan {
         operation: Operation::Merge,
         sessions: sources.iter().map(|s| s.session.clone()).collect(),
+        origins: Vec::new(),
         pieces,
         left: Left::default(),
         fidelity: Fidelity::default(),

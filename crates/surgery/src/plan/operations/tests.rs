@@ -16,6 +16,7 @@ fn shape(plan: &Plan) -> String {
             format!("i{seqs}")
         }
         Piece::Round(place) => place.seq.to_string(),
+        Piece::Summary(place) => format!("s{}", place.seq),
     });
     shapes.collect::<Vec<_>>().join(" ")
 }
@@ -50,7 +51,7 @@ fn a_table_has_what_had_left_the_context_and_a_clock_that_ran_backwards_scatters
         [(0, false), (1, false), (1, false), (3, true), (4, false), (5, false), (5, false)];
     let plan =
         |before: &str| compress_before(session(&rounds), at(before), Fidelity::default()).unwrap();
-    assert_eq!(shape(&plan("2026-03-19T10:04Z")), "i1234 5 7");
+    assert_eq!(shape(&plan("2026-03-19T10:04Z")), "i123 s4 i4 5 7");
     assert_eq!(plan("2026-03-19T10:04Z").left.rewound, [place(6)]);
     // Before the compaction: everything that it removed from the context can still be read.
     assert_eq!(shape(&plan("2026-03-19T10:01Z")), "i123 4 5 7");

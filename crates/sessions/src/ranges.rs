@@ -22,7 +22,9 @@ pub fn parse(text: &str) -> Result<Vec<RangeInclusive<u32>>, InvalidRanges> {
 }
 
 fn range(part: &str) -> Result<RangeInclusive<u32>, InvalidRanges> {
-    let number = |text: &str| text.trim().parse::<u32>().ok().filter(|n| *n > 0);
+    let digits = |text: &&str| text.bytes().all(|b| b.is_ascii_digit());
+    let number =
+        |text: &str| Some(text.trim()).filter(digits)?.parse::<u32>().ok().filter(|n| *n > 0);
     let ends = ["..", "-", "–", "—"].iter().find_map(|dash| part.split_once(dash));
     let (start, end) = ends.unwrap_or((part, part));
     match (number(start), number(end)) {
