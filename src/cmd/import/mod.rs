@@ -3,6 +3,7 @@
 mod anew;
 mod engagement;
 mod feed;
+mod parents;
 mod session;
 mod source;
 mod state;

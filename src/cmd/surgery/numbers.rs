@@ -115,6 +115,8 @@ fn sample(plan: &Plan, counter: &Counter, readers: &[Reader]) -> anyhow::Result<
     // If little is kept whole, the table rounds calibrate as well.
     let mut indexed: Vec<Place> = plan.indexed().collect();
     indexed.append(&mut places);
+    // Of further sessions, only lines are there.
+    indexed.retain(|place| place.session < readers.len());
     for place in indexed.into_iter().rev() {
         if words >= SAMPLE || read >= READ {
             break;

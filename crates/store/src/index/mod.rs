@@ -4,6 +4,7 @@
 //! search text.
 #![allow(clippy::disallowed_methods, reason = "the index is an edge: it opens databases")]
 
+mod copies;
 mod exports;
 mod forget;
 mod inherit;
@@ -26,7 +27,7 @@ use crate::database::{self, Db, Schema};
 pub use self::exports::{Beside, Detail, Export, Numbers};
 pub use self::forget::Imported;
 pub use self::mend::Fault;
-pub use self::search::{Filter, Hit, Snippet, Tagged};
+pub use self::search::{Copied, Filter, Hit, Snippet, Tagged};
 pub use crate::database::Error;
 
 pub use sessions::round::Words;
