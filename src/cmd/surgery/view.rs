@@ -26,6 +26,7 @@ pub fn operation(operation: &Operation) -> String {
         }
         Operation::CompressEngagement { engagement } => format!("compress-engagement {engagement}"),
         Operation::ExtractEngagement { engagement } => format!("extract-engagement {engagement}"),
+        Operation::Edit => "edit".to_owned(),
         Operation::Merge => "merge".to_owned(),
         Operation::Split { engagement } => format!("split, for {engagement}"),
         Operation::Extract { keep_recent: 0, .. } => "extract".to_owned(),
@@ -96,6 +97,7 @@ fn left(plan: &Plan) -> Option<String> {
         part(&plan.left.rewound, "(rewound)"),
         part(&plan.left.compacted, "(compacted by the client)"),
         part(&plan.left.doubled, "(also in the other session)"),
+        part(&plan.left.dropped, "(dropped)"),
     ]
     .into_iter()
     .flatten()
@@ -177,6 +179,7 @@ struct LeftOut<'a> {
     rewound: Vec<Numbered<'a>>,
     compacted: Vec<Numbered<'a>>,
     doubled: Vec<Numbered<'a>>,
+    dropped: Vec<Numbered<'a>>,
 }
 
 #[derive(Serialize)]
@@ -253,6 +256,7 @@ impl Serialize for Made {
                 rewound: numbered(plan.left.rewound.clone()),
                 compacted: numbered(plan.left.compacted.clone()),
                 doubled: numbered(plan.left.doubled.clone()),
+                dropped: numbered(plan.left.dropped.clone()),
             },
             tokens: Tokens {
                 before: cost.before,

@@ -53,8 +53,11 @@ impl Exporter<'_> {
         let given = rows.bytes.len().max(1);
         // What fidelity removed is no longer in the context; what links add never was.
         let left = taken.min(written).min(given) as u64;
-        self.report.tokens +=
-            if self.plan.fidelity.is_full() { tokens } else { tokens * left / given as u64 };
+        self.report.tokens += if self.plan.fidelity_of(place).is_full() {
+            tokens
+        } else {
+            tokens * left / given as u64
+        };
         Ok(())
     }
 
@@ -64,7 +67,7 @@ impl Exporter<'_> {
         let dialect = self.form.dialect();
         let mut entries = Vec::with_capacity(rows.ends.len());
         let reference = table::reference(session, place.seq);
-        let mut lens = Lens::new(dialect, rows.iter(), self.plan.fidelity, reference);
+        let mut lens = Lens::new(dialect, rows.iter(), self.plan.fidelity_of(place), reference);
         for (number, line) in rows.iter().enumerate() {
             let row = dialect.row(line, &mut self.scratch);
             if row.kind == Kind::Broken {
