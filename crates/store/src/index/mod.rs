@@ -5,6 +5,7 @@
 #![allow(clippy::disallowed_methods, reason = "the index is an edge: it opens databases")]
 
 mod exports;
+mod figures;
 mod forget;
 mod mend;
 mod mirror;
@@ -23,6 +24,7 @@ use crate::blocks::{Folder, Root};
 use crate::database::{self, Db, Schema};
 
 pub use self::exports::{Beside, Detail, Export, Numbers};
+pub use self::figures::Figures;
 pub use self::forget::Origin;
 pub use self::mend::Fault;
 pub use self::search::{Filter, Hit, Snippet, Tagged};
