@@ -88,7 +88,12 @@ fn own_folder(env: &Env, plan: &Plan) -> Option<PathBuf> {
         let source = plan.sessions.iter().find_map(|session| session.source.as_deref())?;
         return Some(Path::new(source).parent()?.to_path_buf());
     }
-    Some(config_folder(env)?.join("projects").join(new_file::project_name(cwd(plan)?)))
+    client_folder(env, cwd(plan)?)
+}
+
+/// Claude Code's folder of the sessions that ran in `cwd`.
+pub fn client_folder(env: &Env, cwd: &str) -> Option<PathBuf> {
+    Some(config_folder(env)?.join("projects").join(new_file::project_name(cwd)))
 }
 
 /// The working folder of the plan's first session that has one.
