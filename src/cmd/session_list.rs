@@ -4,7 +4,7 @@
 mod files;
 mod view;
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
@@ -46,7 +46,7 @@ struct Numbers {
     rounds: u32,
     /// Tokens of the rounds in the context.
     tokens: u64,
-    engagements: Vec<String>,
+    engagements: BTreeSet<String>,
 }
 
 /// The sessions of a project, or all.

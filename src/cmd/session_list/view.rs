@@ -143,7 +143,7 @@ mod tests {
             figures: Some(Numbers {
                 rounds: 58,
                 tokens: 154_000,
-                engagements: vec!["console-work".to_owned()],
+                engagements: ["console-work".to_owned()].into(),
             }),
             made_from: Some("2d3dee9b-3d28".to_owned()),
             ..Row::default()

@@ -1,8 +1,10 @@
 //! The figures of sessions for a list, from `sessions.db` alone: no row of a session is read.
 
-use rusqlite::params;
+use std::collections::BTreeSet;
 
-use super::{Error, Index, rows};
+use rusqlite::{Statement, params};
+
+use super::{Error, Index};
 use sessions::round::Session;
 
 /// What a list shows of a session's rounds.
@@ -13,37 +15,42 @@ pub struct Figures {
     /// Tokens of those in the context.
     pub tokens: u64,
     /// Their engagements.
-    pub engagements: Vec<String>,
+    pub engagements: BTreeSet<String>,
 }
 
-/// The rounds in the context are those on the branch of the last one, back to a compaction, as in
-/// `surgery::plan::in_context`.
-const FIGURES: &str = "
-    WITH RECURSIVE context(seq, follows, boundary, tokens) AS (
-        SELECT * FROM (SELECT seq, follows, boundary, tokens FROM rounds
-            WHERE session_id = ?1 AND agent = ?2 ORDER BY seq DESC LIMIT 1)
-        UNION ALL
-        SELECT rounds.seq, rounds.follows, rounds.boundary, rounds.tokens FROM context, rounds
-            WHERE session_id = ?1 AND agent = ?2 AND rounds.seq = context.follows
-            AND context.follows < context.seq AND NOT context.boundary)
-    SELECT count(*), (SELECT coalesce(sum(tokens), 0) FROM context),
-        json_group_array(DISTINCT engagement_id) FILTER (WHERE engagement_id IS NOT NULL)
-        FROM rounds WHERE session_id = ?1 AND agent = ?2";
+/// A session's rounds, the newest first.
+const ROUNDS: &str = "SELECT seq, follows, boundary, tokens, engagement_id FROM rounds \
+    WHERE session_id = ?1 AND agent = ?2 ORDER BY seq DESC";
 
 impl Index {
     /// The figures of these sessions, in their order.
     pub fn figures(&self, sessions: &[&Session]) -> Result<Vec<Figures>, Error> {
         let Some(all) = self.all()? else { return Ok(vec![Figures::default(); sessions.len()]) };
         all.run(|c| {
-            let mut query = c.prepare(FIGURES)?;
-            let figures = |row: &rusqlite::Row| {
-                Ok(Figures {
-                    rounds: row.get(0)?,
-                    tokens: row.get::<_, i64>(1)? as u64,
-                    engagements: rows::of_json(row, 2)?,
-                })
-            };
-            sessions.iter().map(|s| query.query_row(params![s.id, s.agent], figures)).collect()
+            let mut query = c.prepare(ROUNDS)?;
+            sessions.iter().map(|session| figures(&mut query, session)).collect()
         })
     }
+}
+
+/// The rounds in the context are those on the branch of the last one, back to a compaction, as in
+/// `surgery::plan::in_context`. A round only follows earlier ones, so one pass finds them.
+fn figures(query: &mut Statement, session: &Session) -> rusqlite::Result<Figures> {
+    let mut rows = query.query(params![session.id, session.agent])?;
+    let (mut figures, mut wanted) = (Figures::default(), None);
+    while let Some(row) = rows.next()? {
+        let seq: u32 = row.get(0)?;
+        if figures.rounds == 0 || wanted == Some(seq) {
+            let is_boundary: bool = row.get(2)?;
+            wanted = if is_boundary { None } else { row.get(1)? };
+            figures.tokens += row.get::<_, i64>(3)? as u64;
+        }
+        figures.rounds += 1;
+        if let Some(id) = row.get_ref(4)?.as_str_or_null()?
+            && !figures.engagements.contains(id)
+        {
+            figures.engagements.insert(id.to_owned());
+        }
+    }
+    Ok(figures)
 }
