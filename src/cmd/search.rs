@@ -1,10 +1,10 @@
 //! `search`: finds rounds by their words.
 
 use std::fmt;
-use std::io::{self, IsTerminal as _};
 
 use serde::{Serialize, Serializer};
 
+use super::look::Look;
 use super::surgery::source::{self, Store};
 use super::{Context, Exit, Run, err, show};
 use crate::cli::{NarrowArgs, SearchArgs};
@@ -14,22 +14,6 @@ use base::env::Env;
 use base::when::When;
 use store::index::{Copied, Filter, Hit, Tagged};
 use surgery::table;
-
-/// How matches are marked.
-#[derive(Debug, Clone, Copy)]
-pub struct Look {
-    colour: bool,
-}
-
-impl Look {
-    /// Marks in brackets.
-    pub const PLAIN: Self = Self { colour: false };
-
-    /// In bold on a terminal, in brackets elsewhere.
-    pub fn of(env: &Env) -> Self {
-        Self { colour: io::stdout().is_terminal() && env.get("NO_COLOR").is_none() }
-    }
-}
 
 /// The result of a search.
 #[derive(Debug, Clone)]

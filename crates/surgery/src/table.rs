@@ -60,6 +60,15 @@ pub fn roles(round: &Round) -> &'static str {
     }
 }
 
+/// A round in a few words for a person who looks for it: how the user begins; without a user, its
+/// key tool call and the agent's words.
+pub fn summary(round: &Round) -> String {
+    match round.user_preview.as_str() {
+        "" => content(round),
+        words => words.to_owned(),
+    }
+}
+
 fn numbered(number: &str, round: &Round) -> String {
     row(number, &format_minute(round.started), roles(round), &content(round))
 }
@@ -148,6 +157,13 @@ mod tests {
             "| 047 | 2026-03-19T10:23Z | user | \"What is the architecture?\" |"
         );
         assert_eq!(super::line(&Round { seq: 1234, ..Round::default() }), "| 1234 | - | - | - |");
+    }
+
+    #[test]
+    fn a_summary_begins_with_the_users_words() {
+        assert_eq!(summary(&round()), "What is the architecture?");
+        let silent = Round { user_preview: String::new(), ..round() };
+        assert_eq!(summary(&silent), "[tool_use: Agent·Read console] → \"The architecture is...\"");
     }
 
     #[test]

@@ -15,7 +15,7 @@ mod record;
 mod rows;
 pub mod source;
 pub mod start;
-mod target;
+pub mod target;
 mod undo;
 pub mod view;
 mod write;

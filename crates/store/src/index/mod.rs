@@ -6,6 +6,7 @@
 
 mod copies;
 mod exports;
+mod figures;
 mod forget;
 mod inherit;
 mod mend;
@@ -25,6 +26,7 @@ use crate::blocks::{Folder, Root};
 use crate::database::{self, Db, Schema};
 
 pub use self::exports::{Beside, Detail, Export, Numbers};
+pub use self::figures::Figures;
 pub use self::forget::Imported;
 pub use self::mend::Fault;
 pub use self::search::{Copied, Filter, Hit, Snippet, Tagged};

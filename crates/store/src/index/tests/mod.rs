@@ -365,3 +365,33 @@ fn a_fork_that_keeps_the_ids_of_rows_is_known() {
         assert!(original.rounds.iter().all(|round| round.origin.is_none()));
     }
 }
+
+#[test]
+fn figures_are_those_of_the_rounds_in_the_context() {
+    let store = two();
+    // Round 2 was rewound, and round 3 begins with a compaction.
+    let mut rounds = [1, 2, 3, 4].map(|seq| round(seq, "ask", "say"));
+    (rounds[2].0.follows, rounds[2].0.boundary) = (Some(1), true);
+    rounds[1].0.tokens = 9;
+    record(&store, "three", &rounds, Some("console-work"));
+    store.index.tag(&store.folder("three"), &[4], Some("import-work")).unwrap();
+    let (one, three) = (session("one"), session("three"));
+    let figures = store.index.figures(&[&three, &one, &session("none")]).unwrap();
+    let expected = |rounds, tokens, engagements: &[&str]| Figures {
+        rounds,
+        tokens,
+        engagements: engagements.iter().map(|id| (*id).to_owned()).collect(),
+    };
+    assert_eq!(
+        figures,
+        [
+            expected(4, 2 * 1234, &["console-work", "import-work"]),
+            expected(3, 3 * 1234, &[]),
+            expected(0, 0, &[]),
+        ]
+    );
+    // A chain that doubles back ends there.
+    rounds[3].0.follows = Some(4);
+    record(&store, "four", &rounds, None);
+    assert_eq!(store.index.figures(&[&session("four")]).unwrap(), [expected(4, 1234, &[])]);
+}
