@@ -36,20 +36,33 @@ fn preview(
     now: Time,
     json: bool,
 ) -> anyhow::Result<Exit> {
-    let mut planned = plan_session(source, settings, now)?;
-    planned.read.doubt.tell();
     let shown = if json { usize::MAX } else { view::SHOWN };
-    let preview = Preview::read(source, &planned.plan, shown)?;
-    // Counting tokens needs the memory of these entries.
-    planned.read.forget(&planned.plan);
-    planned.look = numbers::counted(source, &planned, &preview);
+    let (mut planned, preview) = counted(source, settings, now, shown)?;
+    let cost = numbers::cost(source, &planned)?;
     // A manual run has no minimum; the report says if `watch` would skip it.
     let by_hand = ExtractSettings { min_saving: 0, ..settings.clone() };
     planned.verdict = when::verdict(&planned.look, &by_hand, now);
     let little = source.kind != Kind::Claude && when::saves_too_little(&planned.look, settings);
-    let report = view::PlanReport { source, planned: &planned, preview: &preview, little, now };
+    let report =
+        view::PlanReport { source, planned: &planned, preview: &preview, cost, little, now };
     show(&report, json)?;
     Ok(Exit::Done)
+}
+
+/// Plans, and counts tokens.
+fn counted(
+    source: &Source,
+    settings: &ExtractSettings,
+    now: Time,
+    shown: usize,
+) -> anyhow::Result<(Planned, Preview)> {
+    let mut planned = plan_session(source, settings, now)?;
+    planned.read.doubt.tell();
+    let preview = Preview::read(source, &planned.plan, shown)?;
+    // Counting tokens needs the memory of these entries.
+    planned.read.forget(&planned.plan);
+    planned.look = numbers::counted(source, &planned, &preview);
+    Ok((planned, preview))
 }
 
 /// Extracts.
@@ -61,7 +74,8 @@ pub fn run(context: Context, args: &ExtractArgs, how: &How) -> anyhow::Result<Ex
     let settings = merge_settings(env, args)?;
     let source = source::find(env, &import::root(env)?, args.session.as_deref(), how.offline)?;
     if source.kind == Kind::Claude {
-        return claude::run(context, &source.path.to_string_lossy(), args, &settings, how);
+        let cost = numbers::cost(&source, &counted(&source, &settings, now, 0)?.0)?;
+        return claude::run(context, &source.path.to_string_lossy(), args, &settings, how, cost);
     }
     if args.session.is_none() && !how.dry_run {
         let what = format!("{} would be edited in place", source.path.display());

@@ -3,7 +3,6 @@
 //! never changed.
 
 pub mod extracted;
-mod freed;
 mod lines;
 mod log;
 pub mod made;
