@@ -106,7 +106,7 @@ impl Change {
         for piece in &plan.pieces {
             match piece {
                 Piece::Round(place) => {
-                    held += (scaled(*place) as f64 * measure.share).round() as u64
+                    held += (scaled(*place) as f64 * measure.share).round() as u64;
                 }
                 Piece::Index(places) => added += table(&table::lines(plan, places).join("\n")),
                 Piece::Summary(place) => {
