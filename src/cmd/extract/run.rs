@@ -16,6 +16,7 @@ use base::env::Env;
 use extract::entry::Entry;
 use extract::plan::{self};
 use extract::when::{self};
+use sessions::cost::Cost;
 use sessions::settings::{ExtractSettings, triggers};
 
 pub use execute::execute;
@@ -37,8 +38,7 @@ fn preview(
     json: bool,
 ) -> anyhow::Result<Exit> {
     let shown = if json { usize::MAX } else { view::SHOWN };
-    let (mut planned, preview) = counted(source, settings, now, shown)?;
-    let cost = numbers::cost(source, &planned)?;
+    let (mut planned, preview, cost) = counted(source, settings, now, shown)?;
     // A manual run has no minimum; the report says if `watch` would skip it.
     let by_hand = ExtractSettings { min_saving: 0, ..settings.clone() };
     planned.verdict = when::verdict(&planned.look, &by_hand, now);
@@ -55,14 +55,15 @@ fn counted(
     settings: &ExtractSettings,
     now: Time,
     shown: usize,
-) -> anyhow::Result<(Planned, Preview)> {
+) -> anyhow::Result<(Planned, Preview, Cost)> {
     let mut planned = plan_session(source, settings, now)?;
     planned.read.doubt.tell();
     let preview = Preview::read(source, &planned.plan, shown)?;
     // Counting tokens needs the memory of these entries.
     planned.read.forget(&planned.plan);
     planned.look = numbers::counted(source, &planned, &preview);
-    Ok((planned, preview))
+    let cost = numbers::cost(source, &planned)?;
+    Ok((planned, preview, cost))
 }
 
 /// Extracts.
@@ -74,7 +75,7 @@ pub fn run(context: Context, args: &ExtractArgs, how: &How) -> anyhow::Result<Ex
     let settings = merge_settings(env, args)?;
     let source = source::find(env, &import::root(env)?, args.session.as_deref(), how.offline)?;
     if source.kind == Kind::Claude {
-        let cost = numbers::cost(&source, &counted(&source, &settings, now, 0)?.0)?;
+        let (.., cost) = counted(&source, &settings, now, 0)?;
         return claude::run(context, &source.path.to_string_lossy(), args, &settings, how, cost);
     }
     if args.session.is_none() && !how.dry_run {
