@@ -3,7 +3,7 @@
 use base::shown;
 use std::collections::BTreeSet;
 use std::fmt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
@@ -11,25 +11,42 @@ use super::surgery::source::Store;
 use super::{Context, Exit, Run, err, show};
 use crate::cli::AdviseArgs;
 use base::atomic;
+use base::clock::Time;
+use base::env::Env;
+use base::paths::project_root;
 use base::shown::group_thousands;
+use guard::hook::facts::Facts;
 use sessions::round::Session;
 use store::engagement::{self, Phase};
 use store::index::Export;
 use surgery::advise::{Advice, Beside, advise};
+use surgery::context;
 use surgery::plan::in_context;
 use surgery::table::short;
 
 impl Run for AdviseArgs {
-    fn run(&self, Context { env, .. }: Context) -> anyhow::Result<Exit> {
+    fn run(&self, Context { env, now }: Context) -> anyhow::Result<Exit> {
         let store = Store::open(env)?;
         let session = store.session(env, self.session.as_deref())?;
         let beside = beside(&store, &session)?;
         let context = in_context(&session);
-        let rounds = context.iter().filter_map(|seq| session.round(*seq));
+        let held = context::Context::of(&session);
+        let limit = limit(env, now, &session);
+        let advice = advise(&session, &phases(&session), &beside, &mut |id| store.known(id));
         let report = Report {
-            tokens: rounds.map(|round| round.tokens).sum(),
+            tokens: held.now,
+            limit,
+            percent: limit.map(|limit| percent(held.now, limit)),
+            base_known: held.base.is_some(),
             rounds: context.len(),
-            advice: advise(&session, &phases(&session), &beside),
+            advice: advice
+                .into_iter()
+                .map(|advice| Case {
+                    frees_percent: limit.map(|limit| percent(advice.frees, limit)),
+                    now: held.now,
+                    advice,
+                })
+                .collect(),
             left: session.rounds.len() - context.len(),
             session: session.id,
         };
@@ -38,32 +55,83 @@ impl Run for AdviseArgs {
     }
 }
 
+/// The tokens at which the client compacts this session, as `status` finds them; `None` for a
+/// session of another client.
+fn limit(env: &Env, now: Time, session: &Session) -> Option<u64> {
+    let cwd = session.cwd.as_deref().filter(|_| session.dialect == "claude")?;
+    let project = project_root(env, Path::new(cwd));
+    let mut facts = Facts::for_session(env, now, &project, &session.id)?;
+    let file = session.source.as_ref().map(PathBuf::from);
+    facts.transcript = facts.transcript.or(file).filter(|file| file.is_file());
+    facts.context(None, 0).map(|context| context.reading.limit)
+}
+
+fn percent(tokens: u64, limit: u64) -> u64 {
+    (tokens * 100 + limit / 2).checked_div(limit).unwrap_or(0)
+}
+
 #[derive(Debug, Serialize)]
 struct Report {
     session: String,
     /// Rounds that are still in the context.
     rounds: usize,
     tokens: u64,
-    advice: Vec<Advice>,
+    /// Whether `tokens` includes the system prompt and the tools.
+    base_known: bool,
+    limit: Option<u64>,
+    percent: Option<u64>,
+    advice: Vec<Case>,
     /// Rounds that are no longer in its context.
     #[serde(skip)]
     left: usize,
 }
 
+/// A recommendation, in relation to the limit.
+#[derive(Debug, Serialize)]
+struct Case {
+    #[serde(flatten)]
+    advice: Advice,
+    frees_percent: Option<u64>,
+    #[serde(skip)]
+    now: u64,
+}
+
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "{}: {} {} in its context, {} tokens",
-            short(&self.session),
-            group_thousands(self.rounds as u64),
-            if self.rounds == 1 { "round" } else { "rounds" },
-            shown::tokens(self.tokens),
-        )?;
+        write!(f, "{}: context {}", short(&self.session), shown::tokens(self.tokens))?;
+        match self.limit.zip(self.percent) {
+            Some((limit, percent)) => {
+                write!(f, " of {} tokens ({percent} %)", shown::tokens(limit))?;
+            }
+            None => f.write_str(" tokens")?,
+        }
+        if !self.base_known {
+            f.write_str(" without system prompt and tools")?;
+        }
+        let rounds = if self.rounds == 1 { "round" } else { "rounds" };
+        write!(f, ", {} {rounds}", group_thousands(self.rounds as u64))?;
         if self.left > 0 {
             write!(f, "; {} no longer in it", self.left)?;
         }
-        self.advice.iter().try_for_each(|advice| write!(f, "\n{}", text(advice)))
+        self.advice.iter().try_for_each(|case| write!(f, "\n{case}"))
+    }
+}
+
+impl fmt::Display for Case {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { advice, frees_percent, now } = self;
+        write!(f, "\n{}\n  {}", advice.case.words(), advice.why)?;
+        let Some(after) = advice.after else { return Ok(()) };
+        f.write_str("\n  ")?;
+        if advice.frees > 0 {
+            write!(f, "frees {} tokens", shown::tokens(advice.frees))?;
+            if let Some(percent) = frees_percent {
+                write!(f, " ({percent} % of the limit)")?;
+            }
+            f.write_str(": ")?;
+        }
+        write!(f, "{} now, {} after", shown::tokens(*now), shown::tokens(after))?;
+        write!(f, "\n  {}", advice.command)
     }
 }
 
@@ -115,9 +183,4 @@ fn sources_of<'e>(exports: &'e [Export], id: &'e str) -> BTreeSet<&'e str> {
         due.extend(sources.map(|(_, source)| source.as_str()).filter(|source| all.insert(*source)));
     }
     all
-}
-
-fn text(advice: &Advice) -> String {
-    let text = format!("\n{}\n  {}\n  {}", advice.case.words(), advice.why, advice.command);
-    text.trim_end().to_owned()
 }

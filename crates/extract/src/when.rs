@@ -21,6 +21,8 @@ pub struct Look {
     pub behind: u64,
     /// Tokens that leave the context.
     pub saved: u64,
+    /// How long the prompt cache lives, by the last response.
+    pub lifetime: Lifetime,
 }
 
 /// Why the watcher extracts, or waits.
@@ -41,10 +43,9 @@ pub enum Verdict {
     Interval,
 }
 
-/// Turns after which an edit that saves `saved` of `behind` tokens breaks even, if the cache lives
-/// five minutes; `None`: never.
-pub fn break_even(behind: u64, saved: u64) -> Option<u32> {
-    let turns = cost::break_even(behind, saved, Lifetime::Minutes)?;
+/// Turns after which the edit breaks even; `None`: never.
+pub fn break_even(look: &Look) -> Option<u32> {
+    let turns = cost::break_even(look.behind, look.saved, look.lifetime)?;
     Some(u32::try_from(turns).unwrap_or(u32::MAX))
 }
 
@@ -67,7 +68,7 @@ pub fn verdict(look: &Look, settings: &ExtractSettings, now: Time) -> Verdict {
     if cold(look, settings, now) {
         return Verdict::Cold;
     }
-    match break_even(look.behind, look.saved) {
+    match break_even(look) {
         Some(turns) if turns <= settings.break_even_turns => Verdict::Pays(turns),
         waits => Verdict::Waits(waits),
     }
@@ -76,6 +77,11 @@ pub fn verdict(look: &Look, settings: &ExtractSettings, now: Time) -> Verdict {
 /// Whether the prompt cache has expired.
 pub fn cold(look: &Look, settings: &ExtractSettings, now: Time) -> bool {
     let lives = i64::try_from(settings.cache_seconds).ok().and_then(Duration::try_seconds);
+    // The setting is for sessions whose rows do not say it.
+    let lives = lives.map(|lives| match look.lifetime {
+        Lifetime::Hour => lives.max(Lifetime::Hour.time()),
+        Lifetime::Minutes => lives,
+    });
     // If the time is unknown, assume a warm cache. A time further ahead than one lifetime comes
     // from a wrong clock: do not wait for that cache.
     let cold = |age: Duration, lives: Duration| age >= lives || -age > lives;
@@ -94,17 +100,36 @@ mod tests {
 
     #[test]
     fn an_edit_pays_after_a_number_of_turns() {
-        assert_eq!(break_even(80_000, 40_000), Some(12));
-        assert_eq!(break_even(100_000, 10_000), Some(104));
-        assert_eq!(break_even(100, 100), Some(0));
-        assert_eq!(break_even(0, 100), Some(0), "counted a little differently");
-        assert_eq!(break_even(100, 0), None);
-        assert_eq!(break_even(u64::MAX, 1), Some(u32::MAX));
+        let turns = |behind, saved| break_even(&of(behind, saved));
+        assert_eq!(turns(80_000, 40_000), Some(12));
+        assert_eq!(turns(100_000, 10_000), Some(104));
+        assert_eq!(turns(100, 100), Some(0));
+        assert_eq!(turns(0, 100), Some(0), "counted a little differently");
+        assert_eq!(turns(100, 0), None);
+        assert_eq!(turns(u64::MAX, 1), Some(u32::MAX));
+        let hour = Look { lifetime: Lifetime::Hour, ..of(80_000, 40_000) };
+        assert_eq!(break_even(&hour), Some(19));
+    }
+
+    #[test]
+    fn a_cache_of_an_hour_is_warm_for_an_hour() {
+        let settings = ExtractSettings::default();
+        let look = |ago: i64, lifetime| {
+            let look = Look { last: Some(at(-ago)), lifetime, ..of(80_000, 40_000) };
+            cold(&look, &settings, at(0))
+        };
+        assert!(look(300, Lifetime::Minutes) && !look(3_599, Lifetime::Hour));
+        assert!(look(3_600, Lifetime::Hour));
+    }
+
+    fn nothing() -> Look {
+        let lifetime = Lifetime::Minutes;
+        Look { last: None, values: 0, bytes: 0, behind: 0, saved: 0, lifetime }
     }
 
     /// Enough values, with an unknown time of the last row.
     fn of(behind: u64, saved: u64) -> Look {
-        Look { last: None, values: 9, bytes: 90_000, behind, saved }
+        Look { behind, saved, values: 9, bytes: 90_000, ..nothing() }
     }
 
     #[test]
@@ -117,7 +142,7 @@ mod tests {
         assert_eq!(verdict(&file_only, &settings, at(0)), Verdict::Little);
         let often = ExtractSettings { when: Acts::Interval, ..settings.clone() };
         assert_eq!(verdict(&look(4_999), &often, at(0)), Verdict::Little);
-        let none = Look { values: 0, bytes: 0, behind: 0, saved: 0, last: None };
+        let none = nothing();
         assert_eq!(verdict(&none, &settings, at(0)), Verdict::Nothing);
         let any = ExtractSettings { min_saving: 0, ..settings };
         assert_eq!(verdict(&look(0), &any, at(0)), Verdict::Cold);

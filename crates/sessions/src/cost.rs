@@ -4,13 +4,14 @@
 use chrono::TimeDelta;
 use serde::{Deserialize, Serialize};
 
+use super::span;
 use base::clock::Time;
 
 /// Price of a cache read, relative to plain input.
 const READ: f64 = 0.1;
 
 /// How long the session's prompt cache lives.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
 pub enum Lifetime {
     /// Five minutes, the API's default.
     #[default]
@@ -38,6 +39,28 @@ impl Lifetime {
         }
     }
 
+    /// The lifetime that a response asked for, by its row; `None` if the row does not say.
+    pub fn of_row(line: &[u8]) -> Option<Self> {
+        let message = span::find(line, "message")?;
+        let usage = span::find(message, "usage").filter(|json| json.starts_with(b"{"))?;
+        let written = |name| {
+            let json = span::find(span::find(usage, "cache_creation")?, name)?;
+            str::from_utf8(json).ok()?.parse().ok().filter(|tokens: &u64| *tokens > 0)
+        };
+        if written("ephemeral_1h_input_tokens").is_some() {
+            return Some(Self::Hour);
+        }
+        if written("ephemeral_5m_input_tokens").is_some() {
+            return Some(Self::Minutes);
+        }
+        // A response that only read from the cache wrote nothing.
+        match span::find(line, "promptCacheRequested")? {
+            b"\"1h\"" => Some(Self::Hour),
+            b"\"5m\"" => Some(Self::Minutes),
+            _ => None,
+        }
+    }
+
     /// Whether the cache of a session that was last used at `last` has expired.
     pub fn over(self, last: Option<Time>, now: Time) -> bool {
         last.is_none_or(|last| now - last > self.time())
@@ -47,7 +70,10 @@ impl Lifetime {
 /// What an operation costs and frees, in tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cost {
-    /// Tokens in the context of the source.
+    /// Tokens in the context beside rounds (system prompt, tools), if they are known. `before` and
+    /// `after` include them.
+    pub base: Option<u64>,
+    /// Tokens in the context of the source; of several sources, of the largest.
     pub before: u64,
     /// Tokens in the context of the successor.
     pub after: u64,
@@ -94,7 +120,7 @@ mod tests {
     use super::*;
 
     fn cost(before: u64, after: u64, behind: u64) -> Cost {
-        Cost { before, after, behind, lifetime: Lifetime::Minutes, cold: false }
+        Cost { base: Some(0), before, after, behind, lifetime: Lifetime::Minutes, cold: false }
     }
 
     #[test]
@@ -116,6 +142,24 @@ mod tests {
         assert!(!Lifetime::Minutes.over(ago(5), now) && Lifetime::Minutes.over(ago(6), now));
         assert!(!Lifetime::Hour.over(ago(60), now) && Lifetime::Hour.over(ago(61), now));
         assert!(Lifetime::Hour.over(None, now));
+    }
+
+    #[test]
+    fn a_response_says_how_long_its_cache_lives() {
+        let row = |hour: u32, minutes: u32, more: &str| {
+            let line = format!(
+                r#"{{"message":{{"role":"assistant","usage":{{"input_tokens":7,"cache_creation":{{"ephemeral_5m_input_tokens":{minutes},"ephemeral_1h_input_tokens":{hour}}}}}}}{more}}}"#
+            );
+            Lifetime::of_row(line.as_bytes())
+        };
+        assert_eq!(row(900, 0, ""), Some(Lifetime::Hour));
+        assert_eq!(row(0, 900, r#","promptCacheRequested":"1h""#), Some(Lifetime::Minutes));
+        assert_eq!(row(0, 0, r#","promptCacheRequested":"1h""#), Some(Lifetime::Hour));
+        assert_eq!(row(0, 0, r#","promptCacheRequested":"5m""#), Some(Lifetime::Minutes));
+        assert_eq!(row(0, 0, ""), None);
+        // The usage of a subagent, in a tool result.
+        let result = br#"{"message":{"role":"user"},"toolUseResult":{"usage":{"cache_creation":{"ephemeral_1h_input_tokens":9}}}}"#;
+        assert_eq!(Lifetime::of_row(result), None);
     }
 
     proptest! {

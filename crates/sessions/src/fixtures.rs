@@ -156,6 +156,14 @@ mod tests {
         assert_eq!(told("pi"), [id("3f2c1a44-7a1e-4a55-9e8f-0b1f6a2d9c01"), None, before]);
     }
 
+    /// The first response after a requested compaction is in a later round.
+    #[test]
+    fn a_compaction_has_a_base_of_its_own() {
+        let (digest, rounds) = digest(read("compaction"));
+        let weight = rounds[1].0.tokens + rounds[2].0.tokens;
+        assert_eq!(digest.base(), Some(20_060 - weight));
+    }
+
     /// A prompt sent while the agent was working is part of the round, and search finds it.
     #[test]
     fn what_was_queued_is_said() {

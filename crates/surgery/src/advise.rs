@@ -8,10 +8,13 @@ use serde::Serialize;
 pub use beside::Beside;
 pub use turn::{Turn, cut, last_turn};
 
-use super::plan::in_context;
+use super::context::Change;
+use super::fidelity::Fidelity;
+use super::plan::{self, Plan, Refused, in_context};
 use super::ranges;
-use super::table::{self, short};
+use super::table::short;
 use base::shown::format_minute;
+use base::when::When;
 use sessions::round::{Round, Session};
 use store::engagement::Phase;
 
@@ -21,8 +24,6 @@ const WORTH: u64 = 2_000;
 const QUIET: usize = 5;
 /// Least switches between two engagements to call them interleaved.
 const CHANGES: usize = 3;
-/// Bytes of text per token, on average.
-const BYTES_A_TOKEN: u64 = 4;
 
 /// The situation of a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -36,6 +37,8 @@ pub enum Case {
     SeparateWorkstream,
     /// Parallel sessions need synthesis.
     ParallelSessions,
+    /// No work is known to be finished, but old rounds take room.
+    OldRounds,
     /// Nothing more to compress.
     NothingLeft,
 }
@@ -48,6 +51,7 @@ impl Case {
             Self::ClosedEngagement => "one engagement is closed, others are live",
             Self::SeparateWorkstream => "one engagement needs its own session",
             Self::ParallelSessions => "parallel sessions need synthesis",
+            Self::OldRounds => "old rounds take most of the context",
             Self::NothingLeft => "nothing more to compress",
         }
     }
@@ -60,45 +64,56 @@ pub struct Advice {
     pub case: Case,
     /// The evidence, in numbers.
     pub why: String,
-    /// Tokens that it frees; 0 if that is not the point.
+    /// Tokens that it frees; 0 if the context grows.
     pub frees: u64,
+    /// Tokens in the new session's context; `None` if there is nothing to do.
+    pub after: Option<u64>,
     /// The command to run; empty if there is nothing to do.
     pub command: String,
 }
 
+/// Loads a session that tables name, by its id.
+pub type Find<'f> = dyn FnMut(&str) -> Option<Session> + 'f;
+
 /// All recommendations in the tree's order, at least one. `phases` come from the project's
 /// `engagement.md`.
-pub fn advise(session: &Session, phases: &[Phase], beside: &Beside) -> Vec<Advice> {
+pub fn advise(
+    session: &Session,
+    phases: &[Phase],
+    beside: &Beside,
+    find: &mut Find,
+) -> Vec<Advice> {
     let context = in_context(session);
     let rounds: Vec<&Round> = context.iter().filter_map(|seq| session.round(*seq)).collect();
     let mut found = Vec::new();
-    found.extend(finished(session, &rounds, phases));
+    found.extend(finished(session, &rounds, phases, find));
     let names = engagements(&rounds);
-    found.extend(names.iter().filter_map(|name| closed(session, &rounds, name)));
-    found.extend(separate(session, &rounds, &names));
-    found.extend(beside.parallel(session));
+    found.extend(names.iter().filter_map(|name| closed(session, &rounds, name, find)));
+    found.extend(separate(session, &rounds, &names, find));
     if found.is_empty() {
-        found.push(nothing_left(session, &rounds, phases));
+        found.extend(old(session, &rounds, phases, find));
+    }
+    found.extend(beside.parallel(session, find));
+    if found.is_empty() {
+        found.push(nothing_left(&rounds));
     }
     found
 }
 
-/// Tokens that rounds take beyond their lines in an index.
-fn freed(rounds: &[&Round]) -> u64 {
-    let beyond = |round: &&Round| {
-        round.tokens.saturating_sub(table::line(round).len() as u64 / BYTES_A_TOKEN)
-    };
-    rounds.iter().map(beyond).sum()
+/// What a plan would change.
+fn change(plan: Result<Plan, Refused>, find: &mut Find) -> Option<Change> {
+    let mut plan = plan.ok()?;
+    plan.carry(find);
+    Some(Change::estimate(&plan))
+}
+
+/// Recommends a plan if it frees enough.
+fn worth(plan: Result<Plan, Refused>, find: &mut Find) -> Option<Change> {
+    change(plan, find).filter(|change| change.frees() >= WORTH)
 }
 
 fn tokens(rounds: &[&Round]) -> u64 {
     rounds.iter().map(|round| round.tokens).sum()
-}
-
-/// A share of the context, in words.
-fn share(part: u64, rounds: &[&Round]) -> String {
-    let percent = (part * 100).checked_div(tokens(rounds)).unwrap_or(0);
-    format!("{part} of {} tokens, {percent} %", tokens(rounds))
 }
 
 fn numbers(rounds: &[&Round]) -> String {
@@ -107,26 +122,47 @@ fn numbers(rounds: &[&Round]) -> String {
     format!("{word} {}", ranges::show(&seqs))
 }
 
-fn finished(session: &Session, rounds: &[&Round], phases: &[Phase]) -> Option<Advice> {
-    let turn = last_turn(session, phases)?;
+/// Recommends to compress the rounds before a turn.
+fn before(
+    case: Case,
+    session: &Session,
+    rounds: &[&Round],
+    turn: &Turn,
+    find: &mut Find,
+) -> Option<Advice> {
     let before: Vec<&Round> = rounds.iter().copied().filter(|r| r.seq < turn.seq).collect();
-    let frees = freed(&before);
-    (frees >= WORTH && before.len() > 1).then(|| Advice {
-        case: Case::FinishedWork,
+    let cut = When::Round(turn.seq);
+    let change = worth(plan::compress_before(session.clone(), cut, Fidelity::default()), find)?;
+    (before.len() > 1 || case == Case::OldRounds).then(|| Advice {
+        case,
         why: format!(
-            "{} lie before {} ({}): {}",
+            "{} lie before {} ({})",
             numbers(&before),
             turn.why,
-            format_minute(Some(turn.at)),
-            share(tokens(&before), rounds)
+            format_minute(Some(turn.at))
         ),
-        frees,
+        frees: change.frees(),
+        after: Some(change.after),
         command: format!(
             "brain-guard surgery compress-before {} round:{}",
             short(&session.id),
             turn.seq
         ),
     })
+}
+
+fn finished(
+    session: &Session,
+    rounds: &[&Round],
+    phases: &[Phase],
+    find: &mut Find,
+) -> Option<Advice> {
+    before(Case::FinishedWork, session, rounds, &last_turn(session, phases)?, find)
+}
+
+/// The oldest rounds up to the last third, if nothing better is known.
+fn old(session: &Session, rounds: &[&Round], phases: &[Phase], find: &mut Find) -> Option<Advice> {
+    before(Case::OldRounds, session, rounds, &cut(session, phases)?, find)
 }
 
 /// The engagements of these rounds, the most recent one last.
@@ -143,25 +179,28 @@ fn of<'r>(rounds: &[&'r Round], name: &str) -> Vec<&'r Round> {
     rounds.iter().copied().filter(|r| r.engagement.as_deref() == Some(name)).collect()
 }
 
-fn closed(session: &Session, rounds: &[&Round], name: &str) -> Option<Advice> {
+fn closed(session: &Session, rounds: &[&Round], name: &str, find: &mut Find) -> Option<Advice> {
     let own = of(rounds, name);
     let last = own.last()?.seq;
     let since = rounds.iter().filter(|r| r.seq > last).count();
-    let frees = freed(&own);
-    (since >= QUIET && frees >= WORTH).then(|| Advice {
+    let compressed = || plan::compress_engagement(session.clone(), name, Fidelity::default());
+    let change = if since < QUIET { None } else { worth(compressed(), find) }?;
+    Some(Advice {
         case: Case::ClosedEngagement,
-        why: format!(
-            "{name} has {} and none of the last {since}: {}",
-            numbers(&own),
-            share(tokens(&own), rounds)
-        ),
-        frees,
+        why: format!("{name} has {} and none of the last {since}", numbers(&own)),
+        frees: change.frees(),
+        after: Some(change.after),
         command: format!("brain-guard surgery compress-engagement {} {name}", short(&session.id)),
     })
 }
 
 /// Two live engagements that alternate: recommends to extract the one not worked on last.
-fn separate(session: &Session, rounds: &[&Round], names: &[&str]) -> Option<Advice> {
+fn separate(
+    session: &Session,
+    rounds: &[&Round],
+    names: &[&str],
+    find: &mut Find,
+) -> Option<Advice> {
     let [.., other, current] = names else { return None };
     let line: Vec<&str> = rounds.iter().filter_map(|r| r.engagement.as_deref()).collect();
     let line: Vec<&str> =
@@ -169,43 +208,36 @@ fn separate(session: &Session, rounds: &[&Round], names: &[&str]) -> Option<Advi
     let changes = line.windows(2).filter(|pair| pair[0] != pair[1]).count();
     let own = of(rounds, other);
     let since = rounds.iter().filter(|r| own.last().is_some_and(|last| r.seq > last.seq)).count();
-    let frees = tokens(&own);
-    (changes >= CHANGES && since < QUIET && frees >= WORTH).then(|| Advice {
+    if changes < CHANGES || since >= QUIET || tokens(&own) < WORTH {
+        return None;
+    }
+    let extracted = plan::extract_engagement(session.clone(), other, Fidelity::default());
+    let change = change(extracted, find)?;
+    Some(Advice {
         case: Case::SeparateWorkstream,
         why: format!(
-            "{other} and {current} alternate {changes} times; {other} has {}: {}",
-            numbers(&own),
-            share(frees, rounds)
+            "{other} and {current} alternate {changes} times; {other} has {}",
+            numbers(&own)
         ),
-        frees,
+        frees: change.frees(),
+        after: Some(change.after),
         command: format!("brain-guard surgery extract-engagement {} {other}", short(&session.id)),
     })
 }
 
-fn nothing_left(session: &Session, rounds: &[&Round], phases: &[Phase]) -> Advice {
-    let cut = cut(session, phases);
-    let before: Vec<&Round> =
-        rounds.iter().copied().filter(|r| cut.as_ref().is_some_and(|c| r.seq < c.seq)).collect();
-    let then = if cut.is_some() {
-        "a successor would start with a compressed context"
-    } else {
-        "there is nothing to compress; continue in this session"
+fn nothing_left(rounds: &[&Round]) -> Advice {
+    let held = match rounds.len() {
+        1 => "1 round".to_owned(),
+        number => format!("{number} rounds"),
     };
     Advice {
         case: Case::NothingLeft,
         why: format!(
-            "the context has {} of {} tokens; no finished or separate work in it is \
-             worth an operation; {then}",
-            if rounds.len() == 1 {
-                "1 round".to_owned()
-            } else {
-                format!("{} rounds", rounds.len())
-            },
-            tokens(rounds)
+            "the context has {held}; no operation would free {WORTH} tokens; continue in this session"
         ),
-        frees: freed(&before),
-        command: cut
-            .map_or_else(String::new, |_| format!("brain-guard revive {}", short(&session.id))),
+        frees: 0,
+        after: None,
+        command: String::new(),
     }
 }
 

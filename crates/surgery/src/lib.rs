@@ -3,6 +3,7 @@
 //! file, and no operation changes the store.
 
 pub mod advise;
+pub mod context;
 pub mod export;
 pub mod fidelity;
 pub mod ids;

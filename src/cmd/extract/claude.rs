@@ -30,6 +30,7 @@ use extract::edit;
 use extract::entry::{Entries, Entry};
 use extract::plan::{self, NoGain, Plan};
 use extract::rules::Stays;
+use sessions::cost::Cost;
 use sessions::round::Session;
 use sessions::rows::RowSplitter;
 use sessions::settings::ExtractSettings;
@@ -64,6 +65,7 @@ pub fn run(
     args: &ExtractArgs,
     settings: &ExtractSettings,
     how: &How,
+    cost: Cost,
 ) -> anyhow::Result<Exit> {
     let store = Store::open(env)?;
     let session = store.session(env, Some(session))?;
@@ -73,7 +75,7 @@ pub fn run(
         session.id,
         session.dialect
     );
-    let chosen = chosen(&store, &session, settings, now)?;
+    let chosen = chosen(&store, &session, settings, now, cost)?;
     if chosen.is_empty() {
         show(&Nothing { session: session.id, id: None, extracted: [] }, args.json)?;
         return Ok(Exit::Done);
@@ -149,6 +151,7 @@ fn chosen(
     session: &Session,
     settings: &ExtractSettings,
     now: Time,
+    cost: Cost,
 ) -> anyhow::Result<Chosen> {
     let folder = store.folder(session);
     let ledger = store.extracted(session)?;
@@ -156,17 +159,15 @@ fn chosen(
     Reader::open(&folder)?
         .original(&mut read)
         .with_context(|| format!("could not read {}", folder.blocks().display()))?;
-    let Reading { entries, rows, live, no_gain, .. } = read;
+    let Reading { entries, live, no_gain, .. } = read;
     let entries = entries.finish();
     let is_placeholder =
         |entry: &Entry, key: &str| live.get(&entry.row).is_some_and(|keys| keys.contains(key));
     let mut plan = plan::plan(&entries, settings, now, &is_placeholder, &no_gain);
     fit(&mut plan);
     drop(entries);
-    let place = rounds(session, rows);
-    let rounds = plan.items.iter().filter_map(|item| place(item.row)).collect();
     let redact = !settings.keep_purge_control_calls;
-    Ok(Chosen::of_plan(plan.items, rounds, settings.placeholder, redact))
+    Ok(Chosen::of_plan(plan.items, settings.placeholder, redact, cost))
 }
 
 /// Keeps only what the new session would contain: not what left the context. A copy is extracted
@@ -180,22 +181,6 @@ pub fn fit(plan: &mut Plan) {
     });
     if away > 0 {
         *plan.stay.entry(Stays::Away).or_default() += away;
-    }
-}
-
-/// Returns a function from row number to round number.
-fn rounds(session: &Session, rows: u64) -> impl Fn(u64) -> Option<u32> {
-    let of_rounds: u64 = session.rounds.iter().map(|round| u64::from(round.rows)).sum();
-    // Rows before the first round belong to none.
-    let mut from = rows.saturating_sub(of_rounds);
-    let mut begins: Vec<(u64, u32)> = Vec::with_capacity(session.rounds.len());
-    for round in &session.rounds {
-        begins.push((from, round.seq));
-        from += u64::from(round.rows);
-    }
-    move |row| {
-        let at = begins.partition_point(|(from, _)| *from <= row).checked_sub(1)?;
-        begins.get(at).map(|(_, seq)| *seq)
     }
 }
 

@@ -1,6 +1,8 @@
 //! Estimates the tokens that an extraction frees. A vocabulary counts a sample, and the session's
 //! own responses calibrate the count.
 
+use std::io;
+
 use super::planned::{Amounts, Planned};
 use super::preview::Preview;
 use super::read::Read;
@@ -9,8 +11,12 @@ use crate::tokens::Counter;
 use extract::placeholder::{self, About};
 use extract::plan::{Item, Plan};
 use extract::when::Look;
-use sessions::dialect;
+use sessions::cost::Cost;
+use sessions::dialect::{self, Scratch};
+use sessions::digest::Digest;
+use sessions::round::Session;
 use sessions::settings::{ExtractSettings, Placeholder};
+use surgery::context::Context;
 
 /// Characters per token, if nothing was counted.
 const CHARACTERS: u64 = 4;
@@ -66,7 +72,45 @@ fn to_facts(read: &Read, plan: &Plan, of: Amounts, tokens: impl Fn(u64) -> u64) 
         bytes: of.bytes,
         saved: tokens(of.saved),
         behind: tokens(of.behind),
+        lifetime: read.tail.lifetime(),
     }
+}
+
+/// The cost of an extraction: the same context as for surgery, without the values.
+///
+/// # Errors
+/// A session that cannot be read.
+pub fn cost(source: &Source, planned: &Planned) -> io::Result<Cost> {
+    let Planned { look, cold, .. } = planned;
+    let context = Context::of(&session(source)?);
+    Ok(Cost {
+        base: context.base,
+        before: context.now,
+        after: context.without(look.saved),
+        behind: look.behind.min(context.in_rounds()),
+        lifetime: look.lifetime,
+        cold: *cold,
+    })
+}
+
+/// The rounds of a session, and what its responses measured.
+fn session(source: &Source) -> io::Result<Session> {
+    let (mut digest, mut scratch) = (Digest::default(), Scratch::default());
+    let mut session = Session { dialect: dialect_of(source).to_owned(), ..Session::default() };
+    let Some(dialect) = dialect::named(&session.dialect) else { return Ok(session) };
+    source.file.rows(&mut |_, line| {
+        let row = dialect.row(line, &mut scratch);
+        let ended = digest.row(dialect, &row, line, scratch.blocks());
+        session.rounds.extend(ended.map(|(round, _)| round));
+        Ok(())
+    })?;
+    session.rounds.extend(digest.open().map(|(round, _)| round));
+    (session.base, session.used) = (digest.base(), digest.context());
+    Ok(session)
+}
+
+fn dialect_of(source: &Source) -> &'static str {
+    if source.kind == Kind::Claude { "claude" } else { "pi" }
 }
 
 /// The same facts with tokens counted and calibrated.
@@ -76,10 +120,9 @@ pub fn counted(source: &Source, planned: &Planned, preview: &Preview) -> Look {
     if characters == 0 {
         return look(read, plan, *amounts);
     }
-    let named = if source.kind == Kind::Claude { "claude" } else { "pi" };
     let in_context = |row| read.entry(row).is_some_and(|entry| entry.in_context);
     let counter = Counter::default();
-    let worth = dialect::named(named)
+    let worth = dialect::named(dialect_of(source))
         .map_or(1.0, |dialect| read.tail.calibration(dialect, &counter, &in_context).factor());
     let counted = counter.count(&preview.sample);
     let per = counted as f64 / characters as f64 * worth;

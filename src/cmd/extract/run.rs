@@ -16,6 +16,7 @@ use base::env::Env;
 use extract::entry::Entry;
 use extract::plan::{self};
 use extract::when::{self};
+use sessions::cost::Cost;
 use sessions::settings::{ExtractSettings, triggers};
 
 pub use execute::execute;
@@ -36,20 +37,33 @@ fn preview(
     now: Time,
     json: bool,
 ) -> anyhow::Result<Exit> {
-    let mut planned = plan_session(source, settings, now)?;
-    planned.read.doubt.tell();
     let shown = if json { usize::MAX } else { view::SHOWN };
-    let preview = Preview::read(source, &planned.plan, shown)?;
-    // Counting tokens needs the memory of these entries.
-    planned.read.forget(&planned.plan);
-    planned.look = numbers::counted(source, &planned, &preview);
+    let (mut planned, preview, cost) = counted(source, settings, now, shown)?;
     // A manual run has no minimum; the report says if `watch` would skip it.
     let by_hand = ExtractSettings { min_saving: 0, ..settings.clone() };
     planned.verdict = when::verdict(&planned.look, &by_hand, now);
     let little = source.kind != Kind::Claude && when::saves_too_little(&planned.look, settings);
-    let report = view::PlanReport { source, planned: &planned, preview: &preview, little, now };
+    let report =
+        view::PlanReport { source, planned: &planned, preview: &preview, cost, little, now };
     show(&report, json)?;
     Ok(Exit::Done)
+}
+
+/// Plans, and counts tokens.
+fn counted(
+    source: &Source,
+    settings: &ExtractSettings,
+    now: Time,
+    shown: usize,
+) -> anyhow::Result<(Planned, Preview, Cost)> {
+    let mut planned = plan_session(source, settings, now)?;
+    planned.read.doubt.tell();
+    let preview = Preview::read(source, &planned.plan, shown)?;
+    // Counting tokens needs the memory of these entries.
+    planned.read.forget(&planned.plan);
+    planned.look = numbers::counted(source, &planned, &preview);
+    let cost = numbers::cost(source, &planned)?;
+    Ok((planned, preview, cost))
 }
 
 /// Extracts.
@@ -61,7 +75,8 @@ pub fn run(context: Context, args: &ExtractArgs, how: &How) -> anyhow::Result<Ex
     let settings = merge_settings(env, args)?;
     let source = source::find(env, &import::root(env)?, args.session.as_deref(), how.offline)?;
     if source.kind == Kind::Claude {
-        return claude::run(context, &source.path.to_string_lossy(), args, &settings, how);
+        let (.., cost) = counted(&source, &settings, now, 0)?;
+        return claude::run(context, &source.path.to_string_lossy(), args, &settings, how, cost);
     }
     if args.session.is_none() && !how.dry_run {
         let what = format!("{} would be edited in place", source.path.display());

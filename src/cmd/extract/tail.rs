@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 
 use crate::tokens::{Calibration, Counter};
 use base::clock::Time;
+use sessions::cost::Lifetime;
 use sessions::dialect::{Dialect, Kind, Scratch};
 use sessions::rows::Rows;
 use sessions::span;
@@ -71,6 +72,12 @@ impl Tail {
             let at = span::plain(span::find(line, "timestamp")?)?;
             Some(chrono::DateTime::parse_from_rfc3339(at).ok()?.to_utc())
         })
+    }
+
+    /// The lifetime of the prompt cache, by the last response that says it.
+    pub fn lifetime(&self) -> Lifetime {
+        let lines: Vec<&[u8]> = self.rows.iter().collect();
+        lines.into_iter().rev().find_map(Lifetime::of_row).unwrap_or_default()
     }
 
     /// Compares counted tokens with the session's own usage: the rows in the context between the

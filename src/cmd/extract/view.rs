@@ -9,6 +9,7 @@ use super::planned::{Done, Planned};
 use super::preview::Preview;
 use super::source::{Kind, Source};
 use crate::cmd::import::count;
+use crate::cmd::surgery::view::context;
 use base::clock::Time;
 use base::shown::breaks_even;
 use base::shown::group_thousands;
@@ -17,6 +18,7 @@ use extract::entry::Role;
 use extract::plan::Plan;
 use extract::rules::{Goes, Stays};
 use extract::when::{self, Verdict};
+use sessions::cost::Cost;
 
 /// The most entries in a table; the rest is counted.
 pub const SHOWN: usize = 200;
@@ -61,6 +63,7 @@ pub struct PlanReport<'a> {
     pub planned: &'a Planned,
     /// The start of each value.
     pub preview: &'a Preview,
+    pub cost: Cost,
     /// `watch` would skip it as too small.
     pub little: bool,
     pub now: Time,
@@ -68,7 +71,7 @@ pub struct PlanReport<'a> {
 
 impl fmt::Display for PlanReport<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { source, planned, preview, little, now } = self;
+        let Self { source, planned, preview, cost, little, now } = self;
         let plan = &planned.plan;
         let mut lines = vec![headline(source, plan.entries, plan.messages), String::new()];
         if !plan.items.is_empty() {
@@ -113,6 +116,7 @@ impl fmt::Display for PlanReport<'_> {
                 ));
             }
         }
+        lines.push(format!("context: {}", context(cost)));
         lines.push(break_even_text(planned, *now));
         if *little {
             lines.push(format!(
@@ -210,7 +214,7 @@ fn stays(why: Stays) -> &'static str {
 
 /// When the extraction breaks even.
 fn break_even_text(planned: &Planned, now: Time) -> String {
-    let requests = when::break_even(planned.look.behind, planned.look.saved)
+    let requests = when::break_even(&planned.look)
         .map_or_else(|| "saves no tokens".to_owned(), |n| breaks_even(n.into()));
     let ago = planned.look.last.map(|last| now - last);
     let age = ago.map_or_else(String::new, |age| {

@@ -11,7 +11,7 @@ use super::extracted::{Chosen, Keeper, Shown};
 use super::progress::Progress;
 use super::source::Store;
 use super::target::{Target, cwd};
-use super::{freed, lines, numbers, record, view, write};
+use super::{lines, numbers, record, view, write};
 use crate::cli::OutputArgs;
 use base::clock::Time;
 use base::env::Env;
@@ -114,11 +114,10 @@ fn prepare<'c>(
 ) -> anyhow::Result<Ready<'c>> {
     let Target { id, path, by_id, notes } = target;
     let readers = store.readers(&plan)?;
-    let cost = numbers::plan_cost(&plan, &readers, now)?;
-    let cost = freed::of(cost, &plan, chosen, &readers)?;
+    let cost = chosen.cost.map_or_else(|| numbers::plan_cost(&plan, &readers, now), Ok)?;
     let cwd = cwd(&plan).unwrap_or_default().to_owned();
     let title = numbers::title(&plan, &readers)?;
-    let birth = Birth { id: id.clone(), cwd, now, tokens: Some(cost.after), title };
+    let birth = Birth { id: id.clone(), cwd, now, tokens: cost.after, base: cost.base, title };
     let keeper = Keeper::of(store, &plan, &id, &path, now, chosen, dry_run)?;
     let keeper = RefCell::new(keeper);
     let (report, draft) = if dry_run {

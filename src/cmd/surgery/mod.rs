@@ -4,7 +4,6 @@
 
 mod edit;
 pub mod extracted;
-mod freed;
 mod lines;
 mod log;
 pub mod made;

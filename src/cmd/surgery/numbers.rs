@@ -1,38 +1,35 @@
-//! Tokens before and after. Rounds use what the session's responses measured. Index tables and
-//! reduced rounds were never in a context, so a vocabulary counts them, calibrated by the measured
-//! rounds.
+//! The cost of a plan, by [`surgery::context`]. Tables, summaries and reduced rounds were never
+//! measured, so a vocabulary counts them, calibrated by the measured rounds.
+
+use std::collections::BTreeMap;
 
 use memchr::memmem;
 
 use crate::tokens::{Calibration, Counter};
 use base::clock::Time;
 use sessions::cost::{Cost, Lifetime};
-use sessions::dialect::{self, Block, BlockKind, Kind, Scratch};
+use sessions::dialect::{self, Block, BlockKind, Dialect, Kind, Scratch};
+use sessions::digest;
+use sessions::round::Session;
 use store::blocks::{Reader, Rows};
-use surgery::export;
-use surgery::fidelity::{Fidelity, Level};
-use surgery::plan::{self, Piece, Place, Plan};
+use surgery::context::{Change, Measure};
+use surgery::fidelity::Lens;
+use surgery::plan::{Place, Plan};
 use surgery::table;
 
 /// Most bytes to count for calibration, about sixty thousand tokens.
-pub const SAMPLE: usize = 256 * 1024;
+const SAMPLE: usize = 256 * 1024;
 /// Most bytes of rows to read for it, or for a title: most of a transcript is not text.
-pub const READ: usize = 16 * 1024 * 1024;
-/// Tokens of a line that replaces a block: `[tool_result: 812 tokens, 340 ms, … — …]`.
-const PLACEHOLDER: u64 = 30;
-/// Tokens of the text around an index table.
-const AROUND_A_TABLE: u64 = 150;
-/// Tokens of a table line at worst: two previews of eighty characters, and figures.
-const A_LINE: usize = 250;
+const READ: usize = 16 * 1024 * 1024;
 /// A table is small if it has less than one token per this many kept tokens.
 const SMALL: u64 = 100;
 
 /// The counts of some rounds.
 #[derive(Debug, Clone, Copy, Default)]
 struct Counted {
-    /// All tokens.
+    /// Tokens of rounds that stay.
     full: u64,
-    /// Tokens at the plan's fidelity.
+    /// What stays of them at the plan's fidelity.
     kept: u64,
     /// Measured tokens of the measured rounds.
     measured: u64,
@@ -46,78 +43,50 @@ struct Counted {
 /// Blocks that cannot be read.
 pub fn plan_cost(plan: &Plan, readers: &[Reader], now: Time) -> anyhow::Result<Cost> {
     let counter = Counter::default();
-    let reduced = plan.fidelity != Fidelity::default();
-    let heard = if plan.voices { export::voices(plan) } else { String::new() };
-    // Estimate a small table roughly: loading the vocabulary and calibrating would take longer than
-    // the rest of a short export.
-    let tables = plan.indexed().count() * A_LINE + heard.len() / 2;
-    let kept: u64 = plan.whole().map(|place| tokens_of(plan, place)).sum();
-    let small = !reduced && (tables as u64 + AROUND_A_TABLE) * SMALL < kept;
-    let count = |text: &str| if small { text.len() as u64 / 4 } else { counter.count(text) };
-    let counted = if small { Counted::default() } else { sample(plan, &counter, readers)? };
-    let calibration = Calibration::of(counted.measured, counted.against);
-    let part =
-        if reduced && counted.full > 0 { counted.kept as f64 / counted.full as f64 } else { 1.0 };
-    let whole = |place: &Place| (tokens_of(plan, *place) as f64 * part).round() as u64;
-    let heard = if plan.voices { calibration.apply(count(&heard) + AROUND_A_TABLE) } else { 0 };
-    let after: u64 = plan
-        .pieces
-        .iter()
-        .map(|piece| match piece {
-            Piece::Round(place) | Piece::Summary(place) => whole(place),
-            Piece::Index(places) => calibration.apply(table(plan, &count, places)),
-        })
-        .sum();
-    let sessions = plan.sessions.iter().enumerate();
-    let before: Vec<Place> = sessions
-        .flat_map(|(session, s)| {
-            plan::in_context(s).into_iter().map(move |seq| Place { session, seq })
-        })
-        .collect();
-    // Unchanged rounds at the start are still in the prompt cache.
-    let kept = before
-        .iter()
-        .zip(&plan.pieces)
-        .take_while(|(place, piece)| !reduced && matches!(piece, Piece::Round(p) if p == *place))
-        .count();
+    let estimate = Change::estimate(plan);
+    // Estimate small tables by their bytes: loading the vocabulary and calibrating would take
+    // longer than the rest of a short export.
+    let kept: u64 =
+        plan.whole().filter_map(|place| plan.at(place)).map(|(_, round)| round.tokens).sum();
+    let small = plan.fidelity.is_full()
+        && plan.shrunk.is_empty()
+        && plan.summaries().next().is_none()
+        && estimate.added.saturating_mul(SMALL) < kept;
+    let change = if small {
+        estimate
+    } else {
+        let counted = sample(plan, &counter, readers)?;
+        let calibration = Calibration::of(counted.measured, counted.against);
+        let summaries = summaries(plan, &counter, readers)?;
+        let share = match counted.full {
+            0 => 1.0,
+            full => counted.kept as f64 / full as f64,
+        };
+        Change::of(
+            plan,
+            &Measure {
+                text: &|text| calibration.apply(counter.count(text)),
+                summary: &|_, place| calibration.apply(summaries.get(&place).copied().unwrap_or(0)),
+                share,
+            },
+        )
+    };
     let lifetime = lifetime(plan, readers)?;
     let last = plan.sessions.iter().filter_map(|s| s.ended).max();
-    let sum = |places: &[Place]| places.iter().map(|p| tokens_of(plan, *p)).sum();
-    Ok(Cost {
-        before: sum(&before),
-        after: after + heard,
-        behind: sum(&before[kept..]),
-        lifetime,
-        cold: lifetime.over(last, now),
-    })
+    let Change { base, before, after, behind, .. } = change;
+    Ok(Cost { base, before, after, behind, lifetime, cold: lifetime.over(last, now) })
 }
 
-fn tokens_of(plan: &Plan, place: Place) -> u64 {
-    plan.at(place).map_or(0, |(_, round)| round.tokens)
-}
-
-/// The tokens of an index table.
-fn table(plan: &Plan, count: &dyn Fn(&str) -> u64, places: &[Place]) -> u64 {
-    count(&table::lines(plan, places).join("\n")) + AROUND_A_TABLE
-}
-
-/// Counts rounds from the last one backwards until the sample is large enough. Skipped if every
-/// round stays unchanged.
+/// Counts rounds from the last one backwards until the sample is large enough.
 fn sample(plan: &Plan, counter: &Counter, readers: &[Reader]) -> anyhow::Result<Counted> {
     let mut counted = Counted::default();
-    let reduced = plan.fidelity != Fidelity::default();
-    if !reduced && plan.indexed().next().is_none() {
-        return Ok(counted);
-    }
     let (mut words, mut read) = (0, 0);
     let mut rows = Rows::with_capacity(plan.largest());
-    let mut places: Vec<Place> = plan.whole().collect();
-    // If little is kept whole, the table rounds calibrate as well.
-    let mut indexed: Vec<Place> = plan.indexed().collect();
-    indexed.append(&mut places);
-    // Of further sessions, only lines are there.
-    indexed.retain(|place| place.session < readers.len());
-    for place in indexed.into_iter().rev() {
+    let whole = plan.whole().collect::<Vec<_>>().into_iter().rev().map(|place| (place, true));
+    // If little is kept whole, the rounds of the tables calibrate as well.
+    let tables = plan.indexed().filter(|place| place.session < readers.len());
+    let tables = tables.collect::<Vec<_>>().into_iter().rev().map(|place| (place, false));
+    for (place, stays) in whole.chain(tables) {
         if words >= SAMPLE || read >= READ {
             break;
         }
@@ -125,14 +94,12 @@ fn sample(plan: &Plan, counter: &Counter, readers: &[Reader]) -> anyhow::Result<
         let Some(dialect) = dialect::named(&session.dialect) else { continue };
         readers[place.session].round(round.seq, &mut rows)?;
         read += rows.bytes.len();
-        let (mut full, mut kept) = (0, 0);
-        words += blocks(dialect, &rows, |kind, json| {
-            let tokens = counter.of_block(kind, json);
-            full += tokens;
-            kept += at(plan.fidelity, kind, tokens);
-        });
-        counted.full += full;
-        counted.kept += kept;
+        let mut full = 0;
+        words += blocks(dialect, rows.iter(), |kind, json| full += counter.of_block(kind, json));
+        if stays && !plan.fidelity_of(place).is_full() {
+            counted.full += full;
+            counted.kept += reduced(plan, place, session, dialect, &rows, counter);
+        }
         if round.measured {
             counted.measured += round.tokens;
             counted.against += full;
@@ -141,15 +108,62 @@ fn sample(plan: &Plan, counter: &Counter, readers: &[Reader]) -> anyhow::Result<
     Ok(counted)
 }
 
-/// Passes the blocks of messages to `each`; returns their bytes.
-pub fn blocks(
-    dialect: &dyn dialect::Dialect,
+/// Counts what stays of a round at the plan's fidelity.
+fn reduced(
+    plan: &Plan,
+    place: Place,
+    session: &Session,
+    dialect: &'static dyn Dialect,
     rows: &Rows,
+    counter: &Counter,
+) -> u64 {
+    let reference = table::reference(session, place.seq);
+    let mut lens = Lens::new(dialect, rows.iter(), plan.fidelity_of(place), reference);
+    let mut scratch = Scratch::default();
+    let mut kept = 0;
+    for line in rows.iter() {
+        let row = dialect.row(line, &mut scratch);
+        if let Some(line) = lens.row(line, &row) {
+            let line: &[u8] = &line;
+            blocks(dialect, [line], |kind, json| kept += counter.of_block(kind, json));
+        }
+    }
+    kept
+}
+
+/// Counts the summaries of compactions that stay.
+fn summaries(
+    plan: &Plan,
+    counter: &Counter,
+    readers: &[Reader],
+) -> anyhow::Result<BTreeMap<Place, u64>> {
+    let (mut found, mut rows, mut scratch) = (BTreeMap::new(), Rows::default(), Scratch::default());
+    for place in plan.summaries() {
+        let session = &plan.sessions[place.session];
+        let Some(dialect) = dialect::named(&session.dialect) else { continue };
+        readers[place.session].round(place.seq, &mut rows)?;
+        let mut tokens = 0;
+        for line in rows.iter() {
+            let row = dialect.row(line, &mut scratch);
+            let content =
+                row.content.filter(|_| matches!(row.kind, Kind::Boundary | Kind::Summary));
+            let json = content.map(|at| at.slice(line)).unwrap_or_default();
+            tokens += counter.count(&digest::text(json));
+        }
+        found.insert(place, tokens);
+    }
+    Ok(found)
+}
+
+/// Passes the blocks of messages to `each`; returns their bytes.
+fn blocks<'r>(
+    dialect: &dyn dialect::Dialect,
+    rows: impl IntoIterator<Item = &'r [u8]>,
     mut each: impl FnMut(BlockKind, &[u8]),
 ) -> usize {
     let (mut scratch, mut found): (Scratch, Vec<Block>) = Default::default();
     let mut bytes = 0;
-    for line in rows.iter() {
+    for line in rows {
         let row = dialect.row(line, &mut scratch);
         if matches!(row.kind, Kind::Other | Kind::Broken | Kind::System) {
             continue;
@@ -164,28 +178,18 @@ pub fn blocks(
     bytes
 }
 
-/// Tokens of a block at a fidelity.
-fn at(fidelity: Fidelity, kind: BlockKind, tokens: u64) -> u64 {
-    let much = match kind {
-        BlockKind::Thinking => fidelity.thinking,
-        BlockKind::ToolUse => fidelity.tool_use,
-        BlockKind::ToolResult => fidelity.tool_result,
-        _ => Level::Full,
-    };
-    match much {
-        Level::Full => tokens,
-        Level::Summary => tokens.min(PLACEHOLDER),
-        Level::Omit => 0,
-    }
-}
-
-/// The lifetime of the prompt cache, from the rows of the last round.
+/// The lifetime of the prompt cache, by the last response that says it.
 fn lifetime(plan: &Plan, readers: &[Reader]) -> anyhow::Result<Lifetime> {
-    let mut hour = false;
-    last_rows(plan, readers, |rows| {
-        hour |= memmem::rfind(rows, br#""promptCacheRequested":"1h""#).is_some();
-    })?;
-    Ok(if hour { Lifetime::Hour } else { Lifetime::Minutes })
+    let mut longest = Lifetime::Minutes;
+    let mut rows = Rows::with_capacity(plan.largest());
+    for (session, reader) in plan.sessions.iter().zip(readers) {
+        let Some(last) = session.rounds.last() else { continue };
+        reader.round(last.seq, &mut rows)?;
+        let lines: Vec<&[u8]> = rows.iter().collect();
+        let said = lines.into_iter().rev().find_map(Lifetime::of_row);
+        longest = longest.max(said.unwrap_or_default());
+    }
+    Ok(longest)
 }
 
 /// The latest title in the rows; with several sessions, of the first one that has a title. Searches
@@ -232,15 +236,4 @@ fn named(rows: &Rows) -> Option<String> {
             (!text.is_empty()).then(|| text.to_owned())
         })
     })
-}
-
-/// Passes the rows of each session's last round to `each`.
-fn last_rows(plan: &Plan, readers: &[Reader], mut each: impl FnMut(&[u8])) -> anyhow::Result<()> {
-    let mut rows = Rows::with_capacity(plan.largest());
-    for (session, reader) in plan.sessions.iter().zip(readers) {
-        let Some(last) = session.rounds.last() else { continue };
-        reader.round(last.seq, &mut rows)?;
-        each(&rows.bytes);
-    }
-    Ok(())
 }

@@ -52,9 +52,16 @@ pub fn child(made: &Made) -> String {
     }
 }
 
-/// The cost on one line: `before 412k → after 96k tokens; pays after 4 turns`.
+/// The context on one line: `412k tokens now, 96k after`.
+pub fn context(cost: &Cost) -> String {
+    // No response has said what the system prompt and the tools take.
+    let without = if cost.base.is_none() { ", without system prompt and tools" } else { "" };
+    format!("{} tokens now, {} after{without}", tokens(cost.before), tokens(cost.after))
+}
+
+/// The cost on one line: `412k tokens now, 96k after; breaks even after 4 requests`.
 pub fn cost(cost: &Cost) -> String {
-    let figures = format!("{} tokens now, {} after", tokens(cost.before), tokens(cost.after));
+    let figures = context(cost);
     let saved = match cost.pays_after() {
         None => "saves no tokens".to_owned(),
         Some(_) if cost.cold => "saves at once, as the prompt cache has expired".to_owned(),
@@ -163,11 +170,7 @@ impl fmt::Display for Made {
         if !self.extracted.is_empty() {
             line("values", &extracted(&self.extracted))?;
         }
-        match plan.operation {
-            // A merge has two contexts before, so there is nothing to compare.
-            Operation::Merge => line("context", &format!("{} tokens", tokens(self.cost.after)))?,
-            _ => line("context", &cost(&self.cost))?,
-        }
+        line("context", &cost(&self.cost))?;
         for note in &self.notes {
             line("note", note)?;
         }
@@ -198,6 +201,7 @@ struct LeftOut<'a> {
 
 #[derive(Serialize)]
 struct Tokens {
+    base: Option<u64>,
     before: u64,
     after: u64,
     freed: u64,
@@ -273,6 +277,7 @@ impl Serialize for Made {
                 dropped: numbered(plan.left.dropped.clone()),
             },
             tokens: Tokens {
+                base: cost.base,
                 before: cost.before,
                 after: cost.after,
                 freed: cost.freed(),
@@ -302,6 +307,7 @@ mod tests {
     #[test]
     fn the_cost_says_when_it_pays() {
         let warm = Cost {
+            base: Some(20_000),
             before: 412_000,
             after: 96_000,
             behind: 412_000,
@@ -316,6 +322,10 @@ mod tests {
         );
         let more = Cost { after: 500_000, ..warm };
         assert_eq!(cost(&more), "412k tokens now, 500k after; saves no tokens");
+        assert_eq!(
+            cost(&Cost { base: None, ..more }),
+            "412k tokens now, 500k after, without system prompt and tools; saves no tokens"
+        );
     }
 
     #[test]

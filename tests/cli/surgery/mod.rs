@@ -1,6 +1,7 @@
 //! `surgery` and related verbs, on sessions in the client's own folder.
 
 mod extracted;
+mod figures;
 mod forks;
 mod input;
 mod meanwhile;

@@ -9,6 +9,7 @@ mod chains;
 mod compaction;
 mod extract;
 mod fair;
+mod figures;
 mod judge;
 mod operations;
 mod played;

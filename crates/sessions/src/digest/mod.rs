@@ -9,7 +9,7 @@ use crate::dialect::Facts;
 use serde::{Deserialize, Serialize};
 
 pub use calls::title;
-pub use texts::preview;
+pub use texts::{from_json as text, preview};
 
 use super::dialect::{Block, BlockKind, Dialect, Kind, Row};
 use super::origin::{Fork, Named, Origin};
@@ -30,6 +30,10 @@ pub struct Digest {
     /// What the context holds beside the rounds, by the first response.
     #[serde(default)]
     base: Option<u64>,
+    /// After a compaction without a response yet: the bytes of the messages since then, without
+    /// those of the open round.
+    #[serde(default)]
+    compacted: Option<u64>,
     /// The origin of the round before the open one.
     #[serde(default)]
     before: Option<Origin>,
@@ -48,9 +52,10 @@ struct Open {
     weight: u64,
     /// What the context held after its last response.
     used: Option<u64>,
-    /// The message by which [`Digest::base`] was measured, if that was in this round.
+    /// The message by which [`Digest::base`] was measured, if that was in this round, and the bytes
+    /// of the messages before this round that its context had.
     #[serde(default)]
-    first: Option<String>,
+    first: Option<(String, u64)>,
     key: Key,
 }
 
@@ -78,6 +83,10 @@ impl Digest {
             self.history.end(ended.as_ref().and_then(|(round, _)| self.used(round)));
             let boundary = matches!(row.kind, Kind::Boundary | Kind::Summary);
             let round = Round { seq, boundary, ..Round::default() };
+            self.compacted = match self.compacted {
+                _ if boundary => Some(0),
+                before => before.map(|bytes| bytes + self.open.weight),
+            };
             self.before = self.open.round.origin.take();
             self.open = Open { round, ..Open::default() };
         }
@@ -121,12 +130,14 @@ impl Digest {
     /// explain by its rows is the base. The rows of one response have the same usage.
     fn begin(&mut self, message: Option<&str>, used: Option<u64>) {
         let Some(used) = used.filter(|_| !self.made) else { return };
-        let first = self.base.is_none() || self.open.round.boundary && self.open.first.is_none();
-        if first {
-            self.open.first = Some(message.unwrap_or_default().to_owned());
+        let before = self.compacted.take().or(self.base.is_none().then_some(0));
+        if let Some(weight) = before {
+            self.open.first = Some((message.unwrap_or_default().to_owned(), weight));
         }
-        if first || self.open.first.as_deref().is_some_and(|first| Some(first) == message) {
-            let rows = self.open.weight.div_ceil(BYTES_A_TOKEN);
+        if let Some((first, weight)) = &self.open.first
+            && (before.is_some() || message == Some(first))
+        {
+            let rows = (weight + self.open.weight).div_ceil(BYTES_A_TOKEN);
             self.base = Some(used.saturating_sub(rows));
         }
     }

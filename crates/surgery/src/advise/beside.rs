@@ -2,7 +2,9 @@
 
 use std::collections::HashSet;
 
-use super::{Advice, Case};
+use super::{Advice, Case, Find, change};
+use crate::fidelity::Fidelity;
+use crate::plan::{self, Plan};
 use crate::table::short;
 use base::clock::Time;
 use base::shown::format_minute;
@@ -31,14 +33,15 @@ struct Parallel<'a> {
 
 impl Beside {
     /// Recommends merges with sessions that ran in parallel, those with the most rounds first.
-    pub(super) fn parallel(&self, session: &Session) -> Vec<Advice> {
+    pub(super) fn parallel(&self, session: &Session, find: &mut Find) -> Vec<Advice> {
         let others = self.others.iter();
         let mut found: Vec<Parallel> =
             others.filter_map(|(other, made)| self.with(session, other, *made)).collect();
         found.sort_by_key(|parallel| std::cmp::Reverse(parallel.own.min(parallel.its)));
         let more = found.len().saturating_sub(NAMED);
         found.truncate(NAMED);
-        let mut advice: Vec<Advice> = found.iter().map(|found| found.advice(session)).collect();
+        let mut advice: Vec<Advice> =
+            found.iter().map(|found| found.advice(session, find)).collect();
         if let Some(last) = advice.last_mut().filter(|_| more > 0) {
             last.why = format!("{}; {more} more ran then, with fewer rounds", last.why);
         }
@@ -86,8 +89,10 @@ impl Beside {
 }
 
 impl Parallel<'_> {
-    fn advice(&self, session: &Session) -> Advice {
+    fn advice(&self, session: &Session, find: &mut Find) -> Advice {
         let Self { other, from, to, own, its } = self;
+        let merged = plan::merge(session.clone(), (*other).clone(), Fidelity::default());
+        let change = change(merged.map(|plan| Plan { voices: true, ..plan }), find);
         Advice {
             case: Case::ParallelSessions,
             why: format!(
@@ -96,7 +101,8 @@ impl Parallel<'_> {
                 format_minute(Some(*from)),
                 format_minute(Some(*to))
             ),
-            frees: 0,
+            frees: change.map_or(0, |change| change.frees()),
+            after: change.map(|change| change.after),
             command: format!(
                 "brain-guard surgery merge {} {}",
                 short(&session.id),

@@ -1,4 +1,4 @@
-use super::*;
+use super::{advise as advise_with, *};
 use crate::plan::testing::session;
 use base::clock::Time;
 use base::when::at;
@@ -20,6 +20,10 @@ fn tag(session: &mut Session, seqs: impl IntoIterator<Item = u32>, engagement: &
     }
 }
 
+fn advise(session: &Session, phases: &[Phase], beside: &Beside) -> Vec<Advice> {
+    advise_with(session, phases, beside, &mut |_| None)
+}
+
 fn commands(advice: &[Advice]) -> Vec<(Case, &str)> {
     advice.iter().map(|a| (a.case, a.command.as_str())).collect()
 }
@@ -35,10 +39,10 @@ fn finished_work_lies_before_the_last_turn() {
         commands(&advice),
         [(Case::FinishedWork, "brain-guard surgery compress-before 3f0a9d1e round:6")]
     );
-    let why =
-        "rounds 1-5 lie before the phase build (2026-03-19T10:05Z): 5000 of 12000 tokens, 41 %";
+    let why = "rounds 1-5 lie before the phase build (2026-03-19T10:05Z)";
     assert_eq!(advice[0].why, why);
     assert!(advice[0].frees > 4_500 && advice[0].frees < 5_000);
+    assert_eq!(advice[0].after, Some(12_000 - advice[0].frees));
 
     let mut paused = long();
     for round in &mut paused.rounds[8..] {
@@ -66,11 +70,11 @@ fn a_closed_engagement_is_compressed() {
         (Case::ClosedEngagement, "brain-guard surgery compress-engagement 3f0a9d1e console-work"),
     ];
     assert_eq!(commands(&advice), expected);
-    let why = "console-work has rounds 1-2, 4 and none of the last 8: 3000 of 12000 tokens, 25 %";
+    let why = "console-work has rounds 1-2, 4 and none of the last 8";
     assert_eq!(advice[1].why, why);
     let mut live = long();
     tag(&mut live, [1, 2, 8], "console-work");
-    assert_eq!(commands(&advise(&live, &[], &Beside::default()))[0].0, Case::NothingLeft);
+    assert_eq!(commands(&advise(&live, &[], &Beside::default()))[0].0, Case::OldRounds);
 }
 
 #[test]
@@ -84,9 +88,8 @@ fn interleaved_engagements_are_parted() {
     assert_eq!(cut(&session, &[]).unwrap().seq, 9);
     let case = advice.iter().find(|a| a.case == Case::SeparateWorkstream).unwrap();
     assert_eq!(case.command, "brain-guard surgery extract-engagement 3f0a9d1e a");
-    assert!(
-        case.why.starts_with("a and b alternate 11 times; a has rounds 1, 3, 5, 7, 9, 11: 6000")
-    );
+    assert_eq!(case.why, "a and b alternate 11 times; a has rounds 1, 3, 5, 7, 9, 11");
+    assert_eq!((case.frees, case.after), (6_000, Some(6_000)));
 }
 
 #[test]
@@ -95,7 +98,9 @@ fn parallel_sessions_are_merged() {
     other.id = "77b0aaaa-1".into();
     let of = |made, others: &[(&Session, Option<Time>)]| {
         let others = others.iter().map(|(session, made)| ((*session).clone(), *made)).collect();
-        advise(&long(), &[], &Beside { made, others })
+        let mut all = advise(&long(), &[], &Beside { made, others });
+        assert_eq!(all.remove(0).case, Case::OldRounds, "which frees tokens");
+        all
     };
     let advice = of(None, &[(&other, None), (&long(), None)]);
     let expected = [(Case::ParallelSessions, "brain-guard surgery merge 3f0a9d1e 77b0aaaa")];
@@ -103,7 +108,7 @@ fn parallel_sessions_are_merged() {
     let why = "77b0aaaa ran at the same time from 2026-03-19T10:00Z to 2026-03-19T10:11Z: 12 rounds here, 12 there";
     assert_eq!(advice[0].why, why);
     let none = |made: Option<Time>, other: &Session, its: Option<Time>| {
-        assert_eq!(of(made, &[(other, its)])[0].case, Case::NothingLeft);
+        assert_eq!(of(made, &[(other, its)]), []);
     };
     none(None, &Session { parent: Some(long().id), ..other.clone() }, None);
     let later =
@@ -157,9 +162,12 @@ fn a_cut_is_found_for_a_successor() {
     assert_eq!(cut(&session(&[(0, false)]), &[]), None);
     assert_eq!(cut(&Session::default(), &[]), None);
     let advice = advise(&long(), &[], &Beside::default());
-    assert_eq!(commands(&advice), [(Case::NothingLeft, "brain-guard revive 3f0a9d1e")]);
-    assert!(advice[0].why.starts_with("the context has 12 rounds of 12000 tokens"));
-    // `revive` refuses where nothing can be cut off.
+    let command = "brain-guard surgery compress-before 3f0a9d1e round:9";
+    assert_eq!(commands(&advice), [(Case::OldRounds, command)]);
+    let why = "rounds 1-8 lie before the last third of its tokens (2026-03-19T10:08Z)";
+    assert_eq!(advice[0].why, why);
+    assert!(advice[0].frees > 7_000, "{advice:?}");
+    // Nothing can be cut off.
     let advice = advise(&session(&[(0, false)]), &[], &Beside::default());
     assert_eq!(commands(&advice), [(Case::NothingLeft, "")]);
 }

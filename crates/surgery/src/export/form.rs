@@ -125,8 +125,11 @@ pub(super) fn lineage(plan: &Plan, birth: &Birth) -> String {
         operation: &'a Operation,
         #[serde(flatten)]
         lineage: &'a Lineage,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        base: Option<u64>,
     }
-    let told = Told { made: stamp(birth.now), operation: &plan.operation, lineage: &plan.lineage };
+    let (operation, lineage) = (&plan.operation, &plan.lineage);
+    let told = Told { made: stamp(birth.now), operation, lineage, base: birth.base };
     // Texts and times always become valid JSON.
     serde_json::to_string(&told).unwrap_or_default()
 }

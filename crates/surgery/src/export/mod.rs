@@ -38,8 +38,10 @@ pub struct Birth {
     pub cwd: String,
     /// When it is made.
     pub now: Time,
-    /// Its tokens, if somebody counted them; else they are estimated.
-    pub tokens: Option<u64>,
+    /// What its context holds, in tokens: the usage of its last answer.
+    pub tokens: u64,
+    /// What of that is beside rounds, if it is known.
+    pub base: Option<u64>,
     /// The title of its first source, if any; else that source's first words are used.
     pub title: Option<String>,
 }
@@ -74,8 +76,6 @@ pub struct Report {
     pub rows: u64,
     /// Its bytes.
     pub bytes: u64,
-    /// Tokens it is estimated to hold.
-    pub tokens: u64,
     /// Rows of kept rounds that were left out as bookkeeping of the client.
     pub bookkeeping: u64,
     /// Rows of kept rounds that were left out as invalid JSON: their round, and their position in
@@ -238,7 +238,6 @@ impl<'p> Exporter<'p> {
             ..Link::of(self.birth, &self.plan.sessions[source])
         };
         self.form.message(text, &link, out);
-        self.report.tokens += text.len() as u64 / 4;
         self.report.rows += 1;
         self.last = Some(id);
     }
@@ -282,8 +281,7 @@ impl<'p> Exporter<'p> {
     /// Ends the export: the last answer's usage gets the new session's tokens, and the last row is
     /// the title.
     fn close(mut self, out: &mut Out) -> Report {
-        self.report.tokens = self.birth.tokens.unwrap_or(self.report.tokens);
-        out.set_usage(&self.form.usage(self.report.tokens));
+        out.set_usage(&self.form.usage(self.birth.tokens));
         let Some((session, source)) = self.plan.sessions.first().zip(self.sources.first()) else {
             return self.report;
         };

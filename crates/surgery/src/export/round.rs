@@ -46,19 +46,7 @@ impl Exporter<'_> {
         self.pair(place, &mut entries);
         let order = order(&entries);
         self.end_thinking(place, &mut entries, &order);
-        let taken = entries.iter().map(|e| e.line.len()).sum::<usize>();
-        let written = self.emit(place, &entries, &order, out)?;
-        let session = &self.plan.sessions[place.session];
-        let tokens = session.round(place.seq).map_or(0, |r| r.tokens);
-        let given = rows.bytes.len().max(1);
-        // What fidelity removed is no longer in the context; what links add never was.
-        let left = taken.min(written).min(given) as u64;
-        self.report.tokens += if self.plan.fidelity_of(place).is_full() {
-            tokens
-        } else {
-            tokens * left / given as u64
-        };
-        Ok(())
+        self.emit(place, &entries, &order, out)
     }
 
     /// The rows that go into the new session, at the plan's fidelity.
@@ -264,7 +252,7 @@ impl Exporter<'_> {
         entries: &[Entry],
         order: &[usize],
         out: &mut Out,
-    ) -> io::Result<usize> {
+    ) -> io::Result<()> {
         let session = &self.plan.sessions[place.session];
         let origin = session.round(place.seq).map(|round| session.origin(round).to_string());
         let origin = origin.unwrap_or_default();
@@ -274,7 +262,6 @@ impl Exporter<'_> {
         }
         // The current message, and its fresh id, if it has one.
         let (mut current, mut renamed, mut used) = (None, None, None);
-        let mut written = 0;
         for at in order.iter().filter(|at| !entries[**at].gone) {
             let entry = &entries[*at];
             let old = entry.row.id.unwrap_or_default();
@@ -314,7 +301,6 @@ impl Exporter<'_> {
                 &link,
                 &mut out.rows,
             );
-            written += out.rows.len() - start;
             let answer = usage.filter(|_| entry.row.used.is_some()).map(|usage| {
                 let first = used.replace(entry.message) != Some(entry.message);
                 (usage, first)
@@ -323,7 +309,7 @@ impl Exporter<'_> {
             self.last = Some(entry.fresh);
             self.report.rows += 1;
         }
-        Ok(written)
+        Ok(())
     }
 
     fn note(&mut self, place: Place, what: std::fmt::Arguments) {

@@ -246,7 +246,7 @@ fn pis_sessions_keep_their_form() {
     assert!(said[0].unwrap().contains("so \"far\""), "{said:?}");
     assert!(!text.contains("c2") && text.contains("thinkingSignature"));
     assert_eq!(report.notes.len(), 1);
-    assert_eq!(rows[rows.len() - 2]["message"]["usage"]["totalTokens"], 200);
+    assert_eq!(rows[rows.len() - 2]["message"]["usage"]["totalTokens"], 300);
     assert_eq!(rows.last().unwrap()["name"], "question 1 (merged)");
     let mut last = Value::Null;
     for row in &rows[1..] {

@@ -106,3 +106,24 @@ fn recordings_merge_with_each_other() {
         }
     }
 }
+
+#[test]
+fn base_and_rounds_explain_every_recorded_context() {
+    // Less than a system prompt: the mock that answered reported no real usage.
+    const MADE_UP: u64 = 500;
+    let mut checked = Vec::new();
+    for read in all() {
+        let session = &read.session;
+        let Some((base, used)) = session.base.zip(session.used.filter(|used| *used > MADE_UP))
+        else {
+            continue;
+        };
+        let rounds = in_context(session);
+        let rounds = rounds.iter().filter_map(|seq| session.round(*seq));
+        let sum = base + rounds.map(|round| round.tokens).sum::<u64>();
+        let ratio = sum as f64 / used as f64;
+        assert!((0.98..=1.02).contains(&ratio), "{}: {sum} of {used}", session.id);
+        checked.push(session.id.split('-').next().unwrap().to_owned());
+    }
+    assert_eq!(checked, ["cleared", "odd", "pi", "rewound"]);
+}

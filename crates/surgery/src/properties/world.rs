@@ -45,6 +45,8 @@ pub fn read(id: &str, bytes: &[u8]) -> Read {
         started: facts.started,
         ended: facts.ended,
         parent: facts.parent.clone(),
+        base: digest.base(),
+        used: digest.context(),
         rounds,
         ..Session::default()
     };
@@ -67,7 +69,8 @@ pub fn made_by(
         id: id.to_owned(),
         cwd: "/w".to_owned(),
         now: when::at("2027-01-01"),
-        tokens: None,
+        tokens: 300,
+        base: None,
         title: None,
     };
     let say = |_: Text, vars: &[(&str, &str)]| {

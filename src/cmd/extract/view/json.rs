@@ -41,6 +41,8 @@ struct PlanFields<'a> {
     bytes_in_context: u64,
     tokens: u64,
     tokens_behind: u64,
+    tokens_now: u64,
+    tokens_after: u64,
     pays_after: Option<u32>,
     verdict: Verdict,
     little: bool,
@@ -48,7 +50,7 @@ struct PlanFields<'a> {
 
 impl Serialize for PlanReport<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Self { source, planned, preview, little, .. } = self;
+        let Self { source, planned, preview, cost, little, .. } = self;
         let plan = &planned.plan;
         let items = plan.items.iter().zip(&preview.begins).map(|(item, begins)| Value {
             line: item.row + 1,
@@ -78,7 +80,9 @@ impl Serialize for PlanReport<'_> {
             bytes_in_context,
             tokens: look.saved,
             tokens_behind: look.behind,
-            pays_after: when::break_even(look.behind, look.saved),
+            tokens_now: cost.before,
+            tokens_after: cost.after,
+            pays_after: when::break_even(look),
             verdict: planned.verdict,
             little: *little,
         };

@@ -5,7 +5,7 @@
 mod shown;
 mod source;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -15,6 +15,7 @@ use base::lock::Lock;
 use extract::edit;
 use extract::plan::Item;
 use extract::redact;
+use sessions::cost::Cost;
 use sessions::dialect::Scratch;
 use sessions::rows::{Edit, Rows};
 use sessions::settings::Placeholder;
@@ -31,28 +32,23 @@ use source::Source;
 pub struct Chosen {
     /// The values, sorted by row id.
     items: Vec<Item>,
-    /// The rounds they belong to.
-    pub rounds: BTreeSet<u32>,
     /// The form of their placeholders.
     pub form: Placeholder,
     /// Whether restore calls are redacted.
     pub redact: bool,
+    /// What it costs to extract them.
+    pub cost: Option<Cost>,
 }
 
 impl Chosen {
-    /// The items of an extraction plan, from these rounds.
-    pub fn of_plan(
-        mut items: Vec<Item>,
-        rounds: BTreeSet<u32>,
-        form: Placeholder,
-        redact: bool,
-    ) -> Self {
+    /// The items of an extraction plan.
+    pub fn of_plan(mut items: Vec<Item>, form: Placeholder, redact: bool, cost: Cost) -> Self {
         // The sort is stable, so values of a row stay in order.
         items.sort_by(|a, b| a.entry.cmp(&b.entry));
         // Only the first of several rows with the same id is copied.
         items.dedup_by(|item, first| item.entry == first.entry && item.row != first.row);
         items.shrink_to_fit();
-        Self { items, rounds, form, redact }
+        Self { items, form, redact, cost: Some(cost) }
     }
 
     /// Whether there are no values.

@@ -218,7 +218,8 @@ pub(crate) fn birth() -> Birth {
         id: NEW.to_owned(),
         cwd: "/p".to_owned(),
         now: time(100_000),
-        tokens: None,
+        tokens: 300,
+        base: None,
         title: None,
     }
 }

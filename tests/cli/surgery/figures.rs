@@ -1,0 +1,94 @@
+//! Tokens before and after: all commands give the same figures.
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::Value;
+
+use super::world::{ID, OTHER, World, rows};
+
+fn tokens(made: &Value, name: &str) -> u64 {
+    made["tokens"][name].as_u64().unwrap_or_else(|| panic!("{name} in {made}"))
+}
+
+/// Whether two figures differ by at most that part of a whole.
+fn near(a: u64, b: u64, percent: u64, whole: u64) -> bool {
+    a.abs_diff(b) * 100 <= percent * whole
+}
+
+#[test]
+fn the_last_answer_has_the_usage_that_is_shown() {
+    let world = World::new(6);
+    let made = world.json(&["surgery", "compress-before", ID, "round:4"]);
+    // The last response used 26,560 tokens, of which the rounds hold some 6,000.
+    assert_eq!(tokens(&made, "before"), 26_560);
+    assert!(near(tokens(&made, "base"), 20_500, 5, 20_500), "{made}");
+    assert!((23_500..24_500).contains(&tokens(&made, "after")), "{made}");
+    let file = made["path"].as_str().unwrap();
+    let last = rows(Path::new(file)).into_iter().rev().find(|row| row["type"] == "assistant");
+    assert_eq!(last.unwrap()["message"]["usage"]["input_tokens"], tokens(&made, "after"));
+    // The new session knows the system prompt and the tools from the old one.
+    let again = world.json(&["surgery", "compress-before", file, "round:3", "--dry-run"]);
+    assert_eq!(tokens(&again, "base"), tokens(&made, "base"));
+    assert!(near(tokens(&again, "before"), tokens(&made, "after"), 2, tokens(&made, "after")));
+    assert!(tokens(&again, "after") > tokens(&again, "base"), "{again}");
+}
+
+#[test]
+fn a_merge_is_compared_with_the_larger_session() {
+    let world = World::new(6);
+    world.write(OTHER, &world.session(OTHER, 3, 5));
+    let text = world.done(&["surgery", "merge", ID, OTHER, "--dry-run"]);
+    let line = text.lines().find(|line| line.contains("context")).unwrap();
+    assert!(line.contains("27k tokens now, 30k after; saves no tokens"), "{line}");
+}
+
+#[test]
+fn advice_has_the_figures_of_the_operation() {
+    let world = World::new(12);
+    let advice = world.json(&["advise", ID]);
+    assert_eq!((&advice["tokens"], &advice["limit"]), (&32_560.into(), &967_000.into()));
+    assert_eq!(advice["percent"], 3);
+    let old = &advice["advice"][0];
+    assert_eq!(old["case"], "old-rounds", "{advice}");
+    let command = old["command"].as_str().unwrap();
+    let command: Vec<&str> = command.split(' ').skip(1).chain(["--dry-run"]).collect();
+    let made = world.json(&command);
+    assert_eq!(tokens(&made, "before"), 32_560);
+    let frees = old["frees"].as_u64().unwrap();
+    assert!(near(frees, tokens(&made, "freed"), 2, 32_560), "{old} {}", made["tokens"]);
+    let after = old["after"].as_u64().unwrap();
+    assert!(near(after, tokens(&made, "after"), 3, after), "{old} {}", made["tokens"]);
+    let text = world.done(&["advise", ID]);
+    assert!(text.starts_with("3f0a9d1e: context 33k of 967k tokens (3 %), 12 rounds\n"), "{text}");
+    assert!(text.contains(" tokens (1 % of the limit): 33k now, "), "{text}");
+}
+
+#[test]
+fn extraction_has_the_same_figures_as_its_plan() {
+    let world = World::new(8);
+    let plan = world.json(&["extract", "plan", ID, "--keep-recent", "4"]);
+    let made = world.json(&["extract", "run", ID, "--keep-recent", "4"]);
+    let planned = |name: &str| plan[name].as_u64().unwrap();
+    assert_eq!(planned("tokens_now"), 28_560, "{plan}");
+    let figures = (planned("tokens_now"), planned("tokens_after"), planned("tokens"));
+    let shown = (tokens(&made, "before"), tokens(&made, "after"), tokens(&made, "freed"));
+    assert_eq!(figures, shown);
+    assert!(tokens(&made, "after") > tokens(&made, "base"), "{made}");
+    assert!(tokens(&made, "freed") > 2_000, "{made}");
+    let text = world.done(&["extract", "plan", ID, "--keep-recent", "4"]);
+    assert!(text.contains("\ncontext: 29k tokens now, "), "{text}");
+}
+
+/// The rows say that the cache lives for an hour.
+#[test]
+fn the_cache_lives_as_long_as_the_last_response_says() {
+    let world = World::new(6);
+    let written = r#""usage":{"cache_creation":{"ephemeral_1h_input_tokens":900,"ephemeral_5m_input_tokens":0},"#;
+    let text = world.session(ID, 6, 0).replace("\"usage\":{", written);
+    fs::write(world.file(ID), text).unwrap();
+    let made = world.json(&["surgery", "compress-before", ID, "round:4", "--dry-run"]);
+    assert_eq!(made["tokens"]["cache_lifetime"], "1h", "{made}");
+    let made = world.json(&["extract", "run", ID, "--keep-recent", "2", "--dry-run"]);
+    assert_eq!(made["tokens"]["cache_lifetime"], "1h", "{made}");
+}
