@@ -59,10 +59,7 @@ mod tests {
         // A paste after /clear.
         (
             "cleared",
-            &[
-                "1 <- 3 rows, 34 tokens, no call, ‹/clear› ‹›",
-                "2 <1 28 rows, 72 tokens, no call, ‹# Handover - item 0: w0_0 w0_1› ‹GOT PAYLOAD›",
-            ],
+            &["1 <- 32 rows, 160 tokens, no call, ‹# Handover - item 0: w0_0 w0_1› ‹GOT PAYLOAD›"],
         ),
         // A requested compaction, then a resume.
         (
@@ -77,7 +74,7 @@ mod tests {
         // Thinking, parallel calls, an agent, its notification.
         ("main", &["1 <- 45 rows, 539 tokens, Agent·sub work, ‹Do the lab thing› ‹SCENARIO-END›"]),
         // Started by a notification after /clear.
-        ("notified", &["1 <- 22 rows, 30 tokens, no call, ‹/clear› ‹AFTER REWAKE›"]),
+        ("notified", &["1 <- 23 rows, 30 tokens, no call, ‹› ‹AFTER REWAKE›"]),
         // A fork, commands, images, unknown rows and blocks, torn lines, an older subagent.
         (
             "odd",

@@ -16,6 +16,10 @@ pub struct Rounds {
     pub seq: u32,
     /// A compaction started this round, and its summary is still to come.
     pub summary_due: bool,
+    /// The first round has only words of the client so far, such as an echo of `/clear`. The first
+    /// prompt is part of it.
+    #[serde(default)]
+    opening: bool,
     /// Whether the file is a subagent's own; its first row in the chain decides.
     subagent: Option<bool>,
 }
@@ -30,13 +34,17 @@ impl Rounds {
             _ if self.beside(row) => {}
             Kind::Boundary => {
                 self.seq += 1;
-                self.summary_due = true;
+                (self.summary_due, self.opening) = (true, false);
             }
             Kind::Summary if self.summary_due => self.summary_due = false,
+            Kind::Prompt if self.opening => self.opening = false,
             Kind::Prompt | Kind::Summary => {
                 self.seq += 1;
-                self.summary_due = false;
+                (self.summary_due, self.opening) = (false, false);
             }
+            // The agent may answer a notification before anybody says something.
+            Kind::Notice if self.seq == 0 => (self.seq, self.opening) = (1, true),
+            Kind::Assistant => self.opening = false,
             _ => {}
         }
         self.seq

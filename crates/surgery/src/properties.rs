@@ -2,6 +2,7 @@
 //! again.
 
 mod extracted;
+mod fidelity;
 mod merged;
 mod recorded;
 mod world;
@@ -11,7 +12,7 @@ use std::collections::BTreeSet;
 use chrono::TimeDelta;
 use proptest::prelude::*;
 
-use super::fidelity::{Fidelity, Lens, Level};
+use super::fidelity::Fidelity;
 use super::plan::{
     Map, Piece, Place, compress_before, compress_engagement, extract_engagement, in_context,
     on_branch, split,
@@ -19,7 +20,7 @@ use super::plan::{
 use super::{inject, table};
 use base::clock::Time;
 use base::when::When;
-use sessions::dialect::{BlockKind, Claude, Dialect, Kind, Scratch};
+use sessions::dialect::Claude;
 use sessions::generate::{Generated, sessions};
 use sessions::round::Round;
 use world::{IDS, NAMES, Read, all_of, count, made, merged_of, read, seqs};
@@ -32,15 +33,6 @@ fn tagged() -> impl Strategy<Value = (Generated, Read)> {
             round.engagement = NAMES.get(tag).map(|name| (*name).to_owned());
         }
         (made, read)
-    })
-}
-
-fn fidelities() -> impl Strategy<Value = Fidelity> {
-    let much = || prop_oneof![Just(Level::Full), Just(Level::Summary), Just(Level::Omit)];
-    (much(), much(), much()).prop_map(|(thinking, tool_use, tool_result)| Fidelity {
-        thinking,
-        tool_use,
-        tool_result,
     })
 }
 
@@ -216,74 +208,6 @@ proptest! {
             }
             prop_assert_eq!(page.matches("\n### Tool call: ").count(), expected.calls.len());
         }
-    }
-
-    /// Words stay, thinking is unchanged or gone, calls and results go together, and the result
-    /// passes the checks.
-    #[test]
-    fn no_fidelity_breaks_a_round((generated, read) in tagged(), fidelity in fidelities()) {
-        let session = &read.session;
-        let (mut scratch, mut blocks) = (Scratch::default(), Vec::new());
-        for round in &session.rounds {
-            let rows = &read.rows[&round.seq];
-            let mut lens = Lens::new(&Claude, rows.iter(), fidelity, "x:1".into());
-            let mut before = String::from_utf8_lossy(&rows.bytes).into_owned();
-            let (mut calls, mut results) = (BTreeSet::new(), BTreeSet::new());
-            let (mut said, mut thoughts) = (String::new(), 0);
-            for line in rows.iter() {
-                let row = Claude.row(line, &mut scratch);
-                let Some(left) = lens.row(line, &row) else {
-                    prop_assert!(matches!(row.kind, Kind::Assistant | Kind::ToolResult));
-                    continue;
-                };
-                if fidelity.is_full() {
-                    prop_assert_eq!(&*left, line);
-                }
-                let row = Claude.row(&left, &mut scratch);
-                prop_assert!(row.kind != Kind::Broken);
-                Claude.blocks(&left, &row, &mut scratch, &mut blocks);
-                prop_assert!(row.kind != Kind::Assistant || !blocks.is_empty());
-                for block in &blocks {
-                    let json = block.span.slice(&left);
-                    let value: serde_json::Value = serde_json::from_slice(json).unwrap();
-                    match block.kind {
-                        BlockKind::Thinking => {
-                            thoughts += 1;
-                            let at = before.find(std::str::from_utf8(json).unwrap());
-                            prop_assert!(at.is_some(), "thinking is as it was");
-                            before.replace_range(..at.unwrap(), "");
-                        }
-                        BlockKind::ToolUse => {
-                            calls.insert(value["id"].to_string());
-                        }
-                        BlockKind::ToolResult => {
-                            results.insert(value["tool_use_id"].to_string());
-                        }
-                        _ => {
-                            said.push_str(value["text"].as_str().or(value.as_str()).unwrap_or_default());
-                            said.push('\n');
-                        }
-                    }
-                }
-            }
-            let made = &generated.rounds[round.seq as usize - 1];
-            for words in &made.agent {
-                prop_assert!(said.contains(words.as_str()), "{words:?} is gone");
-            }
-            prop_assert!(fidelity.thinking == Level::Full || thoughts == 0);
-            if fidelity.tool_use == Level::Full {
-                prop_assert_eq!(calls.len(), made.calls.len());
-                prop_assert_eq!(&results, &calls);
-            } else {
-                prop_assert!(calls.is_empty() && results.is_empty());
-            }
-        }
-        let pieces = in_context(session).into_iter().map(|seq| Piece::Round(Place { session: 0, seq }));
-        let plan = extract_engagement(session.clone(), NAMES[0], fidelity);
-        let Ok(mut plan) = plan else { return Ok(()) };
-        plan.pieces = pieces.collect();
-        let (again, _) = made(IDS[0], &plan, &[&read])?;
-        prop_assert_eq!(again.session.rounds.len(), plan.pieces.len(), "no round was split");
     }
 
     /// Earliest start, latest end, sums and unions; the order of the two does not matter.

@@ -14,6 +14,9 @@ use serde::{Deserialize, Serialize};
 use super::span::{self, Field, Span};
 use base::clock::Time;
 
+/// The start of a note that surgery appends to a prompt: nobody said it.
+pub const LEFT_OUT: &str = "[brain-guard] Left out of this round: ";
+
 /// The role of a row in the conversation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Kind {

@@ -3,8 +3,8 @@
 
 use std::borrow::Cow;
 
-use super::Facts;
 use super::{Block, BlockKind, Call, Dialect, Kind, Row, Scratch, is_surgery_table};
+use super::{Facts, LEFT_OUT};
 use crate::span::{self, Field, Span};
 
 /// pi and `OpenClaw`.
@@ -70,7 +70,7 @@ impl Dialect for Pi {
     }
 
     fn said<'a>(&self, text: &'a str) -> Option<Cow<'a, str>> {
-        Some(Cow::Borrowed(text))
+        (!text.starts_with(LEFT_OUT)).then_some(Cow::Borrowed(text))
     }
 
     fn queued(&self, _: &[u8]) -> Option<String> {

@@ -8,13 +8,22 @@ impl Pen {
     pub fn calls(&mut self) {
         let (message, usage) = self.message();
         self.think(&message, &usage);
+        if self.dice.chance(25) {
+            let text = self.dice.words(10);
+            let block = format!(r#"{{"type":"text","text":{}}}"#, json(&text));
+            self.here().agent.push(text);
+            self.assistant(&message, &usage, &block, "tool_use");
+        }
         // Results that come while the message is still being written are between its rows.
         let between = self.dice.chance(25);
         let mut made = Vec::new();
         for n in 0..=self.dice.below(3) {
             let (name, input) = match self.dice.below(5) {
                 0 => ("Read", r#"{"file_path":"/w/src/lib.rs"}"#.to_owned()),
-                1 => ("Write", r#"{"file_path":"/w/new.rs","content":"fn a() {}\n"}"#.to_owned()),
+                1 => {
+                    let text = json(&"fn a() {}\n".repeat(1 + 20 * n as usize));
+                    ("Write", format!(r#"{{"file_path":"/w/new.rs","content":{text}}}"#))
+                }
                 2 => (
                     "Agent",
                     r#"{"description":"Read console","prompt":"x","subagent_type":"scout"}"#

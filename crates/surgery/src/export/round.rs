@@ -16,7 +16,7 @@ use crate::ids::{self, Fresh, Key};
 use crate::plan::Place;
 use crate::table;
 use crate::validate;
-use sessions::dialect::{Block, BlockKind, Kind, Row};
+use sessions::dialect::{Block, BlockKind, Kind, Row, Scratch};
 use sessions::rows::Rows;
 
 /// A row to write.
@@ -52,10 +52,12 @@ impl Exporter<'_> {
     /// The rows that go into the new session, at the plan's fidelity.
     fn entries<'a>(&mut self, place: Place, rows: &'a Rows) -> Vec<Entry<'a>> {
         let session = &self.plan.sessions[place.session];
-        let dialect = self.form.dialect();
+        let (form, dialect) = (self.form, self.form.dialect());
         let mut entries = Vec::with_capacity(rows.ends.len());
         let reference = table::reference(session, place.seq);
-        let mut lens = Lens::new(dialect, rows.iter(), self.plan.fidelity_of(place), reference);
+        let mut scratch = Scratch::default();
+        let kept = rows.iter().filter(|line| form.kept(&dialect.row(line, &mut scratch), session));
+        let mut lens = Lens::new(dialect, kept, self.plan.fidelity_of(place), reference);
         for (number, line) in rows.iter().enumerate() {
             let row = dialect.row(line, &mut self.scratch);
             if row.kind == Kind::Broken {
@@ -125,6 +127,7 @@ impl Exporter<'_> {
     fn replace(&mut self, entry: &mut Entry, line: Vec<u8>) {
         let row = self.form.dialect().row(&line, &mut self.scratch);
         (entry.row.kind, entry.row.content) = (row.kind, row.content);
+        entry.message = row.message.map(ids::key);
         (entry.fields, entry.blocks) = self.noted();
         entry.line = Cow::Owned(line);
     }

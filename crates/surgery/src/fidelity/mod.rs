@@ -1,12 +1,14 @@
 //! How much of a round goes into the context. The words of the user and the agent always do.
 //!
-//! A call and its result stay a pair: if the call is removed, its result becomes a text in the
-//! user's row or goes, too. A changed message keeps no original thinking, because the signature
-//! covers the message. An empty row goes.
+//! Nothing that surgery writes is in the agent's voice: a model would imitate it. Calls and results
+//! stay what they are with shorter values, or go together. A note on the prompt says what thinking
+//! is gone. A changed message keeps no original thinking, because the signature covers the message.
+//! Nothing gets longer, except for that prompt. An empty row goes.
 
 mod claude;
 mod pi;
 mod splice;
+mod survey;
 pub(super) mod words;
 
 use std::borrow::Cow;
@@ -14,12 +16,11 @@ use std::collections::{HashMap, HashSet};
 
 use serde::{Deserialize, Serialize};
 
-use splice::{Item, Items, Left};
+use splice::{Edit, Item, Items, Left};
 
 use base::clock::Time;
-use sessions::dialect::{Block, BlockKind, Dialect, Row, Scratch};
-use sessions::digest;
-use sessions::span::{self, Field};
+use sessions::dialect::{Block, BlockKind, Dialect, Kind, Row, Scratch};
+use sessions::span;
 
 /// How much of a kind of block stays.
 #[derive(
@@ -40,11 +41,11 @@ pub enum Level {
     /// All of it.
     #[default]
     Full,
-    /// A line about what it was and how to get it. It has a reference to thinking, a call's name
-    /// and description, or a result's size and first line.
+    /// Less, with a hint how to read the rest. Thinking: a note in the round's prompt. Calls: long
+    /// values are shortened to their beginning. Results: size and first line.
     #[value(alias = "ref")]
     Summary,
-    /// Nothing.
+    /// Nothing. Results of omitted calls go, too.
     Omit,
 }
 
@@ -72,24 +73,22 @@ pub struct Lens<'d> {
     fidelity: Fidelity,
     /// The round's reference, for the hints how to get the rest.
     reference: String,
-    calls: HashMap<String, Known>,
-    /// Messages that contain calls.
-    calling: HashSet<String>,
+    /// When each call was made, by its id.
+    called: HashMap<String, Time>,
+    /// Messages in which something other than thinking changes.
+    changed: HashSet<String>,
+    /// Messages that become part of an earlier one, with the id of that one.
+    joined: HashMap<String, String>,
+    /// Whether unchanged messages keep their thinking.
+    keeps_thinking: bool,
+    /// The note about thinking, until a prompt has it.
+    note: Option<String>,
     scratch: Scratch,
-    fields: Vec<Field>,
     blocks: Vec<Block>,
 }
 
-/// A call of the round.
-#[derive(Debug, Clone, Default)]
-struct Known {
-    /// `Name·what`.
-    title: String,
-    at: Option<Time>,
-}
-
 impl<'d> Lens<'d> {
-    /// A lens over `rows`, which are all rows of the round. `reference` is how to inject the round
+    /// A lens over `rows`, which are all rows of the round that stay. `reference` is how to inject it
     /// ([`super::table::reference`]).
     pub fn new<'r>(
         dialect: &'d dyn Dialect,
@@ -101,37 +100,18 @@ impl<'d> Lens<'d> {
             dialect,
             fidelity,
             reference,
-            calls: HashMap::new(),
-            calling: HashSet::new(),
+            called: HashMap::new(),
+            changed: HashSet::new(),
+            joined: HashMap::new(),
+            keeps_thinking: true,
+            note: None,
             scratch: Scratch::default(),
-            fields: Vec::new(),
             blocks: Vec::new(),
         };
         if !fidelity.is_full() {
-            rows.for_each(|line| lens.know(line));
+            lens.survey(rows);
         }
         lens
-    }
-
-    /// Remembers a row's calls.
-    fn know(&mut self, line: &[u8]) {
-        let row = self.dialect.row(line, &mut self.scratch);
-        self.dialect.blocks(line, &row, &mut self.scratch, &mut self.blocks);
-        for block in &self.blocks {
-            let json = block.span.slice(line);
-            if span::fields(json, &mut self.fields).is_none() || !is_use(block, json, &self.fields)
-            {
-                continue;
-            }
-            if let Some(message) = row.message {
-                self.calling.insert(message.to_owned());
-            }
-            if let Some(id) = span::get(json, &self.fields, "id").and_then(span::text) {
-                let title = self.title(json);
-                let at = row.at.and_then(|at| at.parse().ok());
-                self.calls.insert(id.into_owned(), Known { title, at });
-            }
-        }
     }
 
     /// What remains of a row of the round; `None` if nothing. If it changed, its kind and content
@@ -142,9 +122,12 @@ impl<'d> Lens<'d> {
         }
         let mut blocks = std::mem::take(&mut self.blocks);
         self.dialect.blocks(line, row, &mut self.scratch, &mut blocks);
-        let left = match self.dialect.name() {
-            "pi" => self.pi(line, row, &blocks),
-            _ => self.claude(line, row, &blocks),
+        let left = match row.kind {
+            Kind::Prompt if self.takes_note(line, row, &blocks) => self.noted(line, row, &blocks),
+            Kind::Assistant => self.message(line, row, &blocks),
+            Kind::ToolResult if self.dialect.name() == "pi" => self.pi_result(line, row),
+            Kind::ToolResult => self.results(line, row, &blocks),
+            _ => Left::Same,
         };
         self.blocks = blocks;
         match left {
@@ -154,54 +137,29 @@ impl<'d> Lens<'d> {
         }
     }
 
-    /// The level of thinking in this row's message.
-    fn thinking(&self, row: &Row, calls_here: bool) -> Level {
-        let calls = calls_here || row.message.is_some_and(|id| self.calling.contains(id));
-        match self.fidelity.thinking {
-            Level::Full if calls && self.fidelity.tool_use != Level::Full => Level::Summary,
-            much => much,
-        }
-    }
-
-    /// What an item of an agent's message becomes.
-    fn item(&self, block: &Block, json: &[u8], thinking: Level) -> Item {
+    /// What a block of an agent's message becomes, if it is not thinking.
+    fn item(&self, block: &Block, json: &[u8]) -> Item {
         let mut fields = Vec::new();
-        if span::fields(json, &mut fields).is_none() {
+        if self.fidelity.tool_use == Level::Full || span::fields(json, &mut fields).is_none() {
             return Item::Same;
         }
-        let field = |name| span::get(json, &fields, name).and_then(span::text);
-        let thought = block.kind == BlockKind::Thinking;
-        let called = is_use(block, json, &fields);
-        let much = match self.fidelity {
-            _ if thought => thinking,
-            Fidelity { tool_use, .. } if called => tool_use,
-            // The result of a server tool is in the agent's message. It cannot become the user's
-            // text, and cannot stay without its call.
-            Fidelity { tool_use: Level::Summary | Level::Omit, tool_result, .. }
-                if is_result(json, &fields) =>
-            {
-                tool_result.max(Level::Summary)
-            }
-            _ => Level::Full,
-        };
-        match much {
-            Level::Full => Item::Same,
-            Level::Omit => Item::Gone,
-            Level::Summary if thought => {
-                Item::Text(words::thinking(field("thinking").as_deref(), &self.reference))
-            }
-            Level::Summary if called => {
-                Item::Text(words::tool_use(&self.title(json), &self.reference))
-            }
-            Level::Summary => {
-                Item::Text(words::served(&field("type").unwrap_or_default(), &self.reference))
-            }
+        let kind = span::get(json, &fields, "type").unwrap_or_default();
+        // The results of server tools are in the agent's message.
+        let server = kind.ends_with(b"tool_use\"") || kind.ends_with(b"tool_result\"");
+        if self.fidelity.tool_use == Level::Omit {
+            let goes = server || block.kind == BlockKind::ToolUse;
+            return if goes { Item::Gone } else { Item::Same };
         }
-    }
-
-    /// `Name·what` of a call.
-    fn title(&self, json: &[u8]) -> String {
-        self.dialect.call(json).map(|call| digest::title(&call)).unwrap_or_default()
+        // The service checks its own calls and results.
+        let own = matches!(kind, b"\"tool_use\"" | b"\"toolCall\"");
+        let input = fields
+            .iter()
+            .find(|field| own && matches!(field.name.slice(json), b"input" | b"arguments"));
+        let short = input.and_then(|field| {
+            let bytes = words::shortened(field.value.slice(json), &self.reference)?;
+            Some(splice::apply(json, vec![Edit { span: field.value, bytes }]))
+        });
+        short.map_or(Item::Same, Item::Json)
     }
 
     /// Rebuilds the agent's message from its items.
@@ -209,46 +167,67 @@ impl<'d> Lens<'d> {
         let Some(content) = row.content.filter(|c| c.slice(line).first() == Some(&b'[')) else {
             return Left::Same;
         };
-        let mut fields = Vec::new();
-        let calls_here = blocks.iter().any(|block| {
+        let thought = |block: &Block| block.kind == BlockKind::Thinking;
+        let made: Vec<Item> = blocks
+            .iter()
+            .map(|block| match thought(block) {
+                true => Item::Same,
+                false => self.item(block, block.span.slice(line)),
+            })
+            .collect();
+        let changed = made.iter().any(|item| !matches!(item, Item::Same))
+            || row.message.is_some_and(|id| self.changed.contains(id));
+        let mut items = Items::default();
+        for (block, item) in blocks.iter().zip(made) {
+            let goes = thought(block) && (changed || !self.keeps_thinking);
+            items.push(if goes { Item::Gone } else { item }, block.span.slice(line));
+        }
+        let left = items.into_row(line, content, |_| {});
+        match row.message.and_then(|id| self.joined.get(id)) {
+            Some(first) => left.map(line, |line| survey::renamed(line, first)),
+            None => left,
+        }
+    }
+
+    /// Whether a row is the prompt that gets the note: a person's words are in it. A picture alone
+    /// would no longer begin a round.
+    fn takes_note(&self, line: &[u8], row: &Row, blocks: &[Block]) -> bool {
+        let said = |block: &Block| {
             let json = block.span.slice(line);
-            span::fields(json, &mut fields).is_some() && is_use(block, json, &fields)
-        });
-        let thinking = self.thinking(row, calls_here);
+            let text = span::text(span::find(json, "text").unwrap_or(json));
+            block.kind == BlockKind::UserText
+                && text.is_some_and(|text| self.dialect.said(&text).is_some())
+        };
+        self.note.is_some() && !row.told && blocks.iter().any(said)
+    }
+
+    /// The prompt with the note behind its words, in a block of its own.
+    fn noted(&mut self, line: &[u8], row: &Row, blocks: &[Block]) -> Left {
+        let (Some(note), Some(content)) = (self.note.take(), row.content) else {
+            return Left::Same;
+        };
         let mut items = Items::default();
         for block in blocks {
             let json = block.span.slice(line);
-            items.push(self.item(block, json, thinking), json);
+            let whole = json.first() == Some(&b'"');
+            let block = || [br#"{"type":"text","text":"#, json, b"}"].concat();
+            items.push(if whole { Item::Json(block()) } else { Item::Same }, json);
         }
+        items.push(Item::Json(words::text_block(&note)), b"");
         items.into_row(line, content, |_| {})
     }
 
-    /// What a result becomes as a text of the user, if its call is no longer one.
-    fn told(&self, id: Option<&str>, result: &words::Result) -> Item {
-        let call = id.and_then(|id| self.calls.get(id)).cloned().unwrap_or_default();
+    /// What may replace the text of a result; `None` if it stays.
+    fn in_short(&self, id: Option<&str>, result: &words::Result) -> Option<String> {
         match self.fidelity.tool_result {
-            Level::Full => Item::Many(result.texts(&call.title)),
-            Level::Summary => Item::Text(self.summary(id, result)),
-            Level::Omit => Item::Gone,
+            Level::Full => None,
+            Level::Omit => Some(words::OMITTED.to_owned()),
+            Level::Summary => {
+                let called = id.and_then(|id| self.called.get(id)).copied();
+                Some(result.summary(called, &self.reference))
+            }
         }
     }
-
-    fn summary(&self, id: Option<&str>, result: &words::Result) -> String {
-        let called = id.and_then(|id| self.calls.get(id)).and_then(|call| call.at);
-        result.summary(called, &self.reference)
-    }
-}
-
-/// Whether a block is a call, including calls of server tools.
-fn is_use(block: &Block, json: &[u8], fields: &[Field]) -> bool {
-    let kind = || span::get(json, fields, "type").unwrap_or_default();
-    block.kind == BlockKind::ToolUse
-        || (block.kind == BlockKind::Row && kind().ends_with(b"tool_use\""))
-}
-
-/// Whether a block says that it is the result of a tool.
-fn is_result(json: &[u8], fields: &[Field]) -> bool {
-    span::get(json, fields, "type").is_some_and(|kind| kind.ends_with(b"tool_result\""))
 }
 
 #[cfg(test)]

@@ -1,6 +1,5 @@
 //! A row with changed items in its message, and the rest unchanged.
 
-use super::words;
 use sessions::span::{Field, Span};
 
 /// What a row becomes.
@@ -10,16 +9,23 @@ pub(super) enum Left {
     Row(Vec<u8>),
 }
 
+impl Left {
+    /// Edits what remains of `line`.
+    pub fn map(self, line: &[u8], edit: impl FnOnce(&[u8]) -> Vec<u8>) -> Self {
+        match self {
+            Self::Same => Self::Row(edit(line)),
+            Self::Row(line) => Self::Row(edit(&line)),
+            Self::Gone => Self::Gone,
+        }
+    }
+}
+
 /// What an item of a message's content becomes.
 pub(super) enum Item {
     /// Unchanged.
     Same,
     /// Removed.
     Gone,
-    /// A text by the row's speaker.
-    Text(String),
-    /// Several items, as JSON.
-    Many(Vec<Vec<u8>>),
     /// Another item, as JSON.
     Json(Vec<u8>),
 }
@@ -37,8 +43,6 @@ impl Items {
         match item {
             Item::Same => self.add(json),
             Item::Gone => {}
-            Item::Text(text) => self.add(&words::text_block(&text)),
-            Item::Many(all) => all.iter().for_each(|json| self.add(json)),
             Item::Json(json) => self.add(&json),
         }
     }
@@ -60,7 +64,7 @@ impl Items {
     }
 
     /// The array; `None` if it is empty.
-    pub fn array(mut self) -> Option<Vec<u8>> {
+    fn array(mut self) -> Option<Vec<u8>> {
         self.array.push(b']');
         Some(self.array).filter(|array| array.len() > 1)
     }

@@ -19,9 +19,9 @@ fn claude() -> Vec<String> {
     };
     vec![
         json!({"type": "user", "uuid": "u1", "message": {"role": "user", "content": "Ask"}}).to_string(),
-        assistant("a1", "m1", json!({"type": "thinking", "thinking": "Hm, é", "signature": "s=="})),
+        assistant("a1", "m1", json!({"type": "thinking", "thinking": "Hm, é ".repeat(40), "signature": "s=="})),
         assistant("a2", "m1", json!({"type": "tool_use", "id": "t1", "name": "Read", "input": {"file_path": "/w/a.rs"}})),
-        r#"{"toolUseResult":{"durationMs":34.6},"sourceToolAssistantUUID":"a2","type":"user","uuid":"r1","timestamp":"2026-03-19T10:23:02.000Z","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":[{"type":"text","text":"\n first | line\nsecond"},{"type":"image","source":{}}]}]}}"#.to_owned(),
+        r#"{"toolUseResult":{"durationMs":34.6},"sourceToolAssistantUUID":"a2","type":"user","uuid":"r1","timestamp":"2026-03-19T10:23:02.000Z","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":[{"type":"text","text":"\n first | line\nsecond, and what the rest of this file says, which is more than its beginning"},{"type":"image","source":{}}]}]}}"#.to_owned(),
         assistant("a3", "m2", json!({"type": "redacted_thinking", "data": "xyz"})),
         assistant("a4", "m2", json!({"type": "text", "text": "Answer"})),
     ]
@@ -31,8 +31,8 @@ fn claude() -> Vec<String> {
 fn pi() -> Vec<String> {
     vec![
         r#"{"type":"message","id":"u1","parentId":null,"timestamp":"2026-03-19T10:23:00.000Z","message":{"role":"user","content":"Ask"}}"#,
-        r#"{"type":"message","id":"a1","parentId":"u1","timestamp":"2026-03-19T10:23:01.000Z","message":{"role":"assistant","content":[{"type":"thinking","thinking":"Hm, é","thinkingSignature":"s"},{"type":"toolCall","id":"t1","name":"exec","arguments":{"command":"ls"}}],"stopReason":"toolUse"}}"#,
-        r#"{"type":"message","id":"r1","parentId":"a1","timestamp":"2026-03-19T10:23:02.000Z","message":{"role":"toolResult","toolCallId":"t1","toolName":"exec","content":[{"type":"text","text":"out"}],"details":{"x":1},"isError":true,"timestamp":1}}"#,
+        r#"{"type":"message","id":"a1","parentId":"u1","timestamp":"2026-03-19T10:23:01.000Z","message":{"role":"assistant","content":[{"type":"thinking","thinking":"Hm, é, and more thoughts, of which there are enough to be worth a note in the prompt, because they are longer than that note","thinkingSignature":"c2lnbmVk"},{"type":"toolCall","id":"t1","name":"exec","arguments":{"command":"ls"}}],"stopReason":"toolUse"}}"#,
+        r#"{"type":"message","id":"r1","parentId":"a1","timestamp":"2026-03-19T10:23:02.000Z","message":{"role":"toolResult","toolCallId":"t1","toolName":"exec","content":[{"type":"text","text":"out, first of all, and then everything else that this tool has printed, line by line"}],"details":{"x":1},"isError":true,"timestamp":1}}"#,
         r#"{"type":"message","id":"a2","parentId":"r1","timestamp":"2026-03-19T10:23:03.000Z","message":{"role":"assistant","content":[{"type":"text","text":"Answer"}]}}"#,
     ]
     .into_iter()
@@ -75,29 +75,63 @@ fn full_is_what_it_was() {
     }
 }
 
+const NOTE: &str = "[brain-guard] Left out of this round: 1 thinking block, about 70 tokens. Read it with: brain-guard inject 3f:007 thinking";
+
+/// Which rows remain.
+fn stay(left: &[Option<Value>]) -> Vec<bool> {
+    left.iter().map(Option::is_some).collect()
+}
+
 #[test]
-fn thinking_becomes_a_reference_or_goes() {
+fn thinking_goes_and_the_prompt_says_so() {
     let left = seen(&Claude, &claude(), fidelity(Level::Summary, Level::Full, Level::Full));
-    assert_eq!(
-        content(left[1].as_ref()),
-        json!([text("[thinking · 5 chars — inject(3f:007, thinking)]")])
-    );
-    assert_eq!(
-        content(left[4].as_ref()),
-        json!([text("[thinking · redacted — inject(3f:007, thinking)]")])
-    );
+    // Nobody can read the redacted one.
+    assert_eq!(content(left[0].as_ref()), json!([text("Ask"), text(NOTE)]));
+    assert_eq!(stay(&left), [true, false, true, true, false, true]);
     let left = seen(&Claude, &claude(), fidelity(Level::Omit, Level::Full, Level::Full));
-    assert_eq!(
-        left.iter().map(Option::is_some).collect::<Vec<_>>(),
-        [true, false, true, true, false, true]
-    );
+    assert_eq!(content(left[0].as_ref()), "Ask");
+    assert_eq!(stay(&left), [true, false, true, true, false, true]);
+    let left = seen(&Pi, &pi(), fidelity(Level::Summary, Level::Full, Level::Full));
+    assert!(content(left[0].as_ref())[1]["text"].as_str().unwrap().contains("1 thinking block, "));
+    assert_eq!(content(left[1].as_ref()).as_array().unwrap().len(), 1, "the call");
+}
+
+#[test]
+fn the_note_is_nobodys_words() {
+    assert!(Claude.said(NOTE).is_none() && Pi.said(NOTE).is_none());
+    let f = fidelity(Level::Summary, Level::Full, Level::Full);
+    let prompt = |content: Value| {
+        let mut rows = claude();
+        rows[0] =
+            json!({"type": "user", "uuid": "u1", "message": {"role": "user", "content": content}})
+                .to_string();
+        seen(&Claude, &rows, f)[0].clone().unwrap()
+    };
+    let two = prompt(json!([{"type": "image", "source": {}}, text("Ask")]));
+    assert_eq!(two["message"]["content"][2], text(NOTE));
+    let kind = Claude.row(two.to_string().as_bytes(), &mut Scratch::default()).kind;
+    assert_eq!(kind, Kind::Prompt);
+    // With a note, it would no longer begin a round.
+    let picture = prompt(json!([{"type": "image", "source": {}}]));
+    assert_eq!(picture["message"]["content"].as_array().unwrap().len(), 1);
+    let left = seen(&Claude, &claude()[1..], f);
+    assert_eq!(stay(&left), [false, true, true, false, true], "a round without a prompt");
+}
+
+#[test]
+fn thinking_that_is_shorter_than_its_note_stays() {
+    let mut rows = claude();
+    rows[1] = rows[1].replace(&"Hm, é ".repeat(40), "Hm");
+    let left = seen(&Claude, &rows, fidelity(Level::Summary, Level::Full, Level::Full));
+    assert_eq!(stay(&left), [true; 6]);
+    assert_eq!(content(left[0].as_ref()), "Ask");
 }
 
 #[test]
 fn a_result_stays_a_result_while_its_call_is_one() {
     let left = seen(&Claude, &claude(), fidelity(Level::Full, Level::Full, Level::Summary));
     let row = left[3].as_ref().unwrap();
-    let summary = "[tool_result: 6 tokens, 34 ms, 1 picture, first | line — brain-guard inject 3f:007 --tool-result full]";
+    let summary = "[tool_result: 23 tokens, 34 ms, 1 picture, first | line — brain-guard inject 3f:007 --tool-result full]";
     let expected = json!([{"type": "tool_result", "tool_use_id": "t1", "content": summary}]);
     assert_eq!(row["message"]["content"], expected);
     assert_eq!(
@@ -107,57 +141,142 @@ fn a_result_stays_a_result_while_its_call_is_one() {
     assert_eq!(content(left[1].as_ref())[0]["signature"], "s==", "its message is as it was");
     let left = seen(&Claude, &claude(), fidelity(Level::Full, Level::Full, Level::Omit));
     assert_eq!(content(left[3].as_ref())[0]["content"], "[tool_result omitted]");
-    let left = seen(&Pi, &pi(), fidelity(Level::Full, Level::Full, Level::Summary));
+    let left = seen(&Pi, &pi(), fidelity(Level::Full, Level::Full, Level::Omit));
     let message = &left[2].as_ref().unwrap()["message"];
-    let summary = "[tool_result: error, 1 tokens, 1000 ms, out — brain-guard inject 3f:007 --tool-result full]";
-    assert_eq!((&message["content"], &message["details"]), (&json!([text(summary)]), &Value::Null));
+    let omitted = json!([text("[tool_result omitted]")]);
+    assert_eq!((&message["content"], &message["details"]), (&omitted, &Value::Null));
     assert_eq!(message["toolCallId"], "t1");
 }
 
 #[test]
-fn without_its_call_a_result_is_a_text_or_goes() {
-    let left = seen(&Claude, &claude(), fidelity(Level::Full, Level::Summary, Level::Full));
-    let call = "[tool_use: Read·a.rs — brain-guard inject 3f:007 --tool-use full]";
-    assert_eq!(content(left[2].as_ref()), json!([text(call)]));
-    let row = left[3].as_ref().unwrap();
-    let told = json!([text("[tool_result: Read·a.rs]\n\n first | line\nsecond"), {"type": "image", "source": {}}]);
-    assert_eq!(row["message"]["content"], told);
-    assert_eq!((&row["isMeta"], &row["toolUseResult"]), (&json!(true), &Value::Null));
-    assert_eq!(row["sourceToolAssistantUUID"], Value::Null);
-    let line = row.to_string();
-    let again = Claude.row(line.as_bytes(), &mut Scratch::default()).kind;
-    assert_eq!(again, Kind::Notice, "it begins no round");
-    let thinking = "[thinking · 5 chars — inject(3f:007, thinking)]";
-    assert_eq!(content(left[1].as_ref()), json!([text(thinking)]), "its message changed");
-    assert_eq!(content(left[4].as_ref())[0]["data"], "xyz", "this one has no call");
-    let left = seen(&Claude, &claude(), fidelity(Level::Omit, Level::Omit, Level::Omit));
-    assert_eq!(
-        left.iter().map(Option::is_some).collect::<Vec<_>>(),
-        [true, false, false, false, false, true]
-    );
+fn a_result_that_would_get_longer_stays() {
+    let mut rows = claude();
+    rows[3] = r#"{"type":"user","uuid":"r1","toolUseResult":{"stdout":"12 files"},"message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":"12 files ok"}]}}"#.to_owned();
+    for level in ALL {
+        let left = seen(&Claude, &rows, fidelity(Level::Full, Level::Full, level));
+        assert_eq!(
+            left[3].as_ref().unwrap().to_string(),
+            serde_json::from_str::<Value>(&rows[3]).unwrap().to_string()
+        );
+        let left = seen(&Pi, &pi(), fidelity(Level::Full, Level::Full, Level::Summary));
+        let message = &left[2].as_ref().unwrap()["message"];
+        assert_eq!(message["details"], json!({"x": 1}), "its summary is as long");
+    }
+}
 
-    let left = seen(&Pi, &pi(), fidelity(Level::Full, Level::Summary, Level::Full));
-    let told = left[2].as_ref().unwrap();
-    assert_eq!(told["type"], "custom_message");
-    assert_eq!(told["content"], json!([text("[tool_result (error): exec·ls]\nout")]));
-    assert_eq!(
-        (&told["id"], &told["parentId"], &told["message"]),
-        (&json!("r1"), &json!("a1"), &Value::Null)
+#[test]
+fn a_call_keeps_the_beginnings_of_its_long_values() {
+    let long = "let é = \"x\";\n".repeat(20);
+    let input =
+        json!({"file_path": "/w/a.rs", "edits": [{"new_string": long, "all": true}], "x": null});
+    let short = format!(
+        "{}… (260 characters; brain-guard inject 3f:007)",
+        long.chars().take(80).collect::<String>()
     );
-    let left = seen(&Pi, &pi(), fidelity(Level::Omit, Level::Omit, Level::Omit));
-    assert_eq!(left.iter().map(Option::is_some).collect::<Vec<_>>(), [true, false, false, true]);
+    let expected =
+        json!({"file_path": "/w/a.rs", "edits": [{"new_string": short, "all": true}], "x": null});
+    let mut rows = claude();
+    rows[2] = rows[2].replace(r#"{"file_path":"/w/a.rs"}"#, &input.to_string());
+    let f = fidelity(Level::Full, Level::Summary, Level::Full);
+    let left = seen(&Claude, &rows, f);
+    let call = json!([{"type": "tool_use", "id": "t1", "name": "Read", "input": expected}]);
+    assert_eq!(content(left[2].as_ref()), call);
+    // Its message changed, so the signature no longer holds. The other one has no call.
+    assert_eq!(stay(&left), [true, false, true, true, true, true]);
+    assert_eq!(content(left[0].as_ref()), json!([text("Ask"), text(NOTE)]));
+    let same: Value = serde_json::from_str(&rows[3]).unwrap();
+    assert_eq!(left[3].as_ref(), Some(&same), "its result");
+    let left = seen(&Claude, &claude(), f);
+    assert_eq!(stay(&left), [true; 6], "nothing is long");
+    assert_eq!(content(left[0].as_ref()), "Ask");
+    let mut rows = pi();
+    rows[1] = rows[1].replace(r#"{"command":"ls"}"#, &input.to_string());
+    let left = seen(&Pi, &rows, f);
+    let call = json!([{"type": "toolCall", "id": "t1", "name": "exec", "arguments": expected}]);
+    assert_eq!(content(left[1].as_ref()), call);
+}
+
+#[test]
+fn values_are_cut_only_where_that_helps() {
+    let cut = |json: &str| {
+        let short = words::shortened(json.as_bytes(), "3f:007");
+        short.map(|json| String::from_utf8(json).unwrap())
+    };
+    let text = |n| "ü".repeat(n);
+    assert_eq!(cut(&format!(r#"{{"a":"{}"}}"#, text(120))), None);
+    // The note has 45 characters.
+    assert_eq!(cut(&format!(r#"{{"a":"{}"}}"#, "u".repeat(125))), None);
+    let expected = format!(
+        r#"{{"a":"{}… (1,000 characters; brain-guard inject 3f:007)","b":"\"{{"}}"#,
+        text(80)
+    );
+    assert_eq!(cut(&format!(r#"{{"a":"{}","b":"\"{{"}}"#, text(1_000))), Some(expected));
+    assert_eq!(cut(&format!(r#"{{"{}" : 1}}"#, text(1_000))), None, "a name");
+    assert_eq!(cut("{}"), None);
+}
+
+#[test]
+fn omitted_calls_take_their_results_along() {
+    for level in ALL {
+        let left = seen(&Claude, &claude(), fidelity(Level::Summary, Level::Omit, level));
+        assert_eq!(stay(&left), [true, false, false, false, false, true]);
+        assert_eq!(content(left[0].as_ref()), json!([text("Ask"), text(NOTE)]));
+        let left = seen(&Pi, &pi(), fidelity(Level::Omit, Level::Omit, level));
+        assert_eq!(stay(&left), [true, false, false, true]);
+    }
+    // A text beside results stays, and begins no round.
+    let mut rows = claude();
+    rows[3] = rows[3].replace(
+        r#"{"type":"tool_result""#,
+        r#"{"type":"text","text":"wait"},{"type":"tool_result""#,
+    );
+    let left = seen(&Claude, &rows, fidelity(Level::Omit, Level::Omit, Level::Full));
+    let row = left[3].as_ref().unwrap();
+    assert_eq!(
+        (&row["message"]["content"], &row["isMeta"]),
+        (&json!([text("wait")]), &json!(true))
+    );
+    assert_eq!(Claude.row(row.to_string().as_bytes(), &mut Scratch::default()).kind, Kind::Notice);
+}
+
+#[test]
+fn messages_become_one_where_only_calls_were_between_them() {
+    let mut rows = claude();
+    let look = |uuid: &str| {
+        rows[5]
+            .replace("Answer", "I look")
+            .replace("\"m2\"", "\"m1\"")
+            .replace("\"a4\"", &format!("\"{uuid}\""))
+    };
+    let first = look("a0");
+    rows.insert(1, first);
+    rows[5] = rows[2].replace("\"m1\"", "\"m2\"").replace("\"a1\"", "\"a3\"");
+    let f = fidelity(Level::Full, Level::Omit, Level::Full);
+    let ids = |rows: &[String]| -> Vec<(String, String)> {
+        let left = seen(&Claude, rows, f).into_iter().flatten();
+        let agents = left.filter(|row| row["type"] == "assistant");
+        let words = |row: &Value| row["message"]["content"][0]["text"].as_str().unwrap().to_owned();
+        agents.map(|row| (row["message"]["id"].as_str().unwrap().to_owned(), words(&row))).collect()
+    };
+    let pair = |id: &str, text: &str| (id.to_owned(), text.to_owned());
+    // Both changed, and keep no thinking.
+    assert_eq!(ids(&rows), [pair("m1", "I look"), pair("m1", "Answer")]);
+    let words = json!({"type": "user", "uuid": "n", "isMeta": true, "message": {"role": "user", "content": "Go on"}});
+    rows.insert(5, words.to_string());
+    let left = seen(&Claude, &rows, f);
+    assert_eq!(content(left[6].as_ref())[0]["signature"], "s==", "a message of its own");
+    assert_eq!(left[7].as_ref().unwrap()["message"]["id"], "m2");
 }
 
 #[test]
 fn tools_of_the_service_go_with_their_results() {
-    let row = r#"{"type":"assistant","uuid":"a","message":{"id":"m","role":"assistant","content":[{"type":"server_tool_use","id":"s1","name":"web_search","input":{"query":"x"}},{"type":"web_search_tool_result","tool_use_id":"s1","content":[]},{"type":"text","text":"Found"}]}}"#;
-    let rows = [row.to_owned()];
+    let row = r#"{"type":"assistant","uuid":"a","message":{"id":"m","role":"assistant","content":[{"type":"server_tool_use","id":"s1","name":"web_search","input":{"query":"LONG"}},{"type":"web_search_tool_result","tool_use_id":"s1","content":[]},{"type":"text","text":"Found"}]}}"#;
+    let rows = [row.replace("LONG", &"x".repeat(500))];
     let left = |f| content(seen(&Claude, &rows, f)[0].as_ref());
-    assert_eq!(left(fidelity(Level::Full, Level::Full, Level::Omit)).as_array().unwrap().len(), 3);
-    let short = left(fidelity(Level::Full, Level::Summary, Level::Full));
-    let served = "[web_search_tool_result — brain-guard inject 3f:007 --tool-result full]";
-    assert_eq!(short[1], text(served));
-    assert_eq!(left(fidelity(Level::Full, Level::Omit, Level::Omit)), json!([text("Found")]));
+    let whole = content(Some(&serde_json::from_str(&rows[0]).unwrap()));
+    assert_eq!(left(fidelity(Level::Full, Level::Full, Level::Omit)), whole);
+    assert_eq!(left(fidelity(Level::Full, Level::Summary, Level::Omit)), whole);
+    assert_eq!(left(fidelity(Level::Full, Level::Omit, Level::Full)), json!([text("Found")]));
 }
 
 #[test]
@@ -177,7 +296,7 @@ fn words_always_stay_and_no_pair_goes_by_half() {
                         all.matches("tool_use_id").count() + all.matches("toolCallId").count();
                     assert_eq!(
                         (calls, results),
-                        if tool_use == Level::Full { (1, 1) } else { (0, 0) }
+                        if tool_use == Level::Omit { (0, 0) } else { (1, 1) }
                     );
                     assert!(!all.contains(r#""content":[]"#), "{f:?}");
                 }

@@ -1,12 +1,13 @@
-//! Texts in place of what was removed: what it was, and how to get it.
+//! Texts in place of what was removed: what it was, and how to read it.
 
 use std::borrow::Cow;
 
 use base::clock::Time;
-use sessions::dialect::Row;
+use base::shown::group_thousands;
+use sessions::dialect::{LEFT_OUT, Row};
 use sessions::digest::preview;
 use sessions::round::PREVIEW;
-use sessions::span;
+use sessions::span::{self, Cursor};
 
 /// Replaces an omitted result whose call stays: half a pair cannot go.
 pub const OMITTED: &str = "[tool_result omitted]";
@@ -14,7 +15,53 @@ pub const OMITTED: &str = "[tool_result omitted]";
 /// Bytes of text per token, on average.
 const BYTES_A_TOKEN: usize = 4;
 
-/// Replaces thinking; `None` is thinking that the service redacted.
+/// Characters of a value in a call's input that stays as it is.
+const LONG: usize = 120;
+
+/// The note about thinking that is left out, from the bytes of each text. `None` without any.
+pub fn left_out(texts: impl Iterator<Item = usize>, reference: &str) -> Option<String> {
+    let (count, bytes) = texts.fold((0, 0), |(count, sum), bytes| (count + 1, sum + bytes));
+    let (blocks, them) = match count {
+        0 => return None,
+        1 => ("block", "it"),
+        _ => ("blocks", "them"),
+    };
+    let tokens = group_thousands(bytes.div_ceil(BYTES_A_TOKEN) as u64);
+    Some(format!(
+        "{LEFT_OUT}{count} thinking {blocks}, about {tokens} tokens. Read {them} with: brain-guard inject {reference} thinking"
+    ))
+}
+
+/// A call's input with each long text shortened to its beginning; `None` if none is long.
+pub fn shortened(json: &[u8], reference: &str) -> Option<Vec<u8>> {
+    let (mut out, mut copied, mut at) = (Vec::new(), 0, 0);
+    while let Some(quote) = memchr::memchr(b'"', &json[at..]) {
+        let text = Cursor::from(json, at + quote).value()?;
+        at = text.end;
+        let is_name = json[at..].trim_ascii_start().first() == Some(&b':');
+        if let Some(short) =
+            Some(text.slice(json)).filter(|_| !is_name).and_then(|text| beginning(text, reference))
+        {
+            out.extend_from_slice(&json[copied..text.start]);
+            out.extend_from_slice(&short);
+            copied = at;
+        }
+    }
+    out.extend_from_slice(&json[copied..]);
+    (copied > 0).then_some(out)
+}
+
+/// The beginning of a long text, as JSON, if that is shorter.
+fn beginning(json: &[u8], reference: &str) -> Option<Vec<u8>> {
+    let text = span::text(json).filter(|_| json.len() > LONG)?;
+    let count = text.chars().count();
+    let start: String = text.chars().take(PREVIEW).collect();
+    let count = group_thousands(Some(count).filter(|count| *count > LONG)? as u64);
+    let short = quoted(&format!("{start}… ({count} characters; brain-guard inject {reference})"));
+    (short.len() < json.len()).then_some(short)
+}
+
+/// Stands for thinking on a page; `None` is thinking that the service redacted.
 pub fn thinking(text: Option<&str>, reference: &str) -> String {
     match text {
         Some(text) => {
@@ -24,14 +71,9 @@ pub fn thinking(text: Option<&str>, reference: &str) -> String {
     }
 }
 
-/// Replaces a call.
+/// Stands for a call on a page.
 pub fn tool_use(title: &str, reference: &str) -> String {
     format!("[tool_use: {title} — brain-guard inject {reference} --tool-use full]")
-}
-
-/// Replaces the result of a server tool.
-pub fn served(kind: &str, reference: &str) -> String {
-    format!("[{kind} — brain-guard inject {reference} --tool-result full]")
 }
 
 /// A text as JSON.
@@ -120,14 +162,6 @@ impl<'a> Result<'a> {
             "[tool_result: {} — brain-guard inject {reference} --tool-result full]",
             parts.join(", ")
         )
-    }
-
-    /// The result as text blocks of the user, with its pictures.
-    pub fn texts(&self, title: &str) -> Vec<Vec<u8>> {
-        let failed = if self.failed { " (error)" } else { "" };
-        let text = if self.text.is_empty() { "(empty)" } else { &self.text };
-        let text = text_block(&format!("[tool_result{failed}: {title}]\n{text}"));
-        std::iter::once(text).chain(self.others.iter().map(|json| json.to_vec())).collect()
     }
 
     /// Describes its parts that are not text.

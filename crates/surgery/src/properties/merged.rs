@@ -4,8 +4,9 @@ use std::collections::BTreeSet;
 
 use proptest::prelude::*;
 
+use super::fidelity::fidelities;
+use super::tagged;
 use super::world::{IDS, Read, all_of, made, merged_of, seqs};
-use super::{fidelities, tagged};
 use crate::fidelity::Fidelity;
 use crate::plan::{Piece, Place, Plan, compress_before, in_context};
 use base::when::When;

@@ -94,6 +94,8 @@ fn check_message(
         pairs.agent(row.message, ledger);
     } else if matches!(row.kind, Kind::Prompt | Kind::Summary) {
         pairs.user(ledger);
+    } else if row.kind == Kind::Notice {
+        pairs.noticed();
     }
     let Some(content) = row.content.map(|at| at.slice(line)) else {
         ledger.add(&rules::MESSAGE, "its message has no content");

@@ -51,6 +51,11 @@ impl Pairs {
         self.close(ledger);
     }
 
+    /// Takes a message of the client in the user's role.
+    pub fn noticed(&mut self) {
+        self.begun = true;
+    }
+
     /// Adds a block of the current message that is neither thinking nor a call.
     pub fn said(&mut self) {
         self.thinking = None;

@@ -373,7 +373,10 @@ fn figures_are_those_of_the_rounds_in_the_context() {
     let mut rounds = [1, 2, 3, 4].map(|seq| round(seq, "ask", "say"));
     (rounds[2].0.follows, rounds[2].0.boundary) = (Some(1), true);
     rounds[1].0.tokens = 9;
-    record(&store, "three", &rounds, Some("console-work"));
+    for (round, _) in &mut rounds {
+        round.engagement = Some("console-work".into());
+    }
+    record(&store, "three", &rounds, None);
     store.index.tag(&store.folder("three"), &[4], Some("import-work")).unwrap();
     let (one, three) = (session("one"), session("three"));
     let figures = store.index.figures(&[&three, &one, &session("none")]).unwrap();
