@@ -6,6 +6,7 @@ mod examples;
 mod extract;
 mod import;
 mod job;
+mod lists;
 mod log;
 mod notes;
 mod operator;
@@ -25,6 +26,7 @@ pub use carrier::{CarrierArgs, CarrierVerb};
 pub use extract::{ExtractArgs, ExtractVerb};
 pub use import::{ImportArgs, StoreVerb};
 pub use job::{JobArgs, JobVerb};
+pub use lists::{RoundsArgs, SessionsArgs};
 pub use log::LogArgs;
 pub use notes::{AppendArgs, CloseArgs, PhaseArgs, SealArgs, SteeringArgs};
 pub use operator::{LaterArgs, NowArgs, OverrideArgs, OverrideSpan};
@@ -141,6 +143,10 @@ pub enum Verb {
     },
     /// Run an operation of `surgery` by the name in its specification
     ExportClaude(ExportArgs),
+    /// List sessions, the newest first
+    Sessions(SessionsArgs),
+    /// List the rounds of a session, one line each
+    Rounds(RoundsArgs),
     /// Print a round in full
     Inject(InjectArgs),
     /// Recommend surgery for a session, with the command for each

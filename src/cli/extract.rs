@@ -50,6 +50,9 @@ pub enum ExtractVerb {
         /// Write to the database; only while no program has it open (`OpenClaw` 2026.7.2 and later)
         #[arg(long)]
         offline: bool,
+        /// Make another new session, though an extracted one is still there (Claude Code)
+        #[arg(long)]
+        again: bool,
         /// Where the new session goes (Claude Code)
         #[arg(long, value_name = "FILE|DIR")]
         out: Option<PathBuf>,

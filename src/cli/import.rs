@@ -56,7 +56,7 @@ pub enum StoreVerb {
     Export {
         /// Session: an id, the beginning of one, a file, or `this`; `AGENT/ID` where several have it
         session: String,
-        /// A new file that ends in .jsonl, or a folder [default: stdout]
+        /// A new file that ends in .jsonl, or a folder, which is made if it is missing [default: stdout]
         #[arg(long, value_name = "FILE")]
         out: Option<PathBuf>,
         /// Number of an earlier edition, stored before the session's file was rewritten

@@ -16,6 +16,8 @@ const GROUPS: [(&str, &[&str]); 4] = [
     (
         "History commands",
         &[
+            "sessions",
+            "rounds",
             "search",
             "inject",
             "import",

@@ -152,6 +152,20 @@ pub enum SurgeryVerb {
         #[command(flatten)]
         output: OutputArgs,
     },
+    /// Say for each round what becomes of it, in your editor, and make the session
+    #[command(
+        after_help = "Examples:\n  brain-guard surgery edit 3f0a9d1e\n  brain-guard surgery edit 3f0a9d1e --plan list.txt --dry-run\n\nThe list has a line for each round, as in `git rebase -i`:\n  keep 47        it stays\n  index 1-46     it becomes a line of a table\n  shrink 48      it stays, without the results of tools\n  drop 49        it is left out\n  engagement import-work 50   it goes into a new session\n\nWithout --plan, the list is opened in $VISUAL or $EDITOR; then you see before and after, and are asked.\n\nExit codes: 0 made, 1 refused or declined (nothing was made), 2 wrong usage."
+    )]
+    Edit {
+        /// Session: an id, the beginning of one, a file, or `this` [default: the one this runs in, else the latest of the project]
+        session: Option<String>,
+        /// The list, instead of an editor; `-` reads it from stdin
+        #[arg(long, value_name = "FILE")]
+        plan: Option<PathBuf>,
+        /// The output
+        #[command(flatten)]
+        output: OutputArgs,
+    },
     /// Print a round in full, by its number in an index table; changes nothing
     #[command(
         after_help = "Examples:\n  brain-guard surgery inject 47\n  brain-guard surgery inject 3f0a9d1e:47 --thinking ref"
@@ -170,10 +184,10 @@ pub enum SurgeryVerb {
     },
     /// Remove a session that surgery made, as long as nobody has changed or opened it
     #[command(
-        after_help = "Examples:\n  brain-guard surgery undo\n  brain-guard surgery undo 9b1c04d2\n\nWithout an id, the last thing that was made.\n\nExit codes: 0 removed, 1 refused (what has changed is printed, nothing was removed), 2 wrong usage."
+        after_help = "Examples:\n  brain-guard surgery undo\n  brain-guard surgery undo 9b1c04d2\n\nWithout an id, what was made last. If that was undone already, an older one must be named.\n\nExit codes: 0 removed, 1 refused (what has changed is printed, nothing was removed), 2 wrong usage."
     )]
     Undo {
-        /// The successor: an id, the beginning of one, or a file [default: the newest]
+        /// The successor: an id, the beginning of one, a file, or `this` [default: the newest]
         id: Option<String>,
         /// As JSON
         #[arg(long)]

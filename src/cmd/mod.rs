@@ -18,6 +18,7 @@ pub mod inject;
 pub mod install;
 pub mod job;
 pub mod log;
+pub mod look;
 pub mod marketplace_setup;
 pub mod matrix;
 pub mod mcp;
@@ -31,9 +32,11 @@ mod plumbing;
 pub mod purge;
 pub mod report;
 pub mod revive;
+pub mod round_list;
 pub mod seal;
 pub mod search;
 pub mod selector;
+pub mod session_list;
 pub mod settings;
 pub mod setup;
 pub mod status;
@@ -201,6 +204,8 @@ impl Run for Verb {
             Self::Mcp => mcp::run(context.env),
             Self::Surgery { what } => what.run(context),
             Self::ExportClaude(args) => args.run(context),
+            Self::Sessions(args) => args.run(context),
+            Self::Rounds(args) => args.run(context),
             Self::Inject(args) => args.run(context),
             Self::Advise(args) => args.run(context),
             Self::Revive(args) => args.run(context),

@@ -1,10 +1,10 @@
 //! `search`: finds rounds by their words.
 
 use std::fmt;
-use std::io::{self, IsTerminal as _};
 
 use serde::{Serialize, Serializer};
 
+use super::look::Look;
 use super::surgery::source::{self, Store};
 use super::{Context, Exit, Run, err, show};
 use crate::cli::{NarrowArgs, SearchArgs};
@@ -12,24 +12,8 @@ use anyhow::bail;
 use base::clock::Time;
 use base::env::Env;
 use base::when::When;
-use store::index::{Filter, Hit, Tagged};
+use store::index::{Copied, Filter, Hit, Tagged};
 use surgery::table;
-
-/// How matches are marked.
-#[derive(Debug, Clone, Copy)]
-pub struct Look {
-    colour: bool,
-}
-
-impl Look {
-    /// Marks in brackets.
-    pub const PLAIN: Self = Self { colour: false };
-
-    /// In bold on a terminal, in brackets elsewhere.
-    pub fn of(env: &Env) -> Self {
-        Self { colour: io::stdout().is_terminal() && env.get("NO_COLOR").is_none() }
-    }
-}
 
 /// The result of a search.
 #[derive(Debug, Clone)]
@@ -129,8 +113,11 @@ impl Found {
 pub fn line(hit: &Hit, look: Look) -> String {
     let tag = hit.engagement.as_ref().map(|id| format!("  #{id}")).unwrap_or_default();
     let (begin, end) = if look.colour { ("\x1b[1m", "\x1b[0m") } else { ("[", "]") };
+    let copies: Vec<String> = hit.copies.iter().map(place).collect();
+    let also =
+        if copies.is_empty() { String::new() } else { format!("  also {}", copies.join(", ")) };
     format!(
-        "{}  {}  {}{tag}\n       {}",
+        "{}  {}  {}{tag}{also}\n       {}",
         reference(hit),
         base::shown::format_minute(hit.started),
         hit.agent,
@@ -141,6 +128,10 @@ pub fn line(hit: &Hit, look: Look) -> String {
 /// The reference that `inject` takes for a round.
 pub fn reference(hit: &Hit) -> String {
     format!("{}:{}", table::short(&hit.session), table::number(hit.seq))
+}
+
+fn place(copy: &Copied) -> String {
+    format!("{}:{}", table::short(&copy.session), table::number(copy.seq))
 }
 
 /// Which rounds to search, from the arguments.

@@ -8,6 +8,7 @@ use std::time::SystemTime;
 
 use anyhow::Context as _;
 
+use super::surgery::source::Store;
 use super::{Failure, err, import, out};
 use crate::cli::SessionSelector;
 use base::clock::Time;
@@ -123,13 +124,40 @@ pub fn file(env: &Env, name: &str) -> anyhow::Result<PathBuf> {
     if Path::new(&id).is_file() {
         return Ok(PathBuf::from(id));
     }
-    let found = import::find(env, &id)?;
+    let found = match import::find(env, &id)? {
+        None => stored_file(env, &id)?,
+        found => found,
+    };
     Ok(found.ok_or_else(|| {
         let looked = import::join_paths(&import::homes(env));
         Failure::not_found(format_args!(
             "no session {id} found in\n  {looked}\nGive the path of its file"
         ))
     })?)
+}
+
+/// The file of a session that the clients' folders don't have: the one that an imported session was
+/// read from, or that surgery wrote.
+fn stored_file(env: &Env, id: &str) -> anyhow::Result<Option<PathBuf>> {
+    let store = Store::open(env)?;
+    let imported = store.index.sessions()?.into_iter();
+    let imported = imported.filter_map(|session| Some((session.id, session.source?)));
+    let made = store.index.exports()?.into_iter().filter(|export| export.undone.is_none());
+    let made = made.map(|export| (export.id, export.path));
+    let mut files: Vec<PathBuf> = imported
+        .chain(made)
+        .filter(|(own, _)| own.starts_with(id))
+        .map(|(_, file)| PathBuf::from(file))
+        .filter(|file| file.is_file())
+        .collect();
+    files.sort();
+    files.dedup();
+    if files.len() > 1 {
+        let list = import::join_paths(&files);
+        let what = format!("several sessions begin with {id}");
+        return Err(Failure::not_found(what).hint(format_args!("name the file:\n  {list}")).into());
+    }
+    Ok(files.pop())
 }
 
 /// A project, and a session of it by id.

@@ -12,7 +12,7 @@ use crate::harness::{Answer, Hook};
 use crate::surgery::world::{OTHER, World, client_folder_name};
 
 /// Calls outside of a session, with one session imported and one not.
-const OUTSIDE: [&str; 54] = [
+const OUTSIDE: [&str; 57] = [
     "frobnicate",
     "status --session ../x",
     "status --session 00000000",
@@ -36,6 +36,9 @@ const OUTSIDE: [&str; 54] = [
     "validate 00000000",
     "untag",
     "tag 3f0a9d1e 1",
+    "sessions --limit 0",
+    "rounds 00000000",
+    "rounds 3f0a9d1e --last none",
     "inject",
     "inject 3f0a9d1e",
     "inject 3f0a9d1e:99",

@@ -13,6 +13,7 @@ mod handmade;
 #[allow(dead_code, reason = "the hook's tests use the rest")]
 mod harness;
 mod jobs;
+mod lists;
 mod mcp;
 mod no_program;
 mod notes;

@@ -15,7 +15,7 @@ use crate::harness::Hook;
 const SESSION: &str = "5e550000-0000-4000-8000-000000000001";
 
 #[test]
-fn the_server_lists_three_tools_with_arguments() {
+fn the_server_lists_its_tools_with_arguments() {
     let hook = Hook::of(SESSION);
     let mut server = Server::silent(&hook);
     let hello = server.hello();
@@ -27,7 +27,7 @@ fn the_server_lists_three_tools_with_arguments() {
     let list = server.ask("tools/list", &json!({}));
     let tools = list["result"]["tools"].as_array().expect("tools").clone();
     let names: Vec<&str> = tools.iter().filter_map(|tool| tool["name"].as_str()).collect();
-    assert_eq!(names, ["purge_control", "inject", "search"]);
+    assert_eq!(names, ["purge_control", "inject", "search", "sessions", "rounds"]);
     for tool in &tools {
         let schema = &tool["inputSchema"];
         assert_eq!(
@@ -39,7 +39,7 @@ fn the_server_lists_three_tools_with_arguments() {
         }
     }
     let reads = |n: usize| tools[n]["annotations"]["readOnlyHint"] == true;
-    assert_eq!([reads(0), reads(1), reads(2)], [false, true, true]);
+    assert_eq!([0, 1, 2, 3, 4].map(reads), [false, true, true, true, true]);
     // This text is in the context of every session that is offered the tools.
     assert!(list["result"].to_string().len() < 3_600, "{}", list["result"].to_string().len());
     assert!(server.ask("ping", &json!({}))["result"].is_object());
@@ -117,7 +117,7 @@ fn invalid_messages_do_not_end_the_server() {
     assert_eq!(refused(server.ask("no/such", &json!({}))), -32601);
     let unknown = server.ask("tools/call", &json!({ "name": "purge", "arguments": {} }));
     let why = unknown["error"]["message"].as_str().expect("a message").to_owned();
-    assert!(why.contains("purge_control, inject, search"), "{why}");
+    assert!(why.contains("purge_control, inject, search, sessions, rounds"), "{why}");
     assert_eq!(refused(unknown), -32602);
     assert!(server.ask("tools/call", &json!({ "arguments": {} }))["error"].is_object());
     assert!(
@@ -126,7 +126,7 @@ fn invalid_messages_do_not_end_the_server() {
     );
     assert_eq!(
         server.ask("tools/list", &json!({}))["result"]["tools"].as_array().map(Vec::len),
-        Some(3)
+        Some(5)
     );
     assert!(server.close().code == Some(0));
 }
@@ -164,6 +164,10 @@ fn invalid_arguments_are_refused_with_the_way_out() {
         ("search", json!({ "query": "" }), "no word"),
         ("search", json!({ "query": "x", "limit": 0 }), "1 to 100"),
         ("search", json!({ "query": "x", "since": "soon" }), "soon"),
+        ("sessions", json!({ "limit": 201 }), "limit is 201; it takes 1 to 200"),
+        ("sessions", json!({ "project": "x" }), "unknown field `project`"),
+        ("rounds", json!({ "last": 0 }), "last is 0; it takes 1 to 200"),
+        ("rounds", json!({ "session": "no-such" }), "no-such"),
     ] {
         let why = server.refused(tool, &arguments);
         assert!(why.contains(word), "{tool} {arguments}: {why}");
@@ -236,6 +240,25 @@ fn rounds_are_found_and_printed() {
     assert_eq!(page.trim_end(), printed.trim_end(), "as the verb prints it");
     let why = server.refused("inject", &json!({ "ref": "5e550000:9" }));
     assert!(why.contains("it has rounds 1-2"), "{why}");
+    assert!(server.close().silent());
+}
+
+#[test]
+fn sessions_and_rounds_are_listed_as_the_verbs_list_them() {
+    let hook = Hook::of(SESSION);
+    imported(&hook);
+    let mut server = Server::ready(&hook);
+    let sessions = server.done("sessions", &json!({})).concat();
+    assert!(sessions.lines().nth(1).is_some_and(|l| l.starts_with("5e550000  ")), "{sessions}");
+    assert_eq!(sessions.trim_end(), hook.raw(&["sessions"], b"").stdout.trim_end());
+    let rounds = server.done("rounds", &json!({})).concat();
+    assert!(
+        rounds.starts_with("001  2026-03-19T10:00Z  ") && rounds.contains("\n002  "),
+        "{rounds}"
+    );
+    assert_eq!(rounds.trim_end(), hook.raw(&["rounds"], b"").stdout.trim_end());
+    let last = server.done("rounds", &json!({ "session": "5e55", "last": 1 })).concat();
+    assert!(last.starts_with("002  ") && last.contains("the last 1 of 2 rounds"), "{last}");
     assert!(server.close().silent());
 }
 

@@ -88,6 +88,8 @@ pub struct Round {
     pub boundary: bool,
     /// Id of its first row in the chain.
     pub first_id: Option<String>,
+    /// Id of its last message.
+    pub last_id: Option<String>,
     /// The round that it is a copy of, if it is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub origin: Option<Origin>,

@@ -71,7 +71,7 @@ pub struct Measure<'m> {
     /// Counts the summary that a compaction left.
     pub summary: &'m dyn Fn(&Round, Place) -> u64,
     /// The share of a whole round that stays.
-    pub share: f64,
+    pub share: &'m dyn Fn(Place) -> f64,
 }
 
 /// The context before and after a plan, in tokens.
@@ -106,7 +106,7 @@ impl Change {
         for piece in &plan.pieces {
             match piece {
                 Piece::Round(place) => {
-                    held += (scaled(*place) as f64 * measure.share).round() as u64;
+                    held += (scaled(*place) as f64 * (measure.share)(*place)).round() as u64;
                 }
                 Piece::Index(places) => added += table(&table::lines(plan, places).join("\n")),
                 Piece::Summary(place) => {
@@ -122,7 +122,9 @@ impl Change {
         let rounds = plan.sessions.get(number).map(in_context).unwrap_or_default();
         let rounds = rounds.into_iter().map(|seq| Place { session: number, seq });
         let unchanged = rounds.zip(&plan.pieces).take_while(|(place, piece)| {
-            measure.share >= 1.0 && !plan.voices && matches!(piece, Piece::Round(p) if p == place)
+            !plan.voices
+                && matches!(piece, Piece::Round(p) if p == place)
+                && (measure.share)(*place) >= 1.0
         });
         let unchanged: u64 = unchanged.map(|(place, _)| scaled(place)).sum();
         Self {
@@ -142,7 +144,7 @@ impl Change {
             &Measure {
                 text: &|text| text.len() as u64 / BYTES_A_TOKEN,
                 summary: &|round, _| round.tokens,
-                share: 1.0,
+                share: &|_| 1.0,
             },
         )
     }

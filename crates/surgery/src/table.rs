@@ -60,6 +60,15 @@ pub fn roles(round: &Round) -> &'static str {
     }
 }
 
+/// A round in a few words for a person who looks for it: how the user begins; without a user, its
+/// key tool call and the agent's words.
+pub fn summary(round: &Round) -> String {
+    match round.user_preview.as_str() {
+        "" => content(round),
+        words => words.to_owned(),
+    }
+}
+
 fn numbered(number: &str, round: &Round) -> String {
     row(number, &format_minute(round.started), roles(round), &content(round))
 }
@@ -70,7 +79,7 @@ fn row(number: &str, time: &str, who: &str, what: &str) -> String {
 
 /// What a round is about: its key tool call and the agent's words, or the user's words if the agent
 /// did and said nothing.
-fn content(round: &Round) -> String {
+pub fn content(round: &Round) -> String {
     let tool = round.key_tool.as_ref().map(|tool| format!("[tool_use: {}]", cell(tool)));
     let words = match (round.agent_preview.as_str(), &tool) {
         ("", None) => round.user_preview.as_str(),
@@ -148,6 +157,13 @@ mod tests {
             "| 047 | 2026-03-19T10:23Z | user | \"What is the architecture?\" |"
         );
         assert_eq!(super::line(&Round { seq: 1234, ..Round::default() }), "| 1234 | - | - | - |");
+    }
+
+    #[test]
+    fn a_summary_begins_with_the_users_words() {
+        assert_eq!(summary(&round()), "What is the architecture?");
+        let silent = Round { user_preview: String::new(), ..round() };
+        assert_eq!(summary(&silent), "[tool_use: Agent·Read console] → \"The architecture is...\"");
     }
 
     #[test]

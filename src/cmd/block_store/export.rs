@@ -103,13 +103,14 @@ fn find_folder(env: &Env, root: &Root, name: &str) -> anyhow::Result<Folder> {
     }
 }
 
+/// The file to write. A path without an extension is a folder; a missing one is made.
 fn target(to: &Path, folder: &Folder) -> anyhow::Result<PathBuf> {
-    if paths::is_folder(to) {
+    if paths::is_folder(to) || to.extension().is_none() {
         return Ok(to.join(format!("{}.jsonl", folder.session)));
     }
     // The imported content may be anything, so it must not become another kind of file.
-    if to.extension().is_none_or(|end| end != "jsonl") {
-        bail!("{} is neither an existing folder nor a .jsonl file", to.display());
+    if to.extension().is_some_and(|end| end != "jsonl") {
+        bail!("{} does not end in .jsonl; for a folder, end it with `/`", to.display());
     }
     Ok(to.to_path_buf())
 }

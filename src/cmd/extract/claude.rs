@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt;
 use std::io::{self, Write};
+use std::path::Path;
 
 use anyhow::{Context as _, ensure};
 use serde::Serialize;
@@ -16,10 +17,15 @@ use crate::cli::{ExtractArgs, OutputArgs};
 use crate::cmd::surgery::extracted::Chosen;
 use crate::cmd::surgery::make;
 use crate::cmd::surgery::source::Store;
-use crate::cmd::{Context, Exit, show};
+use crate::cmd::surgery::target::client_folder;
+use crate::cmd::surgery::view::{is_extract_run, resume_command};
+use crate::cmd::{Context, Exit, Failure, show};
 use ::surgery::plan::{Operation, in_whole};
+use ::surgery::table::short;
 use ::surgery::values::is_copy;
 use base::clock::Time;
+use base::env::Env;
+use base::shown::format_minute;
 use extract::edit;
 use extract::entry::{Entries, Entry};
 use extract::plan::{self, NoGain, Plan};
@@ -79,6 +85,9 @@ pub fn run(
         min_value_length: settings.min_value_length,
         trigger_types: settings.trigger_types.clone(),
     };
+    if !how.again && !how.dry_run {
+        refuse_second_copy(env, &store, &session)?;
+    }
     let output = OutputArgs {
         out: how.out.clone(),
         dry_run: how.dry_run,
@@ -91,6 +100,36 @@ pub fn run(
     }
     show(&made, output.json)?;
     Ok(Exit::Done)
+}
+
+/// Checks that no session that `extract run` made from this one is still there. A second one would
+/// be forgotten, or continued by mistake.
+///
+/// # Errors
+/// There is one; the error says how to continue, undo, or make another.
+fn refuse_second_copy(env: &Env, store: &Store, session: &Session) -> anyhow::Result<()> {
+    let mut exports = store.index.exports()?.into_iter().rev();
+    let copy = exports.find(|export| {
+        is_extract_run(&export.operation)
+            && export.undone.is_none()
+            && export.detail.sources.iter().any(|(_, id)| *id == session.id)
+            && Path::new(&export.path).is_file()
+    });
+    let Some(copy) = copy else { return Ok(()) };
+    let (path, cwd) = (Path::new(&copy.path), session.cwd.as_deref());
+    let own = cwd.and_then(|cwd| client_folder(env, cwd));
+    let id = own.filter(|own| path.parent() == Some(own)).map(|_| copy.id.as_str());
+    let name = short(&copy.id);
+    let what = format!(
+        "{} was extracted already, into {name} ({})",
+        short(&session.id),
+        format_minute(Some(copy.made))
+    );
+    let hint = format!(
+        "nothing was written.\n  continue it    {}\n  remove it      brain-guard surgery undo {name}\n  make another   the same command with --again",
+        resume_command(&session.dialect, cwd, id, path)
+    );
+    Err(Failure::refused(what).hint(hint).into())
 }
 
 /// Emits one debug record per entry.

@@ -42,8 +42,13 @@ impl Run for ExtractVerb {
         let Context { env, now } = context;
         match self {
             Self::Plan { args } => run::plan(context, args),
-            Self::Run { args, dry_run, offline, out } => {
-                let how = planned::How { dry_run: *dry_run, offline: *offline, out: out.clone() };
+            Self::Run { args, dry_run, offline, again, out } => {
+                let how = planned::How {
+                    dry_run: *dry_run,
+                    offline: *offline,
+                    again: *again,
+                    out: out.clone(),
+                };
                 run::run(context, args, &how)
             }
             Self::Watch { paths, once, json } => watch::run(env, paths, *once, *json),

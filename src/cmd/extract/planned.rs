@@ -14,6 +14,8 @@ pub struct How {
     pub dry_run: bool,
     /// A database may be written.
     pub offline: bool,
+    /// Another new session, beside one that is still there.
+    pub again: bool,
     /// The path of a new session.
     pub out: Option<PathBuf>,
 }

@@ -3,6 +3,7 @@
 mod anew;
 mod engagement;
 mod feed;
+mod parents;
 mod session;
 mod source;
 mod state;
@@ -46,13 +47,23 @@ pub fn root(env: &Env) -> anyhow::Result<Root> {
     Ok(root)
 }
 
-/// Imports the new rows of a session file.
+/// Bytes from which an import gets a bar if the caller wants something else of the session.
+const LONG: u64 = 50 * 1000 * 1000;
+
+/// Imports the new rows of a session file, of which `known` bytes are in the store. If it takes
+/// long, a bar shows on a terminal.
 ///
 /// # Errors
 /// A file or store that cannot be used; the error names it.
-pub fn session(root: &Root, index: &Index, path: &Path) -> anyhow::Result<Done> {
+pub fn session(root: &Root, index: &Index, path: &Path, known: u64) -> anyhow::Result<Done> {
     let source = Source::of(path, None)?;
-    session::session(root, index, source, &Engagements::default(), &mut |_| {})
+    let new = source.path.metadata().map_or(0, |meta| meta.len()).saturating_sub(known);
+    let bar = if new < LONG { ProgressBar::hidden() } else { bar(new) };
+    let done = session::session(root, index, source, &Engagements::default(), &mut |read| {
+        bar.inc(read);
+    });
+    bar.finish_and_clear();
+    done
 }
 
 /// Rows that are not JSON, at most a thousand: round, and row in the round from 0.

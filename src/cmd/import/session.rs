@@ -12,6 +12,7 @@ use serde::Serialize;
 
 use super::engagement::Engagements;
 use super::feed::Feed;
+use super::parents;
 use super::source::Source;
 use super::state::{State, Tail};
 use base::lock::{self, Lock};
@@ -71,6 +72,22 @@ impl Done {
 pub fn session(
     root: &Root,
     index: &Index,
+    source: Source,
+    engagements: &Engagements,
+    read: &mut dyn FnMut(u64),
+) -> anyhow::Result<Done> {
+    for parent in parents::unknown(index, &source) {
+        // The rounds of a fork have their origins there. If it can't be read, they stand alone.
+        let _ = Source::of(&parent, None)
+            .map(|parent| alone(root, index, parent, engagements, &mut |_| {}));
+    }
+    alone(root, index, source, engagements, read)
+}
+
+/// Imports a session, whatever it was made from.
+fn alone(
+    root: &Root,
+    index: &Index,
     mut source: Source,
     engagements: &Engagements,
     read: &mut dyn FnMut(u64),
@@ -95,7 +112,8 @@ pub fn session(
     import(root, index, source, &file, dialect, engagements, read)
 }
 
-fn open(path: &Path) -> io::Result<File> {
+/// Opens a session file; never waits for one that is no regular file.
+pub fn open(path: &Path) -> io::Result<File> {
     let file = OpenOptions::new().read(true).custom_flags(atomic::NO_WAIT).open(path)?;
     if file.metadata()?.is_file() {
         return Ok(file);

@@ -1,7 +1,8 @@
-//! `mcp`: offers `purge_control`, `inject` and `search` as tools over stdin and stdout (Model
-//! Context Protocol). Nothing else may write to stdout.
+//! `mcp`: offers `purge_control`, `inject`, `search`, `sessions` and `rounds` as tools over stdin
+//! and stdout (Model Context Protocol). Nothing else may write to stdout.
 
 mod call;
+mod lists;
 mod patient;
 mod purge;
 mod rounds;

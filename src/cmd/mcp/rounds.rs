@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::call::{Said, read};
 use super::session;
 use crate::cli::{FidelityArgs, InjectArgs, NarrowArgs, SearchArgs};
-use crate::cmd::search::Look;
+use crate::cmd::look::Look;
 use crate::cmd::{inject, search};
 use base::clock::Time;
 use base::env::Env;

@@ -7,7 +7,7 @@ use anyhow::Context as _;
 use rmcp::model::{JsonObject, ToolAnnotations};
 use serde_json::{Value, json};
 
-use super::{purge, rounds};
+use super::{lists, purge, rounds};
 use base::clock::Time;
 use base::env::Env;
 
@@ -21,7 +21,7 @@ pub struct Tool {
     does: fn(&Env, Time, Value) -> Said,
 }
 
-pub static TOOLS: [Tool; 3] = [
+pub static TOOLS: [Tool; 5] = [
     Tool {
         name: "purge_control",
         description: "Content extracted from this session ([[extracted-ID]]): get_context lists it and long values that may go next, restore prints what an entry held, set_extractable says whether an entry may be extracted. Restore only what you need.",
@@ -45,6 +45,22 @@ pub static TOOLS: [Tool; 3] = [
         required: &["query"],
         reads: true,
         does: rounds::search,
+    },
+    Tool {
+        name: "sessions",
+        description: "Lists the project's sessions, the newest first, with times and tags.",
+        properties: lists::sessions_properties,
+        required: &[],
+        reads: true,
+        does: lists::sessions,
+    },
+    Tool {
+        name: "rounds",
+        description: "Lists a session's last rounds, one line each: number, time, tokens, tag, first words.",
+        properties: lists::rounds_properties,
+        required: &[],
+        reads: true,
+        does: lists::rounds,
     },
 ];
 

@@ -2,6 +2,7 @@
 //! `surgery::plan` plans each operation from the store; existing sessions and the store's rows are
 //! never changed.
 
+mod edit;
 pub mod extracted;
 mod lines;
 mod log;
@@ -13,7 +14,7 @@ mod record;
 mod rows;
 pub mod source;
 pub mod start;
-mod target;
+pub mod target;
 mod undo;
 pub mod view;
 mod write;
@@ -66,6 +67,9 @@ impl Run for SurgeryVerb {
             Self::Split { session, map, run, output } => {
                 split(context, session.as_deref(), map, *run, output)
             }
+            Self::Edit { session, plan, output } => {
+                edit::run(context, session.as_deref(), plan.as_deref(), output)
+            }
             Self::Inject(args) => args.run(context),
             Self::Log { session, json } => {
                 let log = log::Log::of(env, session.as_deref())?;
@@ -115,7 +119,7 @@ fn make_and_show(
     Ok(Exit::Done)
 }
 
-/// The successors of a split; always a list in JSON.
+/// The successors of a split or an edit; always a list in JSON.
 #[derive(Serialize)]
 #[serde(transparent)]
 struct Children(Vec<Made>);

@@ -196,15 +196,15 @@ impl Store {
         if !file.is_file() {
             bail!("there is no file {}; {NAMES}", file.display());
         }
-        let done = self.take(file)?;
+        let done = self.take(file, 0)?;
         if done.rounds == 0 {
             bail!("{} holds no round: nothing was said in it yet", file.display());
         }
         Ok(self.root.folder(&done.agent, &done.session))
     }
 
-    fn take(&self, file: &Path) -> anyhow::Result<import::Done> {
-        let done = import::session(&self.root, &self.index, file)?;
+    fn take(&self, file: &Path, known: u64) -> anyhow::Result<import::Done> {
+        let done = import::session(&self.root, &self.index, file, known)?;
         self.notes.borrow_mut().extend(done.unended());
         Ok(done)
     }
@@ -212,8 +212,9 @@ impl Store {
     /// Imports new rows from the session's file. If the file cannot be read, the stored rows are
     /// used.
     fn grown(&self, folder: Folder) -> Folder {
-        if let Some(source) = self.source(&folder).filter(|path| path.is_file())
-            && let Err(e) = self.take(&source)
+        if let Some(known) = self.index.progress(&folder).ok().flatten()
+            && known.source.is_file()
+            && let Err(e) = self.take(&known.source, known.bytes)
         {
             err(format_args!("{e:#}; what the store has is used"));
         }
@@ -285,7 +286,7 @@ mod tests {
         let index = Index::new(root.clone());
         let file = dir.path().join("0a1b2c3d-0000-4000-8000-000000000000.jsonl");
         fs::write(&file, fixtures::RECORDED[2].1).unwrap();
-        let done = import::session(&root, &index, &file).unwrap();
+        let done = import::session(&root, &index, &file, 0).unwrap();
         let store = Store { root, index, loaded: RefCell::default(), notes: RefCell::default() };
         let folder = store.root.folder(&done.agent, &done.session);
         store.load(&folder).unwrap();

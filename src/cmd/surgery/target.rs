@@ -12,8 +12,11 @@ use base::paths::{self, config_folder};
 use surgery::ids;
 use surgery::plan::Plan;
 
+/// Where a new session goes.
 pub struct Target {
+    /// Its id.
     pub id: String,
+    /// Its file.
     pub path: PathBuf,
     /// Whether the client finds it by its id, because it is in the project's client folder.
     pub by_id: bool,
@@ -88,7 +91,12 @@ fn own_folder(env: &Env, plan: &Plan) -> Option<PathBuf> {
         let source = plan.sessions.iter().find_map(|session| session.source.as_deref())?;
         return Some(Path::new(source).parent()?.to_path_buf());
     }
-    Some(config_folder(env)?.join("projects").join(new_file::project_name(cwd(plan)?)))
+    client_folder(env, cwd(plan)?)
+}
+
+/// Claude Code's folder of the sessions that ran in `cwd`.
+pub fn client_folder(env: &Env, cwd: &str) -> Option<PathBuf> {
+    Some(config_folder(env)?.join("projects").join(new_file::project_name(cwd)))
 }
 
 /// The working folder of the plan's first session that has one.

@@ -15,12 +15,13 @@ use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
 use super::source::Store;
+use crate::cmd::Failure;
 use crate::cmd::selector::Name;
 use base::atomic::{self, Mark};
 use base::clock::Time;
 use base::env::{self, Env};
 use base::new_file;
-use base::paths::Places;
+use base::paths::{Places, same_file};
 use base::shown::format_minute;
 use guard::client;
 use guard::files::state;
@@ -141,16 +142,36 @@ fn files_of(export: &Export) -> impl Iterator<Item = Ours<'_>> {
     }])
 }
 
-/// The export with this id, or the newest one that is not undone.
-fn find(env: &Env, mut all: Vec<Export>, id: Option<&str>) -> anyhow::Result<Export> {
-    let Some(id) = id else {
-        let last = all.into_iter().rev().find(|export| export.undone.is_none());
-        return last
-            .context("there is nothing to undo: surgery made no session, or every one was undone");
+/// What the newest operation made and is not undone. An older one must be named, so that calling
+/// `undo` twice removes nothing that is still in use.
+fn newest(mut all: Vec<Export>) -> anyhow::Result<Export> {
+    let last = all.last().context("there is nothing to undo: surgery has made no session")?;
+    let (made, name, undone) = (last.made, short(&last.id).to_owned(), last.undone);
+    let Some(at) = all.iter().rposition(|export| export.undone.is_none()) else {
+        bail!("there is nothing to undo: all that surgery made was undone");
     };
+    let next = all.swap_remove(at);
+    // A split makes several sessions at once.
+    if next.made == made {
+        return Ok(next);
+    }
+    let next_name = short(&next.id);
+    let what = format!(
+        "the newest session that surgery made, {name}, was undone already, {}; nothing was removed",
+        format_minute(undone)
+    );
+    let hint = format!(
+        "the next older one is {next_name} ({}): `brain-guard surgery undo {next_name}`",
+        next.operation
+    );
+    Err(Failure::refused(what).hint(hint).into())
+}
+
+/// The export with this id; without one, what the newest operation made.
+fn find(env: &Env, mut all: Vec<Export>, id: Option<&str>) -> anyhow::Result<Export> {
+    let Some(id) = id else { return newest(all) };
     let name = Name::parse(env, id)?;
-    let file =
-        |export: &Export| matches!(&name, Name::File(file) if Path::new(&export.path) == file);
+    let file = |export: &Export| matches!(&name, Name::File(file) if same_file(Path::new(&export.path), file));
     all.retain(|export| name.fits(&export.id) || file(export));
     match all.as_slice() {
         [] => {

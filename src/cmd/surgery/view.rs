@@ -18,6 +18,14 @@ use surgery::plan::{Lineage, Operation, Place, Plan};
 use surgery::ranges;
 use surgery::table::short;
 
+/// The operation of `extract run`.
+const EXTRACT: &str = "extract";
+
+/// Whether [`operation`] wrote this of an `extract run`, and not of `extract-engagement`.
+pub fn is_extract_run(operation: &str) -> bool {
+    operation.split(' ').next() == Some(EXTRACT)
+}
+
 /// The operation as a command: `compress-before 2026-03-19T10:23Z`.
 pub fn operation(operation: &Operation) -> String {
     match operation {
@@ -26,11 +34,12 @@ pub fn operation(operation: &Operation) -> String {
         }
         Operation::CompressEngagement { engagement } => format!("compress-engagement {engagement}"),
         Operation::ExtractEngagement { engagement } => format!("extract-engagement {engagement}"),
+        Operation::Edit => "edit".to_owned(),
         Operation::Merge => "merge".to_owned(),
         Operation::Split { engagement } => format!("split, for {engagement}"),
-        Operation::Extract { keep_recent: 0, .. } => "extract".to_owned(),
+        Operation::Extract { keep_recent: 0, .. } => EXTRACT.to_owned(),
         Operation::Extract { keep_recent, .. } => {
-            format!("extract (the last {keep_recent} messages stay)")
+            format!("{EXTRACT} (the last {keep_recent} messages stay)")
         }
     }
 }
@@ -103,6 +112,7 @@ fn left(plan: &Plan) -> Option<String> {
         part(&plan.left.rewound, "(rewound)"),
         part(&plan.left.compacted, "(compacted by the client)"),
         part(&plan.left.doubled, "(also in the other session)"),
+        part(&plan.left.dropped, "(dropped)"),
     ]
     .into_iter()
     .flatten()
@@ -113,14 +123,20 @@ fn left(plan: &Plan) -> Option<String> {
 /// The command that resumes the new session.
 pub fn command(made: &Made) -> String {
     let Some(path) = &made.path else { return String::new() };
-    let run = if made.dialect() == "pi" {
-        format!("pi --session {}", shell_quote(&path.to_string_lossy()))
-    } else if made.by_id {
-        format!("claude --resume {}", made.id)
-    } else {
-        format!("claude --resume {}", shell_quote(&path.to_string_lossy()))
+    let id = made.by_id.then_some(made.id.as_str());
+    resume_command(made.dialect(), made.cwd(), id, path)
+}
+
+/// The command that resumes a session: by its `id` if the client finds it by that, else by its
+/// file.
+pub fn resume_command(dialect: &str, cwd: Option<&str>, id: Option<&str>, path: &Path) -> String {
+    let file = || shell_quote(&path.to_string_lossy());
+    let run = match id {
+        _ if dialect == "pi" => format!("pi --session {}", file()),
+        Some(id) => format!("claude --resume {id}"),
+        None => format!("claude --resume {}", file()),
     };
-    match made.cwd() {
+    match cwd {
         Some(cwd) => format!("cd {} && {run}", shell_quote(cwd)),
         None => run,
     }
@@ -180,6 +196,7 @@ struct LeftOut<'a> {
     rewound: Vec<Numbered<'a>>,
     compacted: Vec<Numbered<'a>>,
     doubled: Vec<Numbered<'a>>,
+    dropped: Vec<Numbered<'a>>,
 }
 
 #[derive(Serialize)]
@@ -257,6 +274,7 @@ impl Serialize for Made {
                 rewound: numbered(plan.left.rewound.clone()),
                 compacted: numbered(plan.left.compacted.clone()),
                 doubled: numbered(plan.left.doubled.clone()),
+                dropped: numbered(plan.left.dropped.clone()),
             },
             tokens: Tokens {
                 base: cost.base,

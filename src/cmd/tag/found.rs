@@ -5,10 +5,10 @@ use std::io::{self, IsTerminal as _, Write as _};
 use anyhow::bail;
 use serde::Serialize;
 
-use super::super::search;
 use super::{add, tag_all};
 use crate::cli::TagArgs;
-use crate::cmd::search::filter;
+use crate::cmd::look::Look;
+use crate::cmd::search::{self, filter};
 use crate::cmd::surgery::source::Store;
 use crate::cmd::{Exit, Failure, out, out_json};
 use base::clock::Time;
@@ -41,7 +41,7 @@ pub fn run(env: &Env, now: Time, query: &str, id: &str, args: &TagArgs) -> anyho
         return Err(Failure::refused("nothing was tagged").hint("--yes tags these").into());
     }
     if !args.json {
-        let look = search::Look::of(env);
+        let look = Look::of(env);
         for (n, hit) in hits.iter().enumerate() {
             out(format_args!("{:>3}  {}", n + 1, search::line(hit, look)));
         }
@@ -61,6 +61,10 @@ pub fn run(env: &Env, now: Time, query: &str, id: &str, args: &TagArgs) -> anyho
     let mut groups = Vec::new();
     for hit in hits {
         add(&mut groups, store.root.folder(&hit.agent, &hit.session), hit.seq);
+        // The copies of a round are the same work.
+        for copy in hit.copies.iter().filter(|c| args.retag || c.engagement.is_none()) {
+            add(&mut groups, store.root.folder(&copy.agent, &copy.session), copy.seq);
+        }
     }
     tag_all(&store, groups, id, None, args.json)
 }

@@ -30,15 +30,17 @@ fn export_returns_an_imported_session_byte_for_byte() {
     let export = |args: &[&str]| hook.raw(&[&["store", "export", id], args].concat(), b"");
     assert!(ok(&export(&["--out", into])).contains("sha256"));
     assert_eq!(fs::read(folder.join(format!("{id}.jsonl"))).expect("there"), other);
-    let anew = hook.home.join("restored/");
-    assert!(ok(&export(&["--out", anew.to_str().expect("utf-8")])).contains("sha256"));
-    assert_eq!(fs::read(anew.join(format!("{id}.jsonl"))).expect("there"), other);
+    for missing in ["restored/", "kept/restored"] {
+        let anew = hook.home.join(missing);
+        assert!(ok(&export(&["--out", anew.to_str().expect("utf-8")])).contains("sha256"));
+        assert_eq!(fs::read(anew.join(format!("{id}.jsonl"))).expect("there"), other);
+    }
     let settings = hook.home.join("settings.json");
     for (args, why) in [
         (&["--out", into][..], "exists already"),
         (
             &["--out", settings.to_str().expect("utf-8")],
-            "neither an existing folder nor a .jsonl file",
+            "does not end in .jsonl; for a folder, end it with `/`",
         ),
         (&["--edition", "2"], "there are: 1"),
     ] {

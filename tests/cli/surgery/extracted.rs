@@ -32,3 +32,33 @@ fn successors_inherit_the_extractable_flags() {
         assert!(!items.is_empty() && items.iter().all(|item| item["entry_id"] != id), "{plan}");
     }
 }
+
+#[test]
+fn a_second_extraction_names_the_copy_that_is_there() {
+    let world = World::new(5);
+    // This operation is no extraction, whatever its name.
+    world.done(&["tag", ID, "1-3", "console-work"]);
+    world.done(&["surgery", "extract-engagement", ID, "console-work"]);
+    let made = world.json(&["extract", "run", ID]);
+    let id = made["id"].as_str().expect("an id");
+    let count = || fs::read_dir(world.folder()).expect("the client's folder").count();
+    let before = count();
+    let why = world.refused(&["extract", "run", ID]);
+    for part in [
+        format!("3f0a9d1e was extracted already, into {}", &id[..8]),
+        made["resume"].as_str().expect("a command").to_owned(),
+        format!("brain-guard surgery undo {}", &id[..8]),
+        "--again".to_owned(),
+    ] {
+        assert!(why.contains(&part), "{part}: {why}");
+    }
+    assert_eq!(count(), before, "nothing was written");
+    world.done(&["extract", "run", ID, "--dry-run"]);
+    let another = world.json(&["extract", "run", ID, "--again"]);
+    assert_ne!(another["id"], made["id"]);
+    // Without the copies, it is as at first.
+    for made in [made, another] {
+        world.done(&["surgery", "undo", made["id"].as_str().expect("an id")]);
+    }
+    world.done(&["extract", "run", ID]);
+}

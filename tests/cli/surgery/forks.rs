@@ -11,7 +11,7 @@ fn text(made: &serde_json::Value) -> String {
     fs::read_to_string(Path::new(made["path"].as_str().expect("path"))).expect("session")
 }
 
-/// A client's fork keeps all rows, with their ids, up to the fork.
+/// A client's fork keeps all rows, with their ids, up to the fork (client 2.1.330).
 fn fork(world: &World, rounds: u32) -> String {
     let (own, other) = (format!("\"sessionId\":\"{ID}\""), format!("\"sessionId\":\"{OTHER}\""));
     world.session(ID, rounds, 0).replace(&own, &other)
@@ -20,7 +20,11 @@ fn fork(world: &World, rounds: u32) -> String {
 #[test]
 fn merge_keeps_both_versions_of_a_forked_round() {
     let world = World::new(3);
-    let fork = fork(&world, 3).replace("the answer 3 is known", "the fork has another answer");
+    let answer = format!("{}-0003-4000-8000-000000000005", &ID[..8]);
+    let other = format!("{}-0003-4000-8000-000000000005", &OTHER[..8]);
+    let fork = fork(&world, 3)
+        .replace("the answer 3 is known", "the fork has another answer")
+        .replace(&answer, &other);
     world.write(OTHER, &fork);
     for pair in [[ID, OTHER], [OTHER, ID]] {
         let made = world.json(&["surgery", "merge", pair[0], pair[1]]);

@@ -194,8 +194,25 @@ fn a_compressed_session_is_compressed_again() {
     assert_eq!(prompts(path(&second)), questions(&[6]));
     let table = said(path(&second)).remove(0);
     assert!(table.contains("the answer 4 is known") && table.contains("the answer 5"), "{table}");
-    let extracted = world.done(&["inject", &format!("{}:1", &id[..8])]);
-    assert!(extracted.contains("| 001 |"), "the first table: {extracted}");
+    // The lines of the first table, then those of rounds that it copied, by where they were first.
+    for n in 1..=5 {
+        assert!(table.contains(&format!("\n| {n:03} | ")), "{n}: {table}");
+        assert!(table.contains(&format!("the answer {n} is known")), "{n}: {table}");
+    }
+    let again = second["id"].as_str().unwrap();
+    let round = world.done(&["inject", "2", "--session", again]);
+    assert!(
+        round.starts_with("# Round 3f0a9d1e:002") && round.contains("question 2 about"),
+        "{round}"
+    );
+    let lines = world.done(&["inject", "1-5", "--session", again]);
+    assert!(lines.contains("| 005 | ") && !lines.contains("| 006 | "), "{lines}");
+    // What was said once is found once.
+    world.done(&["import", "--all"]);
+    let found = world.json(&["search", "\"question 6 about\""]);
+    assert_eq!(found.as_array().map(Vec::len), Some(1), "{found}");
+    assert_eq!(found[0]["ref"], "3f0a9d1e:006");
+    assert_eq!(found[0]["copies"].as_array().map(Vec::len), Some(2), "{found}");
 }
 
 #[test]

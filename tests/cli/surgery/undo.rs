@@ -35,11 +35,56 @@ fn undo_removes_logged_successors() {
     assert!(!path.exists());
     let log = world.done(&["surgery", "log", &second[..8]]);
     assert!(log.contains("(undone)"), "{log}");
+    // The next older one must be named.
+    let why = world.refused(&["surgery", "undo"]);
+    assert!(why.contains(&format!("{}, was undone already", &second[..8])), "{why}");
+    assert!(why.contains(&format!("`brain-guard surgery undo {}`", &first[..8])), "{why}");
     assert!(world.refused(&["surgery", "undo", &second]).contains("undone already"));
     world.done(&["surgery", "undo", &first[..13]]);
     assert_eq!(files(&world.folder()), before, "all is as it was");
+    assert!(world.refused(&["surgery", "undo"]).contains("all that surgery made was undone"));
     assert!(world.refused(&["surgery", "undo", "abcdef"]).contains("surgery log"));
     assert!(world.refused(&["surgery", "log", "abcdef"]).contains("abcdef"));
+}
+
+#[test]
+fn undo_and_validate_find_a_session_by_any_name() {
+    let world = World::new(4);
+    let out = world.hook.project.join("lean.jsonl");
+    let make = || {
+        let out = out.to_str().expect("utf-8");
+        let made = world.json(&["surgery", "compress-before", ID, "round:3", "--out", out]);
+        made["id"].as_str().expect("id").to_owned()
+    };
+    let id = make();
+    for name in [&id, &id[..8], "lean.jsonl", out.to_str().expect("utf-8")] {
+        assert!(world.done(&["validate", name]).contains("sound"), "{name}");
+    }
+    world.done(&["surgery", "undo", "lean.jsonl"]);
+    assert!(!out.exists());
+    assert!(world.refused(&["validate", &id]).contains("no session"), "its file is gone");
+    let id = make();
+    world.done(&["surgery", "undo", &id[..8]]);
+    assert!(!out.exists());
+}
+
+/// A split makes several sessions in one operation.
+#[test]
+fn undo_goes_on_with_the_rest_of_a_split() {
+    let world = World::new(4);
+    let older = made(&world).1;
+    let map = world.hook.project.join("map.json");
+    let text = r#"{"shared": "1", "engagements": {"console-work": "2", "import-work": "3-4"}}"#;
+    fs::write(&map, text).expect("written");
+    let split = world.json(&["surgery", "split", ID, map.to_str().expect("utf-8")]);
+    let paths = split.as_array().expect("a list").iter().map(|made| made["path"].clone());
+    let paths: Vec<PathBuf> = paths.map(|path| path.as_str().expect("path").into()).collect();
+    for left in [1, 0] {
+        world.done(&["surgery", "undo"]);
+        assert_eq!(paths.iter().filter(|path| path.exists()).count(), left);
+    }
+    assert!(world.refused(&["surgery", "undo"]).contains("the next older one is"));
+    assert!(older.exists());
 }
 
 #[test]

@@ -115,6 +115,9 @@ impl Digest {
                 round.follows = stands.filter(|round| *round > 0);
             }
             self.open.copied(row, first);
+            if matches!(row.kind, Kind::Prompt | Kind::Assistant | Kind::ToolResult) {
+                self.open.round.last_id = Some(id.to_owned());
+            }
         }
         // The usage in a row that surgery copied is of another context.
         let used = row.used.filter(|_| !(self.made && row.copied.is_some()));

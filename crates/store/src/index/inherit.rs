@@ -1,15 +1,10 @@
 //! What a copied round has from its origin: its place, its tag, and its measured tokens.
 
-use std::collections::HashMap;
-
 use rusqlite::{Connection, OptionalExtension as _, params};
 
 use super::{Words, rows};
 use sessions::origin::Origin;
 use sessions::round::{Round, Session};
-
-/// The origins of a session's rounds by the ids of their first rows.
-type Known = HashMap<String, Origin>;
 
 /// The rounds of a session, each with what its origin gives it. `connection` is that of
 /// `sessions.db`; `engagement` is what a split made the session for.
@@ -19,46 +14,44 @@ pub(super) fn all(
     rounds: &[(Round, Words)],
     engagement: Option<&str>,
 ) -> rusqlite::Result<Vec<Round>> {
-    let mut known: HashMap<String, Known> = HashMap::new();
-    let mut inherited = Vec::with_capacity(rounds.len());
-    for (round, _) in rounds {
+    let rounds = rounds.iter().map(|(round, _)| {
         let mut round = round.clone();
-        if round.origin.is_none()
-            && let Some((from, row)) = source(session, &round)
-        {
-            if !known.contains_key(&from) {
-                known.insert(from.clone(), first_rows(connection, &from)?);
-            }
-            round.origin = known[&from].get(&row).cloned();
+        if round.origin.is_none() {
+            find(connection, session, &mut round)?;
         }
-        if let Some(origin) = &round.origin {
-            inherit(connection, &origin.clone(), &mut round, engagement)?;
+        if let Some(origin) = round.origin.clone() {
+            inherit(connection, &origin, &mut round, engagement)?;
         }
-        inherited.push(round);
-    }
-    Ok(inherited)
+        Ok(round)
+    });
+    rounds.collect()
 }
 
-/// The session, or its file, and the row that a round was copied from. pi copies rows with their
-/// ids.
-fn source(session: &Session, round: &Round) -> Option<(String, String)> {
-    if session.dialect == "pi" && round.copied.is_none() {
-        return Some((session.parent.clone()?, round.first_id.clone()?));
-    }
-    round.copied.clone()
-}
-
-fn first_rows(connection: &Connection, from: &str) -> rusqlite::Result<Known> {
+/// Finds the origin of a round that a client copied, by the id of its first row: forks keep the
+/// ids (client 2.1.330, pi 0.73), or name those of the rows they copied.
+fn find(connection: &Connection, session: &Session, round: &mut Round) -> rusqlite::Result<()> {
+    let Some(row) = round.copied.as_ref().map(|(_, row)| row).or(round.first_id.as_ref()) else {
+        return Ok(());
+    };
+    // The ids of pi are short: in another session than the parent, they may be by chance the same.
+    let parent = session.parent.as_deref().filter(|_| session.dialect == "pi");
     let mut query = connection.prepare_cached(
-        "SELECT first_id, session_id, seq, origin_session, origin_seq FROM rounds \
-         WHERE first_id IS NOT NULL AND session_id IN \
-             (SELECT session_id FROM sessions WHERE session_id = ?1 OR source = ?1)",
+        "SELECT r.session_id, r.seq, r.origin_session, r.origin_seq, r.last_id FROM rounds r \
+         WHERE r.first_id = ?1 AND r.session_id <> ?2 AND r.origin_session IS NOT ?2 \
+         AND (?3 <> 'pi' OR r.session_id IN \
+             (SELECT session_id FROM sessions WHERE session_id = ?4 OR source = ?4)) \
+         ORDER BY r.origin_session IS NOT NULL LIMIT 1",
     )?;
-    let known = query.query_map([from], |row| {
-        let own = Origin { session: row.get(1)?, seq: row.get(2)? };
-        Ok((row.get(0)?, rows::origin(row, 3)?.unwrap_or(own)))
-    })?;
-    known.collect()
+    let found = query.query_row(params![row, session.id, session.dialect, parent], |row| {
+        let own = Origin { session: row.get(0)?, seq: row.get(1)? };
+        Ok((rows::origin(row, 2)?.unwrap_or(own), row.get::<_, Option<String>>(4)?))
+    });
+    let Some((origin, last)) = found.optional()? else { return Ok(()) };
+    round.origin = Some(origin);
+    // It parted from the original within the round, unless it only has the prompt.
+    let same = round.copied.is_some() || round.last_id == last || round.last_id == round.first_id;
+    round.more |= !same;
+    Ok(())
 }
 
 fn inherit(

@@ -4,7 +4,9 @@
 //! search text.
 #![allow(clippy::disallowed_methods, reason = "the index is an edge: it opens databases")]
 
+mod copies;
 mod exports;
+mod figures;
 mod forget;
 mod inherit;
 mod mend;
@@ -24,9 +26,10 @@ use crate::blocks::{Folder, Root};
 use crate::database::{self, Db, Schema};
 
 pub use self::exports::{Beside, Detail, Export, Numbers};
+pub use self::figures::Figures;
 pub use self::forget::Imported;
 pub use self::mend::Fault;
-pub use self::search::{Filter, Hit, Snippet, Tagged};
+pub use self::search::{Copied, Filter, Hit, Snippet, Tagged};
 pub use crate::database::Error;
 
 pub use sessions::round::Words;

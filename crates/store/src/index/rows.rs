@@ -13,7 +13,8 @@ use sessions::round::{Round, Session};
 /// The columns of `rounds`, in the order that [`put`] and [`round`] use.
 pub(super) const ROUND: &str = "seq, engagement_id, started, ended, roles, user_preview, \
     agent_preview, key_tool, tokens, measured, tools, files, rows, bytes, follows, boundary, \
-    first_id, origin_session, origin_seq, less, more, names";
+    first_id, origin_session, origin_seq, less, more, names, \
+    last_id";
 
 /// The columns of `session` and `sessions`, in the order that [`session`] uses.
 pub(super) const SESSION: &str =
@@ -49,9 +50,9 @@ pub(super) fn put(
         .prepare_cached(
             "INSERT OR REPLACE INTO rounds(session_id, agent, seq, engagement_id, started, ended, \
              roles, user_preview, agent_preview, key_tool, tokens, measured, tools, files, rows, \
-             bytes, follows, boundary, first_id, origin_session, origin_seq, less, more, names) \
+             bytes, follows, boundary, first_id, origin_session, origin_seq, less, more, names, last_id) \
              VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, \
-             ?18, ?19, ?20, ?21, ?22, ?23, ?24)",
+             ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25)",
         )?
         .execute(params![
             session,
@@ -78,6 +79,7 @@ pub(super) fn put(
             round.less,
             round.more,
             round.table.as_ref().map(json).transpose()?,
+            round.last_id,
         ])?;
     Ok(())
 }
@@ -128,6 +130,7 @@ fn outline(row: &Row) -> rusqlite::Result<Round> {
         less: row.get(19)?,
         more: row.get(20)?,
         table: row.get::<_, Option<String>>(21)?.map(|_| of_json(row, 21)).transpose()?,
+        last_id: row.get(22)?,
     })
 }
 

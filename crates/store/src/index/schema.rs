@@ -14,7 +14,9 @@ const ORIGINS: &str = "ALTER TABLE rounds ADD COLUMN origin_session TEXT;
     ALTER TABLE rounds ADD COLUMN less INTEGER NOT NULL DEFAULT 0;
     ALTER TABLE rounds ADD COLUMN more INTEGER NOT NULL DEFAULT 0;
     ALTER TABLE rounds ADD COLUMN names TEXT;
+    ALTER TABLE rounds ADD COLUMN last_id TEXT;
     ALTER TABLE rounds DROP COLUMN said;
+    CREATE INDEX first_rows ON rounds(first_id) WHERE first_id IS NOT NULL;
     CREATE INDEX origins ON rounds(origin_session, origin_seq) WHERE origin_session IS NOT NULL;";
 
 /// Adds what a session's context holds beside its rounds, and what it held at its end.

@@ -1,12 +1,15 @@
 //! Full-text search over what users and agents said.
 
+use std::collections::HashSet;
+
 use rusqlite::{OptionalExtension as _, params};
 use serde::{Serialize, Serializer};
 
-use super::{Error, Index, query, record, rows, schema};
+use super::{Error, Index, copies, query, record, rows, schema};
 use crate::blocks::Folder;
 use crate::database::Db;
 use base::clock::Time;
+use sessions::origin::Origin;
 
 /// Which rounds to search; all by default.
 #[derive(Debug, Clone, Default)]
@@ -50,6 +53,22 @@ pub struct Hit {
     pub engagement: Option<String>,
     /// The match, with some context.
     pub snippet: Snippet,
+    /// Its copies in other sessions.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub copies: Vec<Copied>,
+}
+
+/// A copy of a round in another session.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Copied {
+    /// The session.
+    pub session: String,
+    /// The agent that ran it.
+    pub agent: String,
+    /// The round's number in it.
+    pub seq: u32,
+    /// Its engagement there.
+    pub engagement: Option<String>,
 }
 
 /// A piece of a text on one line, with marked matches. In JSON, they are in brackets.
@@ -91,7 +110,8 @@ impl Filter {
 }
 
 impl Index {
-    /// Rounds that match `query`, best first.
+    /// Rounds that match `query`, best first. A round that was copied into other sessions is found
+    /// once: its origin, or the copy in the session that the filter names.
     ///
     /// # Errors
     /// [`Error::Unknown`] if the query has no word.
@@ -155,7 +175,8 @@ impl Index {
             // matches.
             let mut find = c.prepare_cached(
                 "SELECT s.session_id, s.agent, r.seq, r.started, r.engagement_id, \
-                 snippet(words, -1, char(2), char(3), '…', 24) \
+                 snippet(words, -1, char(2), char(3), '…', 24), \
+                 r.origin_session, r.origin_seq, r.more \
                  FROM words \
                  CROSS JOIN main.sessions s ON s.number = words.rowid >> 32 \
                  CROSS JOIN everywhere.rounds r ON r.session_id = s.session_id \
@@ -166,9 +187,9 @@ impl Index {
                      WHEN 'not' THEN r.engagement_id IS NOT ?4 ELSE 1 END \
                  AND (?5 IS NULL OR r.agent = ?5) \
                  AND (?6 IS NULL OR r.started >= ?6) \
-                 ORDER BY rank LIMIT ?8",
+                 ORDER BY rank",
             )?;
-            let hit = |row: &rusqlite::Row| {
+            let hit = |row: &rusqlite::Row| -> rusqlite::Result<Hit> {
                 Ok(Hit {
                     session: row.get(0)?,
                     agent: row.get(1)?,
@@ -176,6 +197,7 @@ impl Index {
                     started: rows::at(row, 3)?,
                     engagement: row.get(4)?,
                     snippet: Snippet::of(row.get_ref(5)?.as_str()?),
+                    copies: Vec::new(),
                 })
             };
             let (id, how) = match &filter.tagged {
@@ -185,9 +207,22 @@ impl Index {
                 Tagged::Not(id) => (Some(id), "not"),
             };
             let since = filter.since.map(rows::time);
-            let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-            let asked = params![expression, first, last, id, filter.agent, since, how, limit];
-            find.query_map(asked, hit)?.collect()
+            let asked = params![expression, first, last, id, filter.agent, since, how];
+            let mut rows = find.query(asked)?;
+            let (mut hits, mut seen) = (Vec::new(), HashSet::new());
+            while hits.len() < limit
+                && let Some(row) = rows.next()?
+            {
+                let own = Origin { session: row.get(0)?, seq: row.get(2)? };
+                // What was added to a copy is only there.
+                let origin =
+                    rows::origin(row, 6)?.filter(|_| row.get(8) == Ok(false)).unwrap_or(own);
+                if seen.insert(origin.clone()) {
+                    hits.push((hit(row)?, origin));
+                }
+            }
+            let one = filter.session.is_some();
+            hits.into_iter().map(|(hit, origin)| copies::of(c, hit, &origin, one)).collect()
         })?;
         Ok((hits, ranked))
     }

@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use rusqlite::{Connection, params};
 
-use super::{Error, Index, rows, schema};
+use super::{Error, Index, copies, rows, schema};
 use crate::blocks::Folder;
 use crate::database::Db;
 use crate::engagement::Phase;
@@ -40,6 +40,15 @@ impl Index {
     /// need.
     pub fn outline(&self, folder: &Folder) -> Result<Session, Error> {
         load(folder, |c| rows::outlines(c, &folder.session, &folder.agent))
+    }
+
+    /// Whether a session was imported, by its id or its file.
+    pub fn knows(&self, name: &str) -> Result<bool, Error> {
+        let Some(all) = self.all()? else { return Ok(false) };
+        all.run(|c| {
+            c.prepare_cached("SELECT 1 FROM sessions WHERE session_id = ?1 OR source = ?1")?
+                .exists([name])
+        })
     }
 
     /// All sessions, without their rounds, by start time.
@@ -122,7 +131,8 @@ impl Index {
         Ok(found)
     }
 
-    /// Tagged rounds across sessions, by time: of one engagement, or of all.
+    /// Tagged rounds across sessions, by time: of one engagement, or of all. A round with copies is
+    /// there once.
     pub fn tagged(&self, engagement: Option<&str>) -> Result<Vec<(Session, Round)>, Error> {
         let Some(all) = self.all()? else { return Ok(Vec::new()) };
         let key = |session: Session| ((session.id.clone(), session.agent.clone()), session);
@@ -143,7 +153,7 @@ impl Index {
                     rounds.push((session.clone(), rows::round(row)?));
                 }
             }
-            Ok(rounds)
+            Ok(copies::once(rounds))
         })
     }
 
@@ -152,7 +162,8 @@ impl Index {
         let Some(all) = self.all()? else { return Ok(Vec::new()) };
         all.run(|c| {
             let mut query = c.prepare(
-                "SELECT engagement_id, count(*) FROM rounds WHERE engagement_id IS NOT NULL \
+                "SELECT engagement_id, count(DISTINCT coalesce(origin_session, session_id) || ':' || \
+                 coalesce(origin_seq, seq)) FROM rounds WHERE engagement_id IS NOT NULL \
                  GROUP BY engagement_id ORDER BY engagement_id",
             )?;
             query.query_map([], |row| Ok((row.get(0)?, row.get::<_, i64>(1)? as u64)))?.collect()

@@ -140,6 +140,7 @@ pub(super) fn operation(operation: &Operation) -> &'static str {
         Operation::CompressBefore { .. } => "compress-before",
         Operation::CompressEngagement { .. } => "compress-engagement",
         Operation::ExtractEngagement { .. } => "extract-engagement",
+        Operation::Edit => "edit",
         Operation::Merge => "merge",
         Operation::Split { .. } => "split",
         Operation::Extract { .. } => "extract",
@@ -159,6 +160,7 @@ pub(super) fn title(plan: &Plan, birth: &Birth) -> String {
         }
         Operation::CompressEngagement { engagement } => format!("{engagement} compressed"),
         Operation::ExtractEngagement { engagement } => format!("only {engagement}"),
+        Operation::Edit => "edited".to_owned(),
         Operation::Merge => "merged".to_owned(),
         Operation::Split { engagement } => format!("split: {engagement}"),
         Operation::Extract { .. } => "extracted".to_owned(),

@@ -55,7 +55,7 @@ impl Exporter<'_> {
         let dialect = self.form.dialect();
         let mut entries = Vec::with_capacity(rows.ends.len());
         let reference = table::reference(session, place.seq);
-        let mut lens = Lens::new(dialect, rows.iter(), self.plan.fidelity, reference);
+        let mut lens = Lens::new(dialect, rows.iter(), self.plan.fidelity_of(place), reference);
         for (number, line) in rows.iter().enumerate() {
             let row = dialect.row(line, &mut self.scratch);
             if row.kind == Kind::Broken {

@@ -75,7 +75,7 @@ mod tests {
             |seqs: &[u32]| seqs.iter().map(|seq| Place { session: 7, seq: *seq }).collect();
         assert_eq!(
             left,
-            Left { rewound: places(&[2]), compacted: places(&[1, 3]), doubled: vec![] }
+            Left { rewound: places(&[2]), compacted: places(&[1, 3]), ..Left::default() }
         );
     }
 }

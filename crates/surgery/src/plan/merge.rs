@@ -51,12 +51,11 @@ pub fn merge(a: Session, b: Session, fidelity: Fidelity) -> Result<Plan, Refused
     Ok(Plan {
         operation,
         sessions,
-        origins: Vec::new(),
         pieces,
         left: left_behind,
         fidelity,
-        voices: false,
         lineage,
+        ..Plan::default()
     })
 }
 

@@ -2,6 +2,7 @@
 
 mod branch;
 mod copies;
+pub mod edit;
 mod merge;
 mod operations;
 mod split;
@@ -20,12 +21,12 @@ pub use merge::merge;
 pub use operations::{compress_before, compress_engagement, extract_engagement, in_whole};
 pub use split::split;
 
-use super::fidelity::Fidelity;
+use super::fidelity::{Fidelity, Level};
 use base::clock::Time;
 use sessions::round::{Round, Session};
 
 /// The operation that was requested.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "operation", rename_all = "kebab-case")]
 pub enum Operation {
     /// Rounds before a time become index lines.
@@ -43,6 +44,9 @@ pub enum Operation {
         /// Its id.
         engagement: String,
     },
+    /// What a list says of each round.
+    #[default]
+    Edit,
     /// Two sessions, by time.
     Merge,
     /// One child of a split.
@@ -84,7 +88,7 @@ pub struct Place {
 }
 
 /// What the new session will have in it, and where that comes from.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Plan {
     /// The operation that was requested.
     #[serde(flatten)]
@@ -101,6 +105,9 @@ pub struct Plan {
     pub left: Left,
     /// How much of each whole round stays.
     pub fidelity: Fidelity,
+    /// Whole rounds with a line in place of each result of a tool.
+    #[serde(skip)]
+    pub shrunk: BTreeSet<Place>,
     /// Whether a session made from several begins with a message about which rounds are from which,
     /// so that the reader can tell the voices apart.
     pub voices: bool,
@@ -113,6 +120,15 @@ impl Plan {
     pub fn at(&self, place: Place) -> Option<(&Session, &Round)> {
         let session = self.sessions.iter().chain(&self.origins).nth(place.session)?;
         Some((session, session.round(place.seq)?))
+    }
+
+    /// How much of a whole round stays.
+    pub fn fidelity_of(&self, place: Place) -> Fidelity {
+        let mut fidelity = self.fidelity;
+        if self.shrunk.contains(&place) {
+            fidelity.tool_result = fidelity.tool_result.max(Level::Summary);
+        }
+        fidelity
     }
 
     /// The runs of whole rounds of one session, in order: who speaks when.
@@ -173,6 +189,8 @@ pub struct Left {
     pub compacted: Vec<Place>,
     /// The other session of a merge has them, too.
     pub doubled: Vec<Place>,
+    /// A list said so.
+    pub dropped: Vec<Place>,
 }
 
 /// The new session's metadata.

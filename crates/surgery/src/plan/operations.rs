@@ -179,16 +179,7 @@ fn plan(
 ) -> Plan {
     let sessions = vec![session];
     let lineage = Lineage::of(&sessions);
-    Plan {
-        operation,
-        sessions,
-        origins: Vec::new(),
-        pieces,
-        left,
-        fidelity,
-        voices: false,
-        lineage,
-    }
+    Plan { operation, sessions, pieces, left, fidelity, lineage, ..Plan::default() }
 }
 
 /// The rounds of an engagement, ascending.

@@ -61,12 +61,11 @@ pub fn split(session: &Session, map: &Map, fidelity: Fidelity) -> Result<Vec<Pla
         plans.push(Plan {
             operation,
             sessions,
-            origins: Vec::new(),
             pieces,
             left,
             fidelity,
-            voices: false,
             lineage,
+            ..Plan::default()
         });
     }
     Ok(plans)

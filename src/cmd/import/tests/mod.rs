@@ -45,7 +45,7 @@ impl Scene {
     }
 
     fn import(&self) -> anyhow::Result<Done> {
-        session(&self.root, &self.index(), &self.file)
+        session(&self.root, &self.index(), &self.file, 0)
     }
 
     fn folder(&self) -> Folder {
@@ -147,14 +147,14 @@ fn another_file_of_the_same_id_is_refused_unless_it_goes_on_with_the_same() {
     let other = scene.file.with_file_name("other").join("s.jsonl");
     fs::create_dir(other.parent().unwrap()).unwrap();
     fs::write(&other, generate::session(4, 6).bytes).unwrap();
-    let why = session(&scene.root, &scene.index(), &other).unwrap_err().to_string();
+    let why = session(&scene.root, &scene.index(), &other, 0).unwrap_err().to_string();
     assert!(why.contains("--agent NAME") && why.contains("-p/s.jsonl"), "{why}");
     assert_eq!(scene.original(), whole(&fs::read(&scene.file).unwrap()));
     // A copy that the client continued.
     fs::copy(&scene.file, &other).unwrap();
     let mut file = fs::OpenOptions::new().append(true).open(&other).unwrap();
     file.write_all(b"{\"type\":\"mode\"}\n").unwrap();
-    assert_eq!(session(&scene.root, &scene.index(), &other).unwrap().new_rows, 1);
+    assert_eq!(session(&scene.root, &scene.index(), &other, 0).unwrap().new_rows, 1);
     // The original file is gone.
     fs::remove_file(&other).unwrap();
     fs::write(&scene.file, generate::session(5, 2).bytes).unwrap();

@@ -52,7 +52,8 @@ fn two_write_at_once() {
                 let id = format!("s{writer}");
                 let own = root.folder("claude", &id);
                 for seq in 1..=20 {
-                    let rounds = [round(seq, "some words", "of an answer")];
+                    let (round, words) = round(seq, "some words", "of an answer");
+                    let rounds = [(of(&id, round), words)];
                     index.record(&own, &session(&id), &rounds, &Progress::default(), None).unwrap();
                     let tag = format!("t{writer}");
                     index.tag(&root.folder("claude", "shared"), &[1], Some(&tag)).unwrap();

@@ -73,7 +73,8 @@ fn round(seq: u32, user: &str, agent: &str) -> (Round, Words) {
         follows: seq.checked_sub(1).filter(|seq| *seq > 0),
         boundary: seq == 7,
         first_id: Some(format!("id-{seq}")),
-        origin: (seq == 6).then(|| Origin { session: "first".into(), seq: 2 }),
+        last_id: Some("last".into()),
+        origin: None,
         copied: None,
         less: seq == 2,
         more: seq == 3,
@@ -99,9 +100,16 @@ fn session(id: &str) -> Session {
     }
 }
 
+/// A round with the ids of a session's rows.
+fn of(id: &str, round: Round) -> Round {
+    Round { first_id: round.first_id.map(|first| format!("{id}/{first}")), ..round }
+}
+
 fn record(store: &Store, id: &str, rounds: &[(Round, Words)], engagement: Option<&str>) {
     let progress = Progress { source: "/s.jsonl".into(), bytes: 9, rows: 3, state: "{}".into() };
-    store.index.record(&store.folder(id), &session(id), rounds, &progress, engagement).unwrap();
+    let rounds: Vec<_> =
+        rounds.iter().map(|(r, words)| (of(id, r.clone()), words.clone())).collect();
+    store.index.record(&store.folder(id), &session(id), &rounds, &progress, engagement).unwrap();
 }
 
 /// Two sessions about different subjects.
@@ -132,7 +140,7 @@ fn what_was_recorded_is_read() {
         round(2, "tag the café résumé", "done, in snake_case").0,
         round(3, "東京タワーに行きたい", "好的,我们去东京").0,
     ];
-    assert_eq!(read, Session { rounds: expected.into(), ..session("one") });
+    assert_eq!(read, Session { rounds: expected.map(|r| of("one", r)).into(), ..session("one") });
     let progress = store.index.progress(&folder).unwrap().unwrap();
     assert_eq!((progress.bytes, progress.rows, progress.state.as_str()), (9, 3, "{}"));
     let missing = store.folder("three");
@@ -297,7 +305,7 @@ fn a_copy_has_the_tag_and_the_tokens_of_its_origin() {
     let rounds = [
         copy(1, Some(("one", 2)), None),
         // A client's fork names the row.
-        copy(2, None, Some(("one", "id-1"))),
+        copy(2, None, Some(("one", "one/id-1"))),
         copy(3, Some(("gone", 2)), None),
         copy(4, None, None),
     ];
@@ -321,10 +329,69 @@ fn a_copy_has_the_tag_and_the_tokens_of_its_origin() {
     record(
         &store,
         "child",
-        &[copy(1, None, Some(("copy", "id-2"))), copy(2, None, None)],
+        &[copy(1, None, Some(("copy", "copy/id-2"))), copy(2, None, None)],
         Some("ui"),
     );
     let seen: Vec<_> =
         of("child").into_iter().map(|r| (r.origin.map(|o| o.to_string()), r.engagement)).collect();
     assert_eq!(seen, [(Some("one:1".into()), Some("ui".into())), (None, None)]);
+}
+
+#[test]
+fn a_fork_that_keeps_the_ids_of_rows_is_known() {
+    let store = two();
+    let same = |seq: u32, id: &str, last: &str| {
+        let (round, words) = round(seq, "again", "");
+        (Round { first_id: Some(id.into()), last_id: Some(last.into()), ..round }, words)
+    };
+    let rounds = [
+        same(1, "one/id-1", "last"),
+        same(2, "one/id-2", "one/id-2"),
+        same(3, "one/id-3", "another"),
+        same(4, "new", "new"),
+    ];
+    let progress = Progress { source: "/f.jsonl".into(), bytes: 9, rows: 3, state: "{}".into() };
+    let folder = store.folder("fork");
+    for _ in 0..2 {
+        store.index.record(&folder, &session("fork"), &rounds, &progress, None).unwrap();
+        let rounds = store.index.session(&folder).unwrap().rounds;
+        let seen: Vec<_> =
+            rounds.into_iter().map(|r| (r.origin.map(|o| o.to_string()), r.more)).collect();
+        let from = |seq: u32| Some(format!("one:{seq}"));
+        assert_eq!(seen, [(from(1), false), (from(2), false), (from(3), true), (None, false)]);
+        // The original stays the original.
+        record(&store, "one", &[round(1, "Design the console", "more")], None);
+        let original = store.index.session(&store.folder("one")).unwrap();
+        assert!(original.rounds.iter().all(|round| round.origin.is_none()));
+    }
+}
+
+#[test]
+fn figures_are_those_of_the_rounds_in_the_context() {
+    let store = two();
+    // Round 2 was rewound, and round 3 begins with a compaction.
+    let mut rounds = [1, 2, 3, 4].map(|seq| round(seq, "ask", "say"));
+    (rounds[2].0.follows, rounds[2].0.boundary) = (Some(1), true);
+    rounds[1].0.tokens = 9;
+    record(&store, "three", &rounds, Some("console-work"));
+    store.index.tag(&store.folder("three"), &[4], Some("import-work")).unwrap();
+    let (one, three) = (session("one"), session("three"));
+    let figures = store.index.figures(&[&three, &one, &session("none")]).unwrap();
+    let expected = |rounds, tokens, engagements: &[&str]| Figures {
+        rounds,
+        tokens,
+        engagements: engagements.iter().map(|id| (*id).to_owned()).collect(),
+    };
+    assert_eq!(
+        figures,
+        [
+            expected(4, 2 * 1234, &["console-work", "import-work"]),
+            expected(3, 3 * 1234, &[]),
+            expected(0, 0, &[]),
+        ]
+    );
+    // A chain that doubles back ends there.
+    rounds[3].0.follows = Some(4);
+    record(&store, "four", &rounds, None);
+    assert_eq!(store.index.figures(&[&session("four")]).unwrap(), [expected(4, 1234, &[])]);
 }

@@ -135,3 +135,42 @@ fn a_session_that_is_forgotten_is_found_no_more_and_its_words_leave_the_file() {
         assert!(!holds(name, "snake_case") && holds(name, "console"), "{name}");
     }
 }
+
+#[test]
+fn a_round_is_found_once_with_its_copies() {
+    let store = two();
+    let copy = |seq, of: (&str, u32)| {
+        let (round, words) = round(seq, "Design the console", "again");
+        let origin = Origin { session: of.0.into(), seq: of.1 };
+        (Round { origin: Some(origin), ..round }, words)
+    };
+    let (grown, words) = copy(3, ("one", 1));
+    let grown = (Round { more: true, ..grown }, Words { agent: "lighthouse".into(), ..words });
+    record(&store, "three", &[copy(1, ("gone", 9)), copy(2, ("one", 1)), grown], None);
+    record(&store, "four", &[copy(5, ("gone", 9))], None);
+    let hits = |query: &str, filter: Filter| {
+        let hits = store.index.search(query, &filter, 9).unwrap();
+        let place = |session: &str, seq: u32| format!("{session}:{seq}");
+        let line = |hit: Hit| {
+            let copies = hit.copies.iter().map(|copy| place(&copy.session, copy.seq));
+            format!("{} {}", place(&hit.session, hit.seq), copies.collect::<Vec<_>>().join(","))
+        };
+        let mut lines: Vec<String> = hits.into_iter().map(line).collect();
+        lines.sort();
+        lines
+    };
+    let all = hits("design console", Filter::default());
+    assert_eq!(all, ["one:1 three:2,three:3", "three:1 four:5", "three:3 "]);
+    let session = Some(store.folder("three"));
+    let within = hits("design console", Filter { session, ..Filter::default() });
+    assert_eq!(within, ["three:1 four:5", "three:2 one:1", "three:3 "]);
+    // What was added to a copy is found there.
+    assert_eq!(hits("lighthouse", Filter::default()), ["three:3 "]);
+
+    store.index.tag(&store.folder("three"), &[1, 2, 3], Some("ui")).unwrap();
+    store.index.tag(&store.folder("one"), &[1], Some("ui")).unwrap();
+    let tagged = store.index.engagement("ui").unwrap();
+    let places: Vec<_> = tagged.iter().map(|(s, r)| format!("{}:{}", s.id, r.seq)).collect();
+    assert_eq!(places, ["one:1", "three:1", "three:3"]);
+    assert_eq!(store.index.engagements().unwrap(), [("ui".to_owned(), 2)]);
+}

@@ -197,16 +197,15 @@ pub(crate) fn plan(sources: &[&Source], pieces: Vec<Piece>) -> Plan {
     Plan {
         operation: Operation::Merge,
         sessions: sources.iter().map(|s| s.session.clone()).collect(),
-        origins: Vec::new(),
         pieces,
         left: Left::default(),
         fidelity: Fidelity::default(),
-        voices: false,
         lineage: Lineage {
             parent_session: OLD.to_owned(),
             sources: vec![OLD.to_owned()],
             ..Lineage::default()
         },
+        ..Plan::default()
     }
 }
 

@@ -1,0 +1,344 @@
+//! `surgery edit`: a list of rounds with a word for each, as in `git rebase -i`.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::{self, Write as _};
+
+use super::branch::{in_context, left, on_branch};
+use super::operations::there;
+use super::{Lineage, Operation, Piece, Place, Plan, Refused, tables};
+use crate::fidelity::Fidelity;
+use crate::{ranges, table};
+use base::shown::{format_minute, tokens};
+use sessions::round::{Round, Session};
+use store::engagement::id_fault;
+
+/// What becomes of a round.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Fate {
+    /// It stays.
+    Keep,
+    /// It becomes a line of a table.
+    Index,
+    /// It stays, with a line in place of each result of a tool.
+    Shrink,
+    /// It is left out.
+    Drop,
+    /// It goes into a session of its own with the rounds of this engagement.
+    Engagement(String),
+}
+
+/// The fate of each round that the list names. The others stay.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Edit(BTreeMap<u32, Fate>);
+
+/// A line that can't be followed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Mistake {
+    /// Its number, from 1.
+    pub line: usize,
+    /// What is wrong with it, and what would be right.
+    pub what: String,
+}
+
+impl fmt::Display for Mistake {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.line, self.what)
+    }
+}
+
+const HELP: &str = "\
+#
+# A word before each round says what becomes of it:
+#   keep, k               it stays
+#   index, i              it becomes a line of a table; `brain-guard inject` shows it in full
+#   shrink, s             it stays, with a line in place of each result of a tool
+#   drop, d               it is left out; the list of what was made names it
+#   engagement NAME, e    it goes into a new session with the other rounds of NAME
+# A line may name several rounds: `index 1-15,18`. What stands behind the numbers doesn't count,
+# and a round without a line stays. The session itself doesn't change.
+# When you close the editor, you see before and after, and are asked.
+# If no line is left, nothing happens.
+";
+
+/// The list for a session, as it is opened in the editor.
+pub fn list(session: &Session) -> String {
+    let context = in_context(session);
+    let rounds = context.iter().filter_map(|seq| session.round(*seq));
+    let width = context.last().map_or(1, |seq| seq.to_string().len());
+    let mut text = String::new();
+    for round in rounds {
+        let tag = round.engagement.as_ref().map(|id| format!("#{id} ")).unwrap_or_default();
+        // Writing into memory cannot fail.
+        let _ = writeln!(
+            text,
+            "keep {:>width$}  {}  {:>6}  {tag}{}",
+            round.seq,
+            format_minute(round.started),
+            tokens(round.tokens),
+            words(round)
+        );
+    }
+    let _ = writeln!(
+        text,
+        "\n# {} of {}: {} rounds",
+        table::short(&session.id),
+        session.agent,
+        context.len()
+    );
+    text + HELP
+}
+
+/// What a round is, in a few words.
+fn words(round: &Round) -> String {
+    match &round.table {
+        Some(named) => {
+            format!("(table of {} rounds)", named.iter().flat_map(|n| n.origins()).count())
+        }
+        None => table::content(round),
+    }
+}
+
+/// Reads a list. An empty one is no mistake.
+///
+/// # Errors
+/// All lines that can't be followed.
+pub fn parse(text: &str, session: &Session) -> Result<Edit, Vec<Mistake>> {
+    let context = in_context(session);
+    let mut edit = Edit::default();
+    let mut mistakes = Vec::new();
+    for (at, text) in text.lines().enumerate() {
+        let text = text.trim();
+        if text.is_empty() || text.starts_with('#') {
+            continue;
+        }
+        if let Err(what) = line(text, session, &context, &mut edit) {
+            mistakes.push(Mistake { line: at + 1, what });
+        }
+    }
+    if mistakes.is_empty() { Ok(edit) } else { Err(mistakes) }
+}
+
+fn line(text: &str, session: &Session, context: &[u32], edit: &mut Edit) -> Result<(), String> {
+    let mut words = text.split_whitespace();
+    let fate = match words.next().unwrap_or_default() {
+        "keep" | "k" => Fate::Keep,
+        "index" | "i" => Fate::Index,
+        "shrink" | "s" => Fate::Shrink,
+        "drop" | "d" => Fate::Drop,
+        "engagement" | "e" => {
+            let name = words.next().ok_or("write `engagement NAME ROUND`")?;
+            if let Some(fault) = id_fault(name) {
+                return Err(fault);
+            }
+            Fate::Engagement(name.to_owned())
+        }
+        other => {
+            return Err(format!(
+                "`{other}` is no word of the list: write keep, index, shrink, drop or engagement NAME"
+            ));
+        }
+    };
+    let numbers = words.next().ok_or("the number of a round is missing")?;
+    for seq in ranges::parse(numbers).map_err(|e| e.to_string())?.into_iter().flatten() {
+        if session.round(seq).is_none() {
+            return Err(format!("there is no round {seq}: {}", there(session)));
+        }
+        if matches!(fate, Fate::Keep | Fate::Shrink) && context.binary_search(&seq).is_err() {
+            return Err(format!(
+                "round {seq} is no longer in the context, so it can't stay: index it, or leave it out"
+            ));
+        }
+        if edit.0.insert(seq, fate.clone()).is_some() {
+            return Err(format!("round {seq} has two lines"));
+        }
+    }
+    Ok(())
+}
+
+impl Edit {
+    /// Whether no round is named.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    fn fate(&self, seq: u32) -> &Fate {
+        self.0.get(&seq).unwrap_or(&Fate::Keep)
+    }
+}
+
+/// The plans of an edit: of the session with what stays, if any round does, and of one for each
+/// engagement.
+///
+/// # Errors
+/// [`Refused::Nothing`] if everything stays, or nothing; [`Refused::Map`] if all rounds of an
+/// engagement were rewound.
+pub fn edit(session: &Session, edit: &Edit, fidelity: Fidelity) -> Result<Vec<Plan>, Refused> {
+    let context = in_context(session);
+    if edit.0.values().all(|fate| *fate == Fate::Keep) && fidelity.is_full() {
+        let what = format!("every round of {} stays: there is nothing to do", session.id);
+        return Err(Refused::Nothing(what));
+    }
+    let all: BTreeSet<u32> = context.iter().chain(edit.0.keys()).copied().collect();
+    let names: BTreeSet<&str> = edit.0.values().filter_map(Fate::engagement).collect();
+    let mut plans = Vec::new();
+    let stays = |seq: &&u32| matches!(edit.fate(**seq), Fate::Keep | Fate::Shrink);
+    if all.iter().any(|seq| stays(&seq)) {
+        plans.push(rest(session, edit, &all, fidelity));
+    }
+    let branch = on_branch(session);
+    for name in names {
+        let own = all.iter().copied().filter(|seq| edit.fate(*seq).engagement() == Some(name));
+        let own: Vec<u32> = own.filter(|seq| branch.binary_search(seq).is_ok()).collect();
+        if own.is_empty() {
+            let fault = "the session was rewound to before all of its rounds".to_owned();
+            return Err(Refused::Map { key: format!("engagement {name}"), fault });
+        }
+        let shared = |seq: &u32| !matches!(edit.fate(*seq), Fate::Drop | Fate::Engagement(_));
+        let table: Vec<u32> = all.iter().copied().filter(shared).collect();
+        let mut pieces = tables::pieces(session, &table);
+        pieces.extend(own.into_iter().map(place).map(Piece::Round));
+        let operation = Operation::Split { engagement: name.to_owned() };
+        let mut plan = plan(session, operation, pieces, fidelity);
+        plan.lineage = Lineage::for_engagement(&plan.sessions, name);
+        plans.push(plan);
+    }
+    if plans.is_empty() {
+        let what =
+            format!("no round of {} would stay: keep one, or name an engagement", session.id);
+        return Err(Refused::Nothing(what));
+    }
+    Ok(plans)
+}
+
+/// What stays of the session, with tables in place of what was indexed or went elsewhere.
+fn rest(session: &Session, edit: &Edit, all: &BTreeSet<u32>, fidelity: Fidelity) -> Plan {
+    let (mut pieces, mut run, mut dropped) = (Vec::new(), Vec::new(), Vec::new());
+    for seq in all {
+        match edit.fate(*seq) {
+            Fate::Index | Fate::Engagement(_) => run.push(*seq),
+            Fate::Drop => dropped.push(place(*seq)),
+            Fate::Keep | Fate::Shrink => {
+                pieces.extend(tables::pieces(session, &std::mem::take(&mut run)));
+                pieces.push(Piece::Round(place(*seq)));
+            }
+        }
+    }
+    pieces.extend(tables::pieces(session, &run));
+    let mut plan = plan(session, Operation::Edit, pieces, fidelity);
+    let there: Vec<u32> = session.rounds.iter().map(|round| round.seq).collect();
+    let taken: Vec<u32> = all.iter().copied().collect();
+    plan.left = left(session, 0, &there, &taken);
+    plan.left.dropped = dropped;
+    let shrunk = all.iter().filter(|seq| *edit.fate(**seq) == Fate::Shrink);
+    plan.shrunk = shrunk.copied().map(place).collect();
+    plan
+}
+
+fn plan(session: &Session, operation: Operation, pieces: Vec<Piece>, fidelity: Fidelity) -> Plan {
+    let sessions = vec![session.clone()];
+    let lineage = Lineage::of(&sessions);
+    Plan { operation, sessions, pieces, fidelity, lineage, ..Plan::default() }
+}
+
+impl Fate {
+    fn engagement(&self) -> Option<&str> {
+        match self {
+            Self::Engagement(name) => Some(name),
+            _ => None,
+        }
+    }
+}
+
+fn place(seq: u32) -> Place {
+    Place { session: 0, seq }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::testing::session;
+
+    const LINE: [(u32, bool); 6] =
+        [(0, false), (1, false), (2, false), (3, false), (4, false), (5, false)];
+
+    /// `main: i12 3 s4`, and so on for each plan.
+    fn shapes(text: &str, session: &Session) -> Result<Vec<String>, String> {
+        let parsed = parse(text, session).map_err(|mistakes| {
+            mistakes.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
+        })?;
+        let plans = edit(session, &parsed, Fidelity::default()).map_err(|e| e.to_string())?;
+        let shape = |plan: &Plan| {
+            let pieces = plan.pieces.iter().map(|piece| match piece {
+                Piece::Index(places) => {
+                    format!("i{}", places.iter().map(|p| p.seq.to_string()).collect::<String>())
+                }
+                Piece::Summary(place) => format!("({})", place.seq),
+                Piece::Round(p) if plan.shrunk.contains(p) => format!("s{}", p.seq),
+                Piece::Round(p) => p.seq.to_string(),
+            });
+            pieces.collect::<Vec<_>>().join(" ")
+        };
+        Ok(plans.iter().map(shape).collect())
+    }
+
+    #[test]
+    fn one_list_compresses_extracts_and_splits() {
+        let text = "# a comment\nindex 1-2 whatever\nshrink 3\ndrop 4\n\ne console-work 5\nkeep 6";
+        assert_eq!(shapes(text, &session(&LINE)).unwrap(), ["i12 s3 i5 6", "i1236 5"]);
+        let parsed = parse(text, &session(&LINE)).unwrap();
+        let plans = edit(&session(&LINE), &parsed, Fidelity::default()).unwrap();
+        assert_eq!(plans[0].left.dropped, [place(4)]);
+        assert_eq!(plans[1].operation, Operation::Split { engagement: "console-work".into() });
+        // Only what goes elsewhere: an extraction, or a split.
+        assert_eq!(shapes("d 1-4\ne a 5-6", &session(&LINE)).unwrap(), ["56".replace("56", "5 6")]);
+        assert_eq!(
+            shapes("i 1-2\ne a 3-4\ne b 5,6", &session(&LINE)).unwrap(),
+            ["i12 3 4", "i12 5 6"]
+        );
+        // What is not named stays.
+        assert_eq!(shapes("i 2", &session(&LINE)).unwrap(), ["1 i2 3 4 5 6"]);
+    }
+
+    #[test]
+    fn the_list_that_is_opened_changes_nothing() {
+        let session = session(&[(0, false), (1, false), (1, false), (3, true), (4, false)]);
+        let text = list(&session);
+        assert!(
+            text.starts_with("keep 4  2026-03-19T10:03Z     100  \"say 3\"\nkeep 5 "),
+            "{text}"
+        );
+        let parsed = parse(&text, &session).unwrap();
+        assert!(!parsed.is_empty() && parse("# x\n\n", &session).unwrap().is_empty());
+        assert!(
+            edit(&session, &parsed, Fidelity::default())
+                .unwrap_err()
+                .to_string()
+                .ends_with("nothing to do")
+        );
+        // The summary that the context begins with stays in a table.
+        assert_eq!(shapes("i 1-4", &session).unwrap(), ["i123 (4) i4 5"]);
+    }
+
+    #[test]
+    fn mistakes_are_named_by_line() {
+        let session = session(&[(0, false), (1, false), (2, true), (3, false)]);
+        let text =
+            "fixup 3\nkeep\nkeep x\n# fine\nindex 9\nkeep 1\nindex 4\ndrop 4\nengagement a/b 3\ne";
+        let expected = [
+            "1: `fixup` is no word of the list: write keep, index,",
+            "2: the number of a round is missing",
+            "3: \"x\" is not a range of rounds",
+            "5: there is no round 9: it has rounds 1-4",
+            "6: round 1 is no longer in the context, so it can't stay",
+            "8: round 4 has two lines",
+            "9: \"a/b\" is not an engagement's id",
+            "10: write `engagement NAME ROUND`",
+        ];
+        let mistakes = parse(text, &session).unwrap_err();
+        assert_eq!(mistakes.len(), expected.len(), "{mistakes:?}");
+        for (mistake, expected) in mistakes.iter().zip(expected) {
+            assert!(mistake.to_string().starts_with(expected), "{mistake}");
+        }
+        assert!(shapes("drop 1-4", &session).unwrap_err().contains("no round of"));
+    }
+}

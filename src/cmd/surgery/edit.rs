@@ -1,0 +1,151 @@
+//! `surgery edit`: opens the list of rounds in the user's editor, shows what it would do, and asks.
+
+use std::fs;
+use std::io::{self, IsTerminal as _, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context as _, anyhow, bail};
+
+use super::source::Store;
+use super::{Children, make};
+use crate::cli::OutputArgs;
+use crate::cmd::{Context, Exit, Failure, out, show, stdin_text};
+use base::atomic;
+use base::env::Env;
+use sessions::round::Session;
+use surgery::plan::Plan;
+use surgery::plan::edit::{self, Edit, Mistake};
+use surgery::table::short;
+
+/// Edits a session by the list in a file, or in the editor.
+pub fn run(
+    context: Context,
+    session: Option<&str>,
+    plan: Option<&Path>,
+    output: &OutputArgs,
+) -> anyhow::Result<Exit> {
+    let env = context.env;
+    let store = Store::open(env)?;
+    let session = store.session(env, session)?;
+    let plans = |edit: &Edit| edit::edit(&session, edit, output.fidelity.into());
+    if let Some(path) = plan {
+        let edit = edit::parse(&read(path)?, &session)
+            .map_err(|mistakes| anyhow!("{}\nnothing was made", told(path, &mistakes)))?;
+        if edit.is_empty() {
+            bail!("{} names no round; nothing was made", path.display());
+        }
+        show(&make_all(context, &store, plans(&edit)?, output)?, output.json)?;
+        return Ok(Exit::Done);
+    }
+    if !(io::stdin().is_terminal() && io::stdout().is_terminal()) {
+        let what = "there is no terminal for an editor";
+        return Err(Failure::usage(what).hint("give the list with --plan FILE").into());
+    }
+    let list = List::begin(&store, &session)?;
+    let Some(edit) = list.edited(env, &session)? else {
+        list.remove()?;
+        out("no round was left in the list; nothing was made");
+        return Ok(Exit::Refused);
+    };
+    let plans = plans(&edit)?;
+    let dry = OutputArgs { dry_run: true, ..output.clone() };
+    show(&make_all(context, &store, plans.clone(), &dry)?, output.json)?;
+    if !output.dry_run && !ask("make it?")? {
+        out(format_args!("nothing was made; the list is {}", list.0.display()));
+        return Ok(Exit::Refused);
+    }
+    if !output.dry_run {
+        show(&make_all(context, &store, plans, output)?, output.json)?;
+    }
+    list.remove()?;
+    Ok(Exit::Done)
+}
+
+fn make_all(
+    Context { env, now }: Context,
+    store: &Store,
+    plans: Vec<Plan>,
+    output: &OutputArgs,
+) -> anyhow::Result<Children> {
+    if let Some(out) = output.out.as_deref().filter(|out| plans.len() > 1 && !out.is_dir()) {
+        let what = format!("{} is not a folder: this list makes several files", out.display());
+        return Err(Failure::refused(what).hint("give a folder that is there with --out").into());
+    }
+    Ok(Children(make::make_sessions(env, now, store, plans, output)?))
+}
+
+/// The list in a file, or on stdin for `-`.
+fn read(path: &Path) -> anyhow::Result<String> {
+    if path == Path::new("-") {
+        return stdin_text();
+    }
+    let shown = path.display();
+    atomic::read_text(path)
+        .with_context(|| format!("could not read {shown}"))?
+        .with_context(|| format!("there is no file {shown}"))
+}
+
+/// The mistakes in a list, each with its line.
+fn told(path: &Path, mistakes: &[Mistake]) -> String {
+    let lines = mistakes.iter().map(|mistake| format!("{}:{mistake}", path.display()));
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+/// The file with the list.
+struct List(PathBuf);
+
+impl List {
+    /// Writes the list of a session into the store, which only the user can read.
+    fn begin(store: &Store, session: &Session) -> anyhow::Result<Self> {
+        let path = store.root.path().join(format!("edit-{}.txt", short(&session.id)));
+        fs::write(&path, edit::list(session))
+            .with_context(|| format!("could not write {}", path.display()))?;
+        Ok(Self(path))
+    }
+
+    /// Opens the editor until the list has no mistake; `None` if it is empty.
+    fn edited(&self, env: &Env, session: &Session) -> anyhow::Result<Option<Edit>> {
+        loop {
+            self.open(env)?;
+            match edit::parse(&read(&self.0)?, session) {
+                Ok(edit) => return Ok(Some(edit).filter(|edit| !edit.is_empty())),
+                Err(mistakes) => {
+                    out(told(&self.0, &mistakes));
+                    if !ask("edit it again?")? {
+                        bail!("nothing was made; the list is {}", self.0.display());
+                    }
+                }
+            }
+        }
+    }
+
+    /// Starts the user's editor as Git does, and waits for it.
+    fn open(&self, env: &Env) -> anyhow::Result<()> {
+        let set = |name| env.get(name).filter(|editor| !editor.trim().is_empty());
+        let editor = set("VISUAL").or_else(|| set("EDITOR")).unwrap_or_else(|| "vi".to_owned());
+        let status = Command::new("sh")
+            .args(["-c", &format!("{editor} \"$@\""), &editor])
+            .arg(&self.0)
+            .status()
+            .with_context(|| format!("could not start the editor `{editor}`"))?;
+        if !status.success() {
+            bail!("the editor `{editor}` failed ({status}); nothing was made");
+        }
+        Ok(())
+    }
+
+    fn remove(&self) -> anyhow::Result<()> {
+        fs::remove_file(&self.0).with_context(|| format!("could not remove {}", self.0.display()))
+    }
+}
+
+/// Asks on the terminal; everything but yes is no.
+fn ask(what: &str) -> io::Result<bool> {
+    let mut stdout = io::stdout().lock();
+    write!(stdout, "{what} [y/n] ")?;
+    stdout.flush()?;
+    let mut answer = String::new();
+    io::stdin().read_line(&mut answer)?;
+    Ok(["y", "yes"].contains(&answer.trim().to_lowercase().as_str()))
+}
