@@ -70,8 +70,8 @@ pub struct Measure<'m> {
     pub text: &'m dyn Fn(&str) -> u64,
     /// Counts the summary that a compaction left.
     pub summary: &'m dyn Fn(&Round, Place) -> u64,
-    /// The share of a round that stays, where its fidelity is not full.
-    pub share: f64,
+    /// The share of a whole round that stays.
+    pub share: &'m dyn Fn(Place) -> f64,
 }
 
 /// The context before and after a plan, in tokens.
@@ -106,9 +106,7 @@ impl Change {
         for piece in &plan.pieces {
             match piece {
                 Piece::Round(place) => {
-                    let whole = plan.fidelity_of(*place).is_full();
-                    let share = if whole { 1.0 } else { measure.share };
-                    held += (scaled(*place) as f64 * share).round() as u64;
+                    held += (scaled(*place) as f64 * (measure.share)(*place)).round() as u64;
                 }
                 Piece::Index(places) => added += table(&table::lines(plan, places).join("\n")),
                 Piece::Summary(place) => {
@@ -124,8 +122,9 @@ impl Change {
         let rounds = plan.sessions.get(number).map(in_context).unwrap_or_default();
         let rounds = rounds.into_iter().map(|seq| Place { session: number, seq });
         let unchanged = rounds.zip(&plan.pieces).take_while(|(place, piece)| {
-            let same = |p: &Place| p == place && plan.fidelity_of(*p).is_full();
-            !plan.voices && matches!(piece, Piece::Round(p) if same(p))
+            !plan.voices
+                && matches!(piece, Piece::Round(p) if p == place)
+                && (measure.share)(*place) >= 1.0
         });
         let unchanged: u64 = unchanged.map(|(place, _)| scaled(place)).sum();
         Self {
@@ -145,7 +144,7 @@ impl Change {
             &Measure {
                 text: &|text| text.len() as u64 / BYTES_A_TOKEN,
                 summary: &|round, _| round.tokens,
-                share: 1.0,
+                share: &|_| 1.0,
             },
         )
     }

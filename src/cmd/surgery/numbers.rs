@@ -25,12 +25,10 @@ const READ: usize = 16 * 1024 * 1024;
 const SMALL: u64 = 100;
 
 /// The counts of some rounds.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Default)]
 struct Counted {
-    /// Tokens of rounds that stay.
-    full: u64,
-    /// What stays of them at the plan's fidelity.
-    kept: u64,
+    /// Tokens of rounds that are reduced, and what stays of them at the plan's fidelity.
+    reduced: BTreeMap<Place, (u64, u64)>,
     /// Measured tokens of the measured rounds.
     measured: u64,
     /// Counted tokens of the measured rounds.
@@ -48,8 +46,7 @@ pub fn plan_cost(plan: &Plan, readers: &[Reader], now: Time) -> anyhow::Result<C
     // longer than the rest of a short export.
     let kept: u64 =
         plan.whole().filter_map(|place| plan.at(place)).map(|(_, round)| round.tokens).sum();
-    let small = plan.fidelity.is_full()
-        && plan.shrunk.is_empty()
+    let small = plan.whole().all(|place| plan.fidelity_of(place).is_full())
         && plan.summaries().next().is_none()
         && estimate.added.saturating_mul(SMALL) < kept;
     let change = if small {
@@ -58,16 +55,22 @@ pub fn plan_cost(plan: &Plan, readers: &[Reader], now: Time) -> anyhow::Result<C
         let counted = sample(plan, &counter, readers)?;
         let calibration = Calibration::of(counted.measured, counted.against);
         let summaries = summaries(plan, &counter, readers)?;
-        let share = match counted.full {
-            0 => 1.0,
-            full => counted.kept as f64 / full as f64,
+        let part = |(full, kept): (u64, u64)| kept as f64 / full.max(1) as f64;
+        // A round that was not sampled is reduced like the others.
+        let all = counted.reduced.values().fold((0, 0), |a, b| (a.0 + b.0, a.1 + b.1));
+        let share = |place: Place| match counted.reduced.get(&place) {
+            _ if plan.fidelity_of(place).is_full() => 1.0,
+            Some((full, _)) if *full == 0 => 1.0,
+            Some(counts) => part(*counts),
+            None if all.0 == 0 => 1.0,
+            None => part(all),
         };
         Change::of(
             plan,
             &Measure {
                 text: &|text| calibration.apply(counter.count(text)),
                 summary: &|_, place| calibration.apply(summaries.get(&place).copied().unwrap_or(0)),
-                share,
+                share: &share,
             },
         )
     };
@@ -97,8 +100,8 @@ fn sample(plan: &Plan, counter: &Counter, readers: &[Reader]) -> anyhow::Result<
         let mut full = 0;
         words += blocks(dialect, rows.iter(), |kind, json| full += counter.of_block(kind, json));
         if stays && !plan.fidelity_of(place).is_full() {
-            counted.full += full;
-            counted.kept += reduced(plan, place, session, dialect, &rows, counter);
+            let kept = reduced(plan, place, session, dialect, &rows, counter);
+            counted.reduced.insert(place, (full, kept));
         }
         if round.measured {
             counted.measured += round.tokens;

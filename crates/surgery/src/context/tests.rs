@@ -17,7 +17,8 @@ fn cut(session: Session, seq: u32) -> Plan {
 
 /// Counts what a plan changes; tables cost nothing.
 fn change(plan: &Plan, share: f64) -> Change {
-    let change = Change::of(plan, &Measure { text: &|_| 0, summary: &|_, _| 500, share });
+    let change =
+        Change::of(plan, &Measure { text: &|_| 0, summary: &|_, _| 500, share: &|_| share });
     Change { after: change.after - change.added, added: 0, ..change }
 }
 

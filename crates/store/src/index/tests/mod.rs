@@ -395,6 +395,9 @@ fn figures_are_those_of_the_rounds_in_the_context() {
     );
     // A chain that doubles back ends there.
     rounds[3].0.follows = Some(4);
+    for (round, _) in &mut rounds {
+        round.engagement = None;
+    }
     record(&store, "four", &rounds, None);
     assert_eq!(store.index.figures(&[&session("four")]).unwrap(), [expected(4, 1234, &[])]);
 }
