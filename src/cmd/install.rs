@@ -27,6 +27,7 @@ use self::{
     elf::Linkage,
     place::{Change, Release},
 };
+use super::import;
 
 /// The name under which the command is linked.
 pub const COMMAND: &str = "brain-guard";
@@ -52,6 +53,8 @@ pub struct InstallPlan {
     pub keys: keys::Wish,
     /// Whether the client is offered the tool server (`extract.mcp`).
     pub tools: bool,
+    /// Whether sessions are imported as they end (`surgery.import`).
+    pub imports: bool,
     /// The profile in force and its tiers, in words.
     pub tiers: String,
 }
@@ -79,7 +82,10 @@ pub fn install(plan: &InstallPlan, out: &mut dyn Write) -> Result<()> {
     writeln!(out, "plugin   {} ({change})", plan.data.join(release.name()).display())?;
     writeln!(out, "binary   {}", cost(linkage))?;
     if plan.tools {
-        writeln!(out, "tools    purge_control, inject and search are offered (extract.mcp)")?;
+        writeln!(
+            out,
+            "tools    purge_control, inject, search, sessions and rounds are offered (extract.mcp)"
+        )?;
     }
 
     link(plan, out)?;
@@ -95,6 +101,13 @@ pub fn install(plan: &InstallPlan, out: &mut dyn Write) -> Result<()> {
         "         to change them: {{\"profile\": \"relaxed\"}} in {}",
         settings.display()
     )?;
+    if !plan.imports {
+        writeln!(
+            out,
+            "history  to import each session as it ends, for search and surgery: {} there",
+            import::AT_SESSION_END
+        )?;
+    }
     Ok(())
 }
 

@@ -1,19 +1,25 @@
 //! `search`: finds rounds by their words.
 
-use std::fmt;
+use std::fmt::{self, Write as _};
+use std::path::Path;
 
 use serde::{Serialize, Serializer};
 
 use super::look::Look;
 use super::surgery::source::{self, Store};
-use super::{Context, Exit, Run, err, show};
+use super::{Context, Exit, Run, err, import, selector, show};
 use crate::cli::{NarrowArgs, SearchArgs};
 use anyhow::bail;
 use base::clock::Time;
 use base::env::Env;
 use base::when::When;
+use guard::hook::facts::read_settings;
+use sessions::settings::ImportWhen;
 use store::index::{Copied, Filter, Hit, Tagged};
 use surgery::table;
+
+/// A store with fewer sessions than this is nearly empty.
+const FEW: usize = 5;
 
 /// The result of a search.
 #[derive(Debug, Clone)]
@@ -24,6 +30,8 @@ pub struct Found {
     pub hits: Vec<Hit>,
     /// How many rounds were ranked, if more matched.
     pub ranked: Option<usize>,
+    /// If nothing was found in a nearly empty store: how to import more.
+    few: Option<String>,
 }
 
 impl Run for SearchArgs {
@@ -91,7 +99,28 @@ pub fn of(env: &Env, now: Time, args: &SearchArgs) -> anyhow::Result<Found> {
     }
     let filter = Filter { tagged, ..narrowed };
     let (hits, ranked) = store.index.search_soon(&query, &filter, args.limit)?;
-    Ok(Found { query, hits, ranked })
+    let few = if hits.is_empty() { few_imported(env, &store)? } else { None };
+    Ok(Found { query, hits, ranked, few })
+}
+
+/// How to import more, if there are only a few sessions.
+fn few_imported(env: &Env, store: &Store) -> anyhow::Result<Option<String>> {
+    let imported = store.index.sessions()?.len();
+    if imported >= FEW {
+        return Ok(None);
+    }
+    let are = if imported == 1 { "1 session is" } else { &format!("{imported} sessions are") };
+    let mut text = format!("only {are} imported; import the others: brain-guard import --all");
+    let places = selector::places(env, Path::new("/"))?;
+    if read_settings(&places, env).0.surgery.import == ImportWhen::Off {
+        let _ = write!(
+            text,
+            "\nto import each session as it ends: {} in {}",
+            import::AT_SESSION_END,
+            places.user_settings.display()
+        );
+    }
+    Ok(Some(text))
 }
 
 impl Found {
@@ -105,7 +134,8 @@ impl Found {
 
     /// The message for no hits.
     pub fn nothing(&self) -> String {
-        format!("no round holds {:?} (only imported sessions are searched)", self.query)
+        let few = self.few.as_deref().map(|few| format!("\n{few}")).unwrap_or_default();
+        format!("no round holds {:?} (only imported sessions are searched){few}", self.query)
     }
 }
 

@@ -3,12 +3,14 @@
 //! latest.
 #![allow(clippy::disallowed_methods, reason = "commands are an edge")]
 
+mod stored;
+
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use anyhow::Context as _;
 
-use super::surgery::source::Store;
+use self::stored::stored_file;
 use super::{Failure, err, import, out};
 use crate::cli::SessionSelector;
 use base::clock::Time;
@@ -134,30 +136,6 @@ pub fn file(env: &Env, name: &str) -> anyhow::Result<PathBuf> {
             "no session {id} found in\n  {looked}\nGive the path of its file"
         ))
     })?)
-}
-
-/// The file of a session that the clients' folders don't have: the one that an imported session was
-/// read from, or that surgery wrote.
-fn stored_file(env: &Env, id: &str) -> anyhow::Result<Option<PathBuf>> {
-    let store = Store::open(env)?;
-    let imported = store.index.sessions()?.into_iter();
-    let imported = imported.filter_map(|session| Some((session.id, session.source?)));
-    let made = store.index.exports()?.into_iter().filter(|export| export.undone.is_none());
-    let made = made.map(|export| (export.id, export.path));
-    let mut files: Vec<PathBuf> = imported
-        .chain(made)
-        .filter(|(own, _)| own.starts_with(id))
-        .map(|(_, file)| PathBuf::from(file))
-        .filter(|file| file.is_file())
-        .collect();
-    files.sort();
-    files.dedup();
-    if files.len() > 1 {
-        let list = import::join_paths(&files);
-        let what = format!("several sessions begin with {id}");
-        return Err(Failure::not_found(what).hint(format_args!("name the file:\n  {list}")).into());
-    }
-    Ok(files.pop())
 }
 
 /// A project, and a session of it by id.

@@ -93,10 +93,8 @@ impl SessionList {
     /// # Errors
     /// An unreadable index; no current folder.
     pub fn of(env: &Env, args: &SessionsArgs, look: Look) -> anyhow::Result<Self> {
-        let project = match args.all {
-            true => None,
-            false => Some(paths::resolve(&selector::project(env, &SessionSelector::default())?)),
-        };
+        let here = || selector::project(env, &SessionSelector::default());
+        let project = if args.all { None } else { Some(paths::resolve(&here()?)) };
         let folders = match &project {
             Some(project) => import::of_project(env, project),
             None => import::homes(env),

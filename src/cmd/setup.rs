@@ -20,6 +20,7 @@ use base::paths::{config_folder, state_root};
 use base::switch::Switch;
 use guard::hook::facts::read_settings;
 use guard::settings::{Profile, Settings};
+use sessions::settings::ImportWhen;
 
 fn data(env: &Env) -> anyhow::Result<PathBuf> {
     Ok(user_folders(env)?.data.join("brain-guard"))
@@ -93,6 +94,7 @@ fn install_plan(env: &Env, settings: &Settings, keys: Wish) -> anyhow::Result<In
         config: config_folder(env).context("HOME is not set; set it to your home folder")?,
         keys,
         tools: settings.extract.mcp,
+        imports: settings.surgery.import == ImportWhen::SessionEnd,
         tiers: tiers(settings),
     })
 }

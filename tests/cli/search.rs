@@ -1,6 +1,7 @@
 //! `search` over imported sessions.
 
 use std::fs;
+use std::path::Path;
 
 use crate::surgery_tags::{TWO, json_of, sessions, two};
 use crate::verbs::{done, refused};
@@ -28,6 +29,20 @@ fn search_finds_imported_words() {
     assert!(tagged.starts_with("7c41b2aa:001  2026-03-19T10:01Z  claude  #again\n"), "{tagged}");
     assert!(done(&hook, &["search", "elephants"]).starts_with("no round holds"));
     assert!(done(&hook, &["search", "NOT (console*"]).starts_with("no round holds"));
+}
+
+#[test]
+fn a_search_in_a_nearly_empty_store_says_how_to_import() {
+    let hook = two();
+    let said = done(&hook, &["search", "elephants"]);
+    assert!(said.contains("only 2 sessions are imported; import the others: "), "{said}");
+    assert!(said.contains(r#"as it ends: {"surgery": {"import": "session-end"}} in /"#), "{said}");
+    let settings = said.lines().last().and_then(|line| line.rsplit(" in ").next()).expect("a path");
+    fs::create_dir_all(Path::new(settings).parent().expect("folder")).expect("folder");
+    fs::write(settings, r#"{"surgery": {"import": "session-end"}}"#).expect("written");
+    let said = done(&hook, &["search", "elephants"]);
+    assert!(said.contains("import --all") && !said.contains("as it ends"), "{said}");
+    assert!(!done(&hook, &["search", "console"]).contains("import"));
 }
 
 #[test]

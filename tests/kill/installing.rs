@@ -64,6 +64,7 @@ fn plan(root: &Path) -> InstallPlan {
         config: home.join(".claude"),
         keys: keys::Wish::Bound,
         tools: false,
+        imports: false,
         tiers: String::new(),
     }
 }

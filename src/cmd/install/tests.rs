@@ -50,6 +50,7 @@ impl World {
             config: at("config"),
             keys: keys::Wish::Bound,
             tools: false,
+            imports: false,
             tiers: "20 / 25 / 30 %".to_owned(),
         };
         Self { folder, plan }
@@ -106,6 +107,7 @@ fn the_folder_the_link_and_the_client_agree() {
     assert_eq!(fs::read_link(world.plan.links.join(COMMAND)).expect("link"), binary);
     let told = format!("marketplace add {}\ninstall {}\n", current.display(), client::PLUGIN);
     assert_eq!(world.log(), told);
+    assert!(said.ends_with("{\"surgery\": {\"import\": \"session-end\"}} there\n"), "{said}");
     assert!(said.contains("20 / 25 / 30 %") && said.contains("config/brain-guard/settings.json"));
 }
 

@@ -14,7 +14,7 @@ mod record;
 mod rows;
 pub mod source;
 pub mod start;
-pub mod target;
+pub(in crate::cmd) mod target;
 mod undo;
 pub mod view;
 mod write;

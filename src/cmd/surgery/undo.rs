@@ -1,6 +1,7 @@
 //! `surgery undo`: removes a session that surgery made, if it is unchanged and not running.
 
 mod beside;
+mod choose;
 
 use base::shown;
 use std::collections::BTreeSet;
@@ -15,14 +16,11 @@ use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
 use super::source::Store;
-use crate::cmd::Failure;
-use crate::cmd::selector::Name;
 use base::atomic::{self, Mark};
 use base::clock::Time;
 use base::env::{self, Env};
 use base::new_file;
-use base::paths::{Places, same_file};
-use base::shown::format_minute;
+use base::paths::Places;
 use guard::client;
 use guard::files::state;
 use store::index::Export;
@@ -50,7 +48,7 @@ impl Undone {
     /// No match, a changed session, or a running client. Nothing is removed then.
     pub fn run(env: &Env, now: Time, id: Option<&str>) -> anyhow::Result<Self> {
         let store = Store::open(env)?;
-        let export = find(env, store.index.exports()?, id)?;
+        let export = choose::find(env, store.index.exports()?, id)?;
         let name = short(&export.id).to_owned();
         if env.get(env::SESSION_ID).is_some_and(|session| session == export.id) {
             bail!(
@@ -140,54 +138,6 @@ fn files_of(export: &Export) -> impl Iterator<Item = Ours<'_>> {
         mark: export.detail.mark,
         sha256: &export.sha256,
     }])
-}
-
-/// What the newest operation made and is not undone. An older one must be named, so that calling
-/// `undo` twice removes nothing that is still in use.
-fn newest(mut all: Vec<Export>) -> anyhow::Result<Export> {
-    let last = all.last().context("there is nothing to undo: surgery has made no session")?;
-    let (made, name, undone) = (last.made, short(&last.id).to_owned(), last.undone);
-    let Some(at) = all.iter().rposition(|export| export.undone.is_none()) else {
-        bail!("there is nothing to undo: all that surgery made was undone");
-    };
-    let next = all.swap_remove(at);
-    // A split makes several sessions at once.
-    if next.made == made {
-        return Ok(next);
-    }
-    let next_name = short(&next.id);
-    let what = format!(
-        "the newest session that surgery made, {name}, was undone already, {}; nothing was removed",
-        format_minute(undone)
-    );
-    let hint = format!(
-        "the next older one is {next_name} ({}): `brain-guard surgery undo {next_name}`",
-        next.operation
-    );
-    Err(Failure::refused(what).hint(hint).into())
-}
-
-/// The export with this id; without one, what the newest operation made.
-fn find(env: &Env, mut all: Vec<Export>, id: Option<&str>) -> anyhow::Result<Export> {
-    let Some(id) = id else { return newest(all) };
-    let name = Name::parse(env, id)?;
-    let file = |export: &Export| matches!(&name, Name::File(file) if same_file(Path::new(&export.path), file));
-    all.retain(|export| name.fits(&export.id) || file(export));
-    match all.as_slice() {
-        [] => {
-            bail!(
-                "surgery has made no session `{id}`; `brain-guard surgery log` lists what it made"
-            )
-        }
-        [one] if one.undone.is_some() => {
-            bail!("{} was undone already, {}", short(&one.id), format_minute(one.undone))
-        }
-        [_] => Ok(all.remove(0)),
-        _ => {
-            let ids: Vec<&str> = all.iter().map(|export| export.id.as_str()).collect();
-            bail!("{id} matches several sessions; write more of it:\n  {}", ids.join("\n  "))
-        }
-    }
 }
 
 /// Checks that the files are unchanged and that nothing was added beside them.
