@@ -10,7 +10,7 @@ use sessions::cost::{Cost, Lifetime};
 use sessions::dialect::{self, Block, BlockKind, Kind, Scratch};
 use store::blocks::{Reader, Rows};
 use surgery::export;
-use surgery::fidelity::{Fidelity, Level};
+use surgery::fidelity::{Fidelity, Lens};
 use surgery::plan::{self, Piece, Place, Plan};
 use surgery::table;
 
@@ -18,8 +18,6 @@ use surgery::table;
 pub const SAMPLE: usize = 256 * 1024;
 /// Most bytes of rows to read for it, or for a title: most of a transcript is not text.
 pub const READ: usize = 16 * 1024 * 1024;
-/// Tokens of a line that replaces a block: `[tool_result: 812 tokens, 340 ms, … — …]`.
-const PLACEHOLDER: u64 = 30;
 /// Tokens of the text around an index table.
 const AROUND_A_TABLE: u64 = 150;
 /// Tokens of a table line at worst: two previews of eighty characters, and figures.
@@ -133,14 +131,19 @@ fn sample(plan: &Plan, counter: &Counter, readers: &[Reader]) -> anyhow::Result<
         let Some(dialect) = dialect::named(&session.dialect) else { continue };
         readers[place.session].round(round.seq, &mut rows)?;
         read += rows.bytes.len();
-        let (mut full, mut kept) = (0, 0);
-        words += blocks(dialect, &rows, |kind, json| {
-            let tokens = counter.of_block(kind, json);
-            full += tokens;
-            kept += at(plan.fidelity, kind, tokens);
-        });
+        let mut full = 0;
+        words += blocks(dialect, &rows, |kind, json| full += counter.of_block(kind, json));
         counted.full += full;
-        counted.kept += kept;
+        if reduced {
+            let reference = table::reference(session, round.seq);
+            let mut lens = Lens::new(dialect, rows.iter(), plan.fidelity, reference);
+            let (mut left, mut scratch) = (Rows::default(), Scratch::default());
+            for line in rows.iter() {
+                let row = dialect.row(line, &mut scratch);
+                lens.row(line, &row).iter().for_each(|line| left.push(line));
+            }
+            blocks(dialect, &left, |kind, json| counted.kept += counter.of_block(kind, json));
+        }
         if round.measured {
             counted.measured += round.tokens;
             counted.against += full;
@@ -170,21 +173,6 @@ pub fn blocks(
         }
     }
     bytes
-}
-
-/// Tokens of a block at a fidelity.
-fn at(fidelity: Fidelity, kind: BlockKind, tokens: u64) -> u64 {
-    let much = match kind {
-        BlockKind::Thinking => fidelity.thinking,
-        BlockKind::ToolUse => fidelity.tool_use,
-        BlockKind::ToolResult => fidelity.tool_result,
-        _ => Level::Full,
-    };
-    match much {
-        Level::Full => tokens,
-        Level::Summary => tokens.min(PLACEHOLDER),
-        Level::Omit => 0,
-    }
 }
 
 /// The lifetime of the prompt cache, from the rows of the last round.
