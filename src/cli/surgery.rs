@@ -10,7 +10,7 @@ use surgery::fidelity::{Fidelity, Level};
 /// How much of each full round is kept. The user's and the agent's words are always kept.
 #[derive(Debug, Clone, Copy, Default, Args)]
 pub struct FidelityArgs {
-    /// Thinking blocks: full, ref (a line that says how to get them), omit
+    /// Thinking blocks: full, ref (a note says how to read them), omit
     #[arg(
         long,
         value_name = "full|ref|omit",
@@ -20,7 +20,7 @@ pub struct FidelityArgs {
         hide_default_value = true
     )]
     pub thinking: Level,
-    /// Tool calls: full, summary (name and purpose), omit
+    /// Tool calls: full, summary (long values shortened), omit
     #[arg(
         long,
         value_name = "full|summary|omit",

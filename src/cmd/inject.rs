@@ -126,16 +126,15 @@ pub fn find_round(env: &Env, args: &InjectArgs) -> anyhow::Result<Injected> {
 fn unfold(session: Session, seqs: &[u32]) -> Injected {
     let rounds = session.rounds.iter().filter(|round| seqs.contains(&round.seq));
     let rounds: Vec<Round> = rounds.cloned().collect();
-    let mut text = format!("# Rounds of {}\n\n{}\n", short(&session.id), table::HEAD);
-    for round in &rounds {
-        text.push_str(&table::line(round));
-        text.push('\n');
-    }
+    let lines: Vec<String> = rounds.iter().map(table::line).collect();
     let first = rounds.first().map_or(1, |round| round.seq);
-    text.push_str(&format!(
-        "\nOne in full: brain-guard inject {}\n",
+    let text = format!(
+        "# Rounds of {}\n\n{}\n{}\n\nOne in full: brain-guard inject {}\n",
+        short(&session.id),
+        table::HEAD,
+        lines.join("\n"),
         table::reference(&session, first)
-    ));
+    );
     Injected { rounds: Rounds::Rounds(rounds), text, session: session.id }
 }
 

@@ -21,10 +21,11 @@ pub fn unknown(index: &Index, source: &Source) -> Vec<PathBuf> {
     }
     let mut at = source.path.clone();
     while let Ok(Some(parent)) = parent(&at) {
-        let file = match parent.contains('/') {
-            // pi names a file, Claude Code an id.
-            true => PathBuf::from(&parent),
-            false => at.with_file_name(format!("{parent}.jsonl")),
+        // pi names a file, Claude Code an id.
+        let file = if parent.contains('/') {
+            PathBuf::from(&parent)
+        } else {
+            at.with_file_name(format!("{parent}.jsonl"))
         };
         let again = file == source.path || found.contains(&file);
         if again || !file.is_file() || index.knows(&parent).unwrap_or(true) {

@@ -30,8 +30,9 @@ fn the_judge_accepts_only_the_right_promise() {
         ),
         (
             Promise::default()
-                .reduced(one, &[1], Fidelity(Much::Full, Much::Full, Much::Summary))
-                .rounds(one, &[2, 4, 5]),
+                .rounds(one, &[1])
+                .reduced(one, &[2], Fidelity(Much::Full, Much::Full, Much::Summary))
+                .rounds(one, &[4, 5]),
             "results in short",
         ),
     ] {

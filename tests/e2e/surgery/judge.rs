@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use serde_json::Value;
+
 use super::block::{Block, blocks_of_request};
 use super::source::{Round, Source};
 use crate::mock::Request;
@@ -26,8 +28,8 @@ pub const WHOLE: Fidelity = Fidelity(Much::Full, Much::Full, Much::Full);
 pub enum Want {
     /// This block. Call ids may differ, as long as calls and results match.
     Same(Block),
-    /// A text of the agent with this start that contains this.
-    Agent(String, &'static str),
+    /// A call with long texts of its input shortened to their beginning.
+    Shorter(Block),
     /// A text in the user's role with this start that contains this.
     User(&'static str, String),
     /// The text of a [`Block::Beside`].
@@ -173,8 +175,9 @@ fn fits(want: &Want, block: &Block, calls: &mut Calls) -> bool {
         }
         (Want::Same(wanted), found) => wanted == found,
         (Want::Beside(text), Block::User(found)) => text == found,
-        (Want::Agent(start, part), Block::Agent(text)) => {
-            text.starts_with(start.as_str()) && text.contains(part)
+        (Want::Shorter(Block::Call(id, name, input)), Block::Call(sent, n, i)) => {
+            calls.sent.insert(id.clone(), sent.clone());
+            name == n && shortened(input, i)
         }
         (Want::User(start, part), Block::User(text)) => {
             text.starts_with(start) && text.contains(part.as_str())
@@ -188,40 +191,53 @@ fn fits(want: &Want, block: &Block, calls: &mut Calls) -> bool {
     }
 }
 
+/// Whether each long text has become its beginning, with a hint, and all else is the same.
+fn shortened(long: &Value, short: &Value) -> bool {
+    let (Some(long), Some(short)) = (long.as_object(), short.as_object()) else { return false };
+    let like = |(name, value): (&String, &Value)| match (value.as_str(), short[name].as_str()) {
+        (Some(text), Some(found)) if text.len() > LONG => {
+            found.len() < text.len() && found.starts_with(&text[..40]) && found.contains("inject")
+        }
+        _ => value == &short[name],
+    };
+    long.len() == short.len() && long.iter().all(like)
+}
+
+/// Bytes of a text that is longer than what surgery puts in its place.
+const LONG: usize = 250;
+
 /// Appends the expected blocks of a round at a fidelity.
 fn reduce(round: &Round, Fidelity(thinking, calls, results): Fidelity, out: &mut Vec<Want>) {
-    let mut names = BTreeMap::new();
+    let thought = round.blocks.iter().any(|block| matches!(block, Block::Thinking(..)));
+    let mut note = (thinking == Much::Summary && thought)
+        .then(|| Want::User("[brain-guard] Left out of this round: ", "inject".to_owned()));
     for block in &round.blocks {
         let want = match block {
-            Block::Thinking(text, _) if thinking == Much::Summary => {
-                let start = format!("[thinking · {} chars", text.chars().count());
-                Some(Want::Agent(start, "inject"))
-            }
-            Block::Thinking(..) if thinking == Much::Omit => None,
-            Block::Call(id, name, _) => {
-                names.insert(id.clone(), name.clone());
-                match calls {
-                    Much::Full => Some(Want::Same(block.clone())),
-                    Much::Summary => Some(Want::Agent(format!("[tool_use: {name}"), "inject")),
-                    Much::Omit => None,
-                }
-            }
+            Block::Thinking(..) if thinking != Much::Full => None,
+            Block::Call(..) => match calls {
+                Much::Full => Some(Want::Same(block.clone())),
+                Much::Summary => Some(Want::Shorter(block.clone())),
+                Much::Omit => None,
+            },
             Block::Result(id, text, _) => result(id, text, block, calls, results),
             _ => Some(Want::Same(block.clone())),
         };
         out.extend(want);
+        if matches!(block, Block::User(_)) {
+            out.extend(note.take());
+        }
     }
 }
 
-/// A result stays a result as long as its call stays a call.
+/// A result stays a result as long as its call is there.
 fn result(id: &str, text: &str, block: &Block, calls: Much, results: Much) -> Option<Want> {
-    const MARK: &str = "[tool_result: ";
     match (calls, results) {
-        (Much::Omit, _) | (Much::Summary, Much::Omit) => None,
-        (Much::Full, Much::Full) => Some(Want::Same(block.clone())),
-        (Much::Full, _) => Some(Want::Result(id.to_owned(), MARK.to_owned())),
-        (Much::Summary, Much::Full) => Some(Want::User(MARK, text.to_owned())),
-        (Much::Summary, Much::Summary) => Some(Want::User(MARK, "inject".to_owned())),
+        (Much::Omit, _) => None,
+        (_, Much::Summary) if text.len() > LONG => {
+            Some(Want::Result(id.to_owned(), "[tool_result: ".to_owned()))
+        }
+        (_, Much::Omit) => Some(Want::Result(id.to_owned(), "[tool_result omitted]".to_owned())),
+        _ => Some(Want::Same(block.clone())),
     }
 }
 

@@ -2,7 +2,9 @@
 //! request contains exactly what the operation promises.
 
 use super::judge::{Fidelity, Much, Promise, line};
-use super::played::{ALPHA_END, BETA_END, DELTA_END, GAMMA_END, Made, holds, play};
+use super::played::{
+    ALPHA_END, BETA_END, DELTA_END, GAMMA_END, Made, alternates, holds, play, resume,
+};
 use super::source::Source;
 
 /// The index lines of the first session's rounds.
@@ -49,6 +51,7 @@ fn each_operation_gives_the_session_that_it_promises() {
         (["full", "full", "summary"], at(full, full, short)),
         (["ref", "summary", "full"], at(short, short, full)),
         (["omit", "full", "full"], at(no, full, full)),
+        (["ref", "full", "full"], at(short, full, full)),
     ] {
         let [thinking, calls, results] = words;
         let flags = ["--thinking", thinking, "--tool-use", calls, "--tool-result", results];
@@ -77,6 +80,14 @@ fn each_operation_gives_the_session_that_it_promises() {
     ] {
         holds(spelling, Promise::default().rounds(one, &[1, 2]));
     }
+
+    // In the first round the agent speaks before and after its calls.
+    let less = ["--thinking", "omit", "--tool-use", "omit"];
+    let call = [&["surgery", "extract-engagement", id, "console-work"][..], &less].concat();
+    let words = at(no, no, full);
+    holds(&call, Promise::default().reduced(one, &[1, 2], words));
+    let request = resume(&played.world, &made(&call).id);
+    assert!(alternates(&request), "{:#?}", request.messages());
 
     let map = played.world.project().join("map.json");
     let text = r#"{"shared": "1-2", "engagements": {"waiting": "4", "writing": "5"}}"#;

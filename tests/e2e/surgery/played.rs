@@ -37,7 +37,9 @@ fn first_session() -> Vec<Move> {
     let agent = json!({
         "description": "Read console", "prompt": "read it all", "subagent_type": "general-purpose",
     });
-    let write = json!({"file_path": "notes/new.txt", "content": "a line\n"});
+    // Long enough that surgery's shorter forms are shorter.
+    let write = json!({"file_path": "notes/new.txt", "content": "a line\n".repeat(40)});
+    let thought = "where to put it? ".repeat(20);
     vec![
         step(move |_| {
             Reply::thinking("two looks are\nbetter \"than\" one")
@@ -54,7 +56,9 @@ fn first_session() -> Vec<Move> {
         step(|_| Reply::text(GAMMA_END).tokens(25_000)),
         step(|_| Reply::bash("until [ -e go ]; do sleep 0.02; done; echo waited").tokens(26_000)),
         step(|_| Reply::text(DELTA_END).tokens(27_000)),
-        step(move |_| Reply::thinking("where to").and_tool("Write", write.clone()).tokens(28_000)),
+        step(move |_| {
+            Reply::thinking(thought.as_str()).and_tool("Write", write.clone()).tokens(28_000)
+        }),
         step(|_| Reply::thinking("that's all").and_text(EPSILON_END).tokens(29_000)),
     ]
 }
@@ -173,6 +177,13 @@ pub fn resume(world: &World, id: &str) -> Arc<Request> {
     let request = Arc::clone(&main[before]);
     assert_eq!(request.session.as_deref(), Some(id));
     request
+}
+
+/// Whether user and agent take turns.
+pub fn alternates(request: &Request) -> bool {
+    let roles = request.messages().iter().map(|message| &message["role"]);
+    let roles: Vec<&Value> = roles.filter(|role| **role != "system").collect();
+    roles.windows(2).all(|pair| pair[0] != pair[1])
 }
 
 /// Resumes a session and compares the client's request with the promise. The client may only

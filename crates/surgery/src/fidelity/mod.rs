@@ -168,13 +168,17 @@ impl<'d> Lens<'d> {
             return Left::Same;
         };
         let thought = |block: &Block| block.kind == BlockKind::Thinking;
-        let made: Vec<Item> = blocks
-            .iter()
-            .map(|block| match thought(block) {
-                true => Item::Same,
-                false => self.item(block, block.span.slice(line)),
-            })
-            .collect();
+        let made: Vec<Item> =
+            blocks
+                .iter()
+                .map(|block| {
+                    if thought(block) {
+                        Item::Same
+                    } else {
+                        self.item(block, block.span.slice(line))
+                    }
+                })
+                .collect();
         let changed = made.iter().any(|item| !matches!(item, Item::Same))
             || row.message.is_some_and(|id| self.changed.contains(id));
         let mut items = Items::default();

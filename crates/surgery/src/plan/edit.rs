@@ -9,6 +9,7 @@ use super::{Lineage, Operation, Piece, Place, Plan, Refused, tables};
 use crate::fidelity::Fidelity;
 use crate::{ranges, table};
 use base::shown::{format_minute, tokens};
+use sessions::origin::Named;
 use sessions::round::{Round, Session};
 use store::engagement::id_fault;
 
@@ -92,7 +93,7 @@ pub fn list(session: &Session) -> String {
 fn words(round: &Round) -> String {
     match &round.table {
         Some(named) => {
-            format!("(table of {} rounds)", named.iter().flat_map(|n| n.origins()).count())
+            format!("(table of {} rounds)", named.iter().flat_map(Named::origins).count())
         }
         None => table::content(round),
     }

@@ -78,16 +78,15 @@ impl Plan {
         known: &mut BTreeMap<String, Option<usize>>,
         find: &mut dyn FnMut(&str) -> Option<Session>,
     ) -> Option<Place> {
-        let number = match known.get(&origin.session) {
-            Some(number) => *number,
-            None => {
-                let number = find(&origin.session).map(|session| {
-                    self.origins.push(session);
-                    self.sessions.len() + self.origins.len() - 1
-                });
-                known.insert(origin.session, number);
-                number
-            }
+        let number = if let Some(number) = known.get(&origin.session) {
+            *number
+        } else {
+            let number = find(&origin.session).map(|session| {
+                self.origins.push(session);
+                self.sessions.len() + self.origins.len() - 1
+            });
+            known.insert(origin.session, number);
+            number
         };
         let place = Place { session: number?, seq: origin.seq };
         self.at(place).map(|_| place)

@@ -44,6 +44,9 @@ pub fn is_of_several(plan: &Plan, places: &[Place]) -> bool {
     plan.sessions.len() > 1 || sessions.len() > 1
 }
 
+/// What rounds of one line share.
+type Key<'k> = &'k dyn Fn(&Entry) -> Option<String>;
+
 /// The rounds of each line.
 fn fold<'a, 'p>(entries: &'a [Entry<'p>]) -> Vec<&'a [Entry<'p>]> {
     if entries.len() <= MOST {
@@ -52,8 +55,7 @@ fn fold<'a, 'p>(entries: &'a [Entry<'p>]) -> Vec<&'a [Entry<'p>]> {
     let (older, latest) = entries.split_at(entries.len() - LATEST);
     let day = |entry: &Entry, form: &str| entry.round.started.map(|at| at.format(form).to_string());
     let work = |entry: &Entry| entry.round.engagement.clone().or_else(|| day(entry, "%F"));
-    let by: [&dyn Fn(&Entry) -> Option<String>; 3] =
-        [&work, &|entry| day(entry, "%Y-%m"), &|_| None];
+    let by: [Key; 3] = [&work, &|entry| day(entry, "%Y-%m"), &|_| None];
     let mut folded = Vec::new();
     for key in by {
         let same = |a: &Entry, b: &Entry| a.session.id == b.session.id && key(a) == key(b);
