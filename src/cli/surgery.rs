@@ -184,7 +184,7 @@ pub enum SurgeryVerb {
     },
     /// Remove a session that surgery made, as long as nobody has changed or opened it
     #[command(
-        after_help = "Examples:\n  brain-guard surgery undo\n  brain-guard surgery undo 9b1c04d2\n\nWithout an id, what was made last. If that was undone already, an older one must be named.\n\nExit codes: 0 removed, 1 refused (what has changed is printed, nothing was removed), 2 wrong usage."
+        after_help = "Examples:\n  brain-guard surgery undo\n  brain-guard surgery undo 9b1c04d2\n\nWithout an id, the newest one. If that was undone already, name an older one.\n\nExit codes: 0 removed, 1 refused (what has changed is printed, nothing was removed), 2 wrong usage."
     )]
     Undo {
         /// The successor: an id, the beginning of one, a file, or `this` [default: the newest]

@@ -156,7 +156,7 @@ impl fmt::Display for RoundList {
         let last = self.rounds.last().map_or(0, |row| row.round);
         write!(
             f,
-            "{listed}{}, {} in the context with {} tokens; read one: brain-guard inject {}:{last}",
+            "{listed}{}, {} in the context with {} tokens\nread one: brain-guard inject {}:{last}",
             count_with_noun(self.total, "round", "rounds"),
             self.in_context.rounds,
             tokens(self.in_context.tokens),
@@ -187,9 +187,8 @@ mod tests {
     fn every_round_has_a_line_that_fits() {
         let list = RoundList::new(&sample(), None, Look { colour: false, width: 80 }).to_string();
         let lines: Vec<&str> = list.lines().collect();
-        let (footer, rounds) = lines.split_last().unwrap();
-        assert_eq!(rounds.len(), 5);
-        assert!(rounds.iter().all(|line| line.chars().count() <= 80), "{list}");
+        let (rounds, footer) = lines.split_at(5);
+        assert!(lines.iter().all(|line| line.chars().count() <= 80), "{list}");
         assert!(rounds[0].contains("(compacted) question 1 about"), "{list}");
         assert!(rounds[1].contains("(rewound) question 2"), "{list}");
         assert!(
@@ -197,8 +196,13 @@ mod tests {
             "{list}"
         );
         assert!(rounds[4].ends_with("..."), "{list}");
-        assert!(footer.starts_with("5 rounds, 2 in the context with 3.0k tokens; "), "{footer}");
-        assert!(footer.ends_with("brain-guard inject 3f0a9d1e:5"), "{footer}");
+        assert_eq!(
+            footer,
+            [
+                "5 rounds, 2 in the context with 3.0k tokens",
+                "read one: brain-guard inject 3f0a9d1e:5"
+            ]
+        );
     }
 
     #[test]

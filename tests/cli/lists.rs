@@ -20,11 +20,11 @@ fn rounds_lists_every_round_of_a_session() {
     world.done(&["tag", ID, "2", "console-work"]);
     let list = world.done(&["rounds", "3f0a9d1e"]);
     let lines: Vec<&str> = list.lines().collect();
-    assert_eq!(lines.len(), 4, "{list}");
+    assert_eq!(lines.len(), 5, "{list}");
     assert!(lines[0].starts_with("001  2026-03-19T10:10Z  "), "{list}");
     assert!(lines[1].ends_with("#console-work  question 2 about apples"), "{list}");
     assert!(lines[3].starts_with("3 rounds, 3 in the context with "), "{list}");
-    assert!(lines[3].ends_with("; read one: brain-guard inject 3f0a9d1e:3"), "{list}");
+    assert_eq!(lines[4], "read one: brain-guard inject 3f0a9d1e:3");
     assert!(!list.contains('\x1b'), "no colour in a pipe");
     assert!(world.done(&["inject", "3f0a9d1e:3"]).contains("question 3"), "as the list says");
 

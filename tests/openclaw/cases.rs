@@ -232,7 +232,8 @@ fn its_agents_are_offered_the_tools(client: &Client) {
     let world = World::of_a_file();
     let server = json!({ "command": env!("CARGO_BIN_EXE_brain-guard"), "args": ["mcp"] });
     let found = client.tools(world.home(), &server);
-    let names = ["inject", "purge_control", "search"].map(|name| format!("brain-guard__{name}"));
+    let names = ["inject", "purge_control", "rounds", "search", "sessions"]
+        .map(|name| format!("brain-guard__{name}"));
     assert_eq!(found["tools"], json!(names), "{found}");
     assert_eq!(found["diagnostics"], json!([]), "{found}");
 }
