@@ -2,7 +2,7 @@
 //! context has the same base, the rounds that stay, its tables, and its summaries.
 
 use super::plan::{Piece, Place, Plan, in_context};
-use super::{export, table};
+use super::{export, lines};
 use sessions::round::{Round, Session};
 
 /// Bounds of the factor on rounds. Estimates and copies err by less; what is beyond the bounds was
@@ -108,7 +108,7 @@ impl Change {
                 Piece::Round(place) => {
                     held += (scaled(*place) as f64 * (measure.share)(*place)).round() as u64;
                 }
-                Piece::Index(places) => added += table(&table::lines(plan, places).join("\n")),
+                Piece::Index(places) => added += table(&lines::of(plan, places).join("\n")),
                 Piece::Summary(place) => {
                     let round = plan.at(*place).map(|(_, round)| round);
                     held += main.scaled(round.map_or(0, |round| (measure.summary)(round, *place)));

@@ -8,6 +8,7 @@ pub mod export;
 pub mod fidelity;
 pub mod ids;
 pub mod inject;
+pub mod lines;
 pub mod map;
 pub mod matrix;
 pub mod plan;

@@ -1,9 +1,5 @@
 //! The index table: one line per round.
 
-mod lines;
-
-pub use lines::{is_of_several, lines};
-
 use super::ranges;
 use base::shown::format_minute;
 use sessions::digest::preview;
@@ -12,7 +8,7 @@ use sessions::round::{Round, Session};
 /// Characters of a session's id in a reference.
 const SHORT: usize = 8;
 /// Characters that identify a round.
-const BEGINS: usize = 40;
+pub(crate) const BEGINS: usize = 40;
 
 /// The head of a table.
 pub const HEAD: &str = "| round | time | who | what |\n|---|---|---|---|";
@@ -73,7 +69,7 @@ fn numbered(number: &str, round: &Round) -> String {
     row(number, &format_minute(round.started), roles(round), &content(round))
 }
 
-fn row(number: &str, time: &str, who: &str, what: &str) -> String {
+pub(crate) fn row(number: &str, time: &str, who: &str, what: &str) -> String {
     format!("| {number} | {time} | {who} | {what} |")
 }
 
@@ -93,7 +89,7 @@ pub fn content(round: &Round) -> String {
 }
 
 /// A text that cannot end its cell or line.
-fn cell(text: &str) -> String {
+pub(crate) fn cell(text: &str) -> String {
     let mut cell = String::with_capacity(text.len());
     for c in text.chars() {
         match c {

@@ -20,7 +20,7 @@ pub use write::{Failed, all};
 
 use super::ids::{self, Fresh, Keys};
 use super::plan::{Operation, Place, Plan};
-use super::table;
+use super::{lines, table};
 use base::clock::Time;
 use form::{Form, Link};
 use out::Out;
@@ -253,11 +253,11 @@ impl<'p> Exporter<'p> {
         let first = places.first().and_then(|place| self.session(*place));
         let session = first.map_or("", |session| session.id.as_str());
         let prefix =
-            if table::is_of_several(plan, places) { String::new() } else { format!("{session}:") };
+            if lines::is_of_several(plan, places) { String::new() } else { format!("{session}:") };
         (self.say)(
             Text::Index,
             &[
-                ("table", &table::lines(plan, places).join("\n")),
+                ("table", &lines::of(plan, places).join("\n")),
                 ("session", &of.join(" and ")),
                 ("prefix", &prefix),
                 ("rounds", &places.len().to_string()),

@@ -7,7 +7,8 @@ use super::branch::{in_context, left, on_branch};
 use super::operations::there;
 use super::{Lineage, Operation, Piece, Place, Plan, Refused, tables};
 use crate::fidelity::Fidelity;
-use crate::{ranges, table};
+use crate::ranges;
+use crate::table;
 use base::shown::{format_minute, tokens};
 use sessions::origin::Named;
 use sessions::round::{Round, Session};
@@ -53,7 +54,7 @@ const HELP: &str = "\
 #   keep, k               it stays
 #   index, i              it becomes a line of a table; `brain-guard inject` shows it in full
 #   shrink, s             it stays, with a line in place of each result of a tool
-#   drop, d               it is left out; the list of what was made names it
+#   drop, d               it is left out, and named when you see before and after
 #   engagement NAME, e    it goes into a new session with the other rounds of NAME
 # A line may name several rounds: `index 1-15,18`. What stands behind the numbers doesn't count,
 # and a round without a line stays. The session itself doesn't change.

@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{BEGINS, cell, content, number, roles, row, short};
 use crate::plan::{Place, Plan, on_branch};
 use crate::ranges;
+use crate::table::{BEGINS, cell, content, number, roles, row, short};
 use base::shown::format_minute;
 use sessions::digest::preview;
 use sessions::round::{Round, Session};
@@ -24,7 +24,7 @@ struct Entry<'p> {
 /// The lines for `places`: the number of a round alone if all are of one session, else a reference.
 /// Of more than 200 rounds, the older ones share lines: those of an engagement that follow each
 /// other, else those of a day, else of a month, else of a session.
-pub fn lines(plan: &Plan, places: &[Place]) -> Vec<String> {
+pub fn of(plan: &Plan, places: &[Place]) -> Vec<String> {
     let mut branches: BTreeMap<usize, Vec<u32>> = BTreeMap::new();
     let entries: Vec<Entry> = places
         .iter()
@@ -116,7 +116,7 @@ mod tests {
             .collect();
         change(&mut session);
         let plan = compress_before(session, When::Round(rounds), Fidelity::default()).unwrap();
-        lines(&plan, &plan.indexed().collect::<Vec<_>>())
+        of(&plan, &plan.indexed().collect::<Vec<_>>())
     }
 
     #[test]
