@@ -170,9 +170,9 @@ impl<'d> Lens<'d> {
         let thought = |block: &Block| block.kind == BlockKind::Thinking;
         let made: Vec<Item> = blocks
             .iter()
-            .map(|block| match thought(block) {
-                true => Item::Same,
-                false => self.item(block, block.span.slice(line)),
+            .map(|block| {
+                let json = block.span.slice(line);
+                if thought(block) { Item::Same } else { self.item(block, json) }
             })
             .collect();
         let changed = made.iter().any(|item| !matches!(item, Item::Same))

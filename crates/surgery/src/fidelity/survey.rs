@@ -38,10 +38,11 @@ impl Lens<'_> {
                 Kind::Assistant => {
                     self.read(line, &row, scratch.blocks(), &mut thoughts, &mut messages);
                 }
-                Kind::Prompt | Kind::Summary | Kind::Notice => messages.open = None,
                 Kind::ToolResult
                     if scratch.blocks().iter().all(|b| b.kind == BlockKind::ToolResult) => {}
-                Kind::ToolResult => messages.open = None,
+                Kind::Prompt | Kind::Summary | Kind::Notice | Kind::ToolResult => {
+                    messages.open = None;
+                }
                 Kind::Attachment if self.dialect.queued(line).is_some() => messages.open = None,
                 _ => {}
             }
@@ -127,10 +128,8 @@ impl Lens<'_> {
                 let note = note(&|_| true);
                 let bytes: usize = thoughts.iter().map(|thought| thought.bytes).sum();
                 let longer = |note: &String| bytes <= words::text_block(note).len();
-                match note.as_ref().is_some_and(longer) && !any {
-                    true => (true, None),
-                    false => (false, note),
-                }
+                let keeps = note.as_ref().is_some_and(longer) && !any;
+                (keeps, note.filter(|_| !keeps))
             }
         };
         self.keeps_thinking = keeps;
