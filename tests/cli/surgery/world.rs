@@ -71,7 +71,7 @@ impl World {
         // The usage grows by a thousand tokens a round.
         let used = 20_000 + 1_000 * u64::from(n);
         let thinking = json!({
-            "type": "thinking", "thinking": format!("secret thought {n}"), "signature": "c2ln".repeat(60),
+            "type": "thinking", "thinking": format!("secret thought {n}"), "signature": "c2ln".repeat(25),
         });
         let tool = json!({
             "type": "tool_use", "id": call, "name": "Bash",
