@@ -9,7 +9,6 @@ use super::source::Source;
 
 /// The index lines of the first session's rounds.
 pub fn lines(one: &Source, seqs: &[u32]) -> Vec<String> {
-    let both = "user→assistant";
     let line_of = |seq: &u32| {
         let (key, text) = match seq {
             1 => (Some("Bash·Look at the console"), ALPHA_END),
@@ -18,7 +17,9 @@ pub fn lines(one: &Source, seqs: &[u32]) -> Vec<String> {
             4 => (Some("Bash·step"), DELTA_END),
             _ => panic!("no line of round {seq} is wanted"),
         };
-        line(&format!("{seq:03}"), one.round(*seq), both, key, text)
+        // The third one was rewound.
+        let roles = if *seq == 3 { "user→assistant, rewound" } else { "user→assistant" };
+        line(&format!("{seq:03}"), one.round(*seq), roles, key, text)
     };
     seqs.iter().map(line_of).collect()
 }

@@ -75,8 +75,8 @@ fn spare(tables: Vec<(Place, &[Named])>, there: &HashSet<Origin>) -> Vec<Place> 
         })
         .collect();
     // Tables that miss the fewest rounds go first: of two, the one that says more stays. At the
-    // same number, that of the earlier session stays.
-    left.sort_by_key(|(place, missing)| (missing.len(), std::cmp::Reverse(*place)));
+    // same number, that of the later session stays.
+    left.sort_by_key(|(place, missing)| (missing.len(), *place));
     let mut spare = Vec::new();
     let mut at = 0;
     while at < left.len() {
