@@ -30,7 +30,7 @@ fn list(world: &World, text: &str) -> PathBuf {
 
 fn edited(world: &World, session: &str, text: &str) -> Value {
     let file = list(world, text);
-    world.json(&["surgery", "edit", session, "--plan", file.to_str().unwrap()])
+    world.json(&["surgery", "edit", session, "--plan", file.to_str().expect("UTF-8")])
 }
 
 #[test]

@@ -105,13 +105,6 @@ impl Promise {
         self.compare(&blocks_of_request(request))
     }
 
-    /// Compares with the end of the request's conversation.
-    pub fn ends(&self, request: &Request) -> Result<(), String> {
-        let found = blocks_of_request(request);
-        let from = found.len().saturating_sub(self.0.len());
-        self.compare(&found[from..])
-    }
-
     fn compare(&self, found: &[Block]) -> Result<(), String> {
         let wanted = sent(&self.0);
         let mut calls = Calls::default();

@@ -67,21 +67,22 @@ fn holds(round: &Round, copy: &Round) -> bool {
 
 /// The tables whose rounds are all `there`, or in another table that stays.
 fn spare(tables: Vec<(Place, &[Named])>, there: &HashSet<Origin>) -> Vec<Place> {
-    let mut left: Vec<(Place, HashSet<Origin>)> = tables
+    let mut left: Vec<(Place, HashSet<Origin>, usize)> = tables
         .into_iter()
         .map(|(place, named)| {
-            let missing = named.iter().flat_map(Named::origins).filter(|of| !there.contains(of));
-            (place, missing.collect())
+            let all: HashSet<Origin> = named.iter().flat_map(Named::origins).collect();
+            let count = all.len();
+            (place, all.into_iter().filter(|of| !there.contains(of)).collect(), count)
         })
         .collect();
-    // Tables that miss the fewest rounds go first: of two, the one that says more stays. At the
-    // same number, that of the later session stays.
-    left.sort_by_key(|(place, missing)| (missing.len(), *place));
+    // Tables that miss the fewest rounds go first, then those that name the fewest: of two, the one
+    // that says more stays. If both say the same, that of the later session stays.
+    left.sort_by_key(|(place, missing, count)| (missing.len(), *count, *place));
     let mut spare = Vec::new();
     let mut at = 0;
     while at < left.len() {
         let others = || left.iter().enumerate().filter(|(other, _)| *other != at);
-        let told = |of: &Origin| others().any(|(_, (_, missing))| missing.contains(of));
+        let told = |of: &Origin| others().any(|(_, (_, missing, _))| missing.contains(of));
         if left[at].1.iter().all(told) {
             spare.push(left.remove(at).0);
         } else {
