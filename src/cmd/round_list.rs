@@ -47,7 +47,7 @@ struct Row {
     summary: String,
 }
 
-/// Rounds and their tokens.
+/// The rounds in the context, and its tokens.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 struct Total {
     rounds: usize,
@@ -104,14 +104,13 @@ impl RoundList {
             summary: summary(round),
         };
         let skipped = last.map_or(0, |last| total.saturating_sub(last));
-        let tokens = session.rounds.iter().filter(|round| has(&context, round));
         Self {
             session: session.id.clone(),
             agent: session.agent.clone(),
             total,
             in_context: Total {
                 rounds: context.len(),
-                tokens: tokens.map(|round| round.tokens).sum(),
+                tokens: surgery::context::Context::of(session).now,
             },
             rounds: session.rounds.iter().skip(skipped).map(row).collect(),
             look,

@@ -155,6 +155,7 @@ fn rows(store: &Store, items: Vec<Item>) -> anyhow::Result<Vec<Row>> {
 
 fn imported_row(session: Session, figures: Figures) -> Row {
     let Figures { rounds, tokens, engagements } = figures;
+    let tokens = session.used.unwrap_or_else(|| session.base.unwrap_or(0) + tokens);
     Row {
         session: session.id,
         agent: Some(session.agent),

@@ -99,10 +99,12 @@ impl SessionList {
 /// What has no column: tags, the session it was made from, and the size of a file.
 fn rest(row: &Row) -> String {
     let tags = row.figures.iter().flat_map(|figures| &figures.engagements);
-    let mut parts: Vec<String> = tags.map(|id| format!("#{id}")).collect();
+    let tags: Vec<String> = tags.map(|id| format!("#{id}")).collect();
+    let mut parts = Vec::new();
+    parts.extend(Some(tags.join(" ")).filter(|tags| !tags.is_empty()));
     parts.extend(row.made_from.as_deref().map(|id| format!("from {}", short(id))));
     parts.extend(row.bytes.map(|bytes| format!("not imported, {}", size(bytes))));
-    parts.join(" ")
+    parts.join(", ")
 }
 
 /// From when to when, without the parts of the end that are as in the start:
@@ -175,7 +177,7 @@ mod tests {
         assert_eq!(
             wide.to_string(),
             "session   time (UTC)                    rounds   tokens  project\n\
-             3f0a9d1e  2026-03-19T10:23–03-20T11:45      58     154k  ~/app    #console-work from 2d3dee9b\n\
+             3f0a9d1e  2026-03-19T10:23–03-20T11:45      58     154k  ~/app    #console-work, from 2d3dee9b\n\
              7c41b2aa  2026-03-18T09:10                   -        -  -        not imported, 3.4 MB\n\
              28 more: --limit 30; list the rounds of one: brain-guard rounds 3f0a9d1e\n\
              1 session is not imported: brain-guard import --all"
