@@ -75,7 +75,7 @@ pub(crate) fn row(number: &str, time: &str, who: &str, what: &str) -> String {
 
 /// What a round is about: its key tool call and the agent's words, or the user's words if the agent
 /// did and said nothing.
-pub fn content(round: &Round) -> String {
+pub(crate) fn content(round: &Round) -> String {
     let tool = round.key_tool.as_ref().map(|tool| format!("[tool_use: {}]", cell(tool)));
     let words = match (round.agent_preview.as_str(), &tool) {
         ("", None) => round.user_preview.as_str(),

@@ -10,6 +10,7 @@ use crate::fidelity::Fidelity;
 use crate::ranges;
 use crate::table;
 use base::shown::{format_minute, tokens};
+use sessions::digest::preview;
 use sessions::origin::Named;
 use sessions::round::{Round, Session};
 use store::engagement::id_fault;
@@ -47,6 +48,9 @@ impl fmt::Display for Mistake {
         write!(f, "{}: {}", self.line, self.what)
     }
 }
+
+/// Characters of what a round is.
+const WORDS: usize = 60;
 
 const HELP: &str = "\
 #
@@ -96,7 +100,7 @@ fn words(round: &Round) -> String {
         Some(named) => {
             format!("(table of {} rounds)", named.iter().flat_map(Named::origins).count())
         }
-        None => table::content(round),
+        None => preview(&table::summary(round), WORDS),
     }
 }
 
@@ -305,10 +309,7 @@ mod tests {
     fn the_list_that_is_opened_changes_nothing() {
         let session = session(&[(0, false), (1, false), (1, false), (3, true), (4, false)]);
         let text = list(&session);
-        assert!(
-            text.starts_with("keep 4  2026-03-19T10:03Z     100  \"say 3\"\nkeep 5 "),
-            "{text}"
-        );
+        assert!(text.starts_with("keep 4  2026-03-19T10:03Z     100  ask 3\nkeep 5 "), "{text}");
         let parsed = parse(&text, &session).unwrap();
         assert!(!parsed.is_empty() && parse("# x\n\n", &session).unwrap().is_empty());
         assert!(
