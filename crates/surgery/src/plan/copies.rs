@@ -20,7 +20,7 @@ pub(super) fn redundant(sessions: &[Session], context: &[Vec<u32>]) -> Vec<Place
                 Some(named) if named.is_empty() => {
                     gone.insert(place);
                 }
-                Some(named) => tables.push((place, named.as_slice())),
+                Some(named) => tables.push((place, round.bytes, named.as_slice())),
                 None => {
                     let both = rounds.entry(session.origin(round)).or_default();
                     both[number].push((place, round));
@@ -66,18 +66,18 @@ fn holds(round: &Round, copy: &Round) -> bool {
 }
 
 /// The tables whose rounds are all `there`, or in another table that stays.
-fn spare(tables: Vec<(Place, &[Named])>, there: &HashSet<Origin>) -> Vec<Place> {
-    let mut left: Vec<(Place, HashSet<Origin>, usize)> = tables
+fn spare(tables: Vec<(Place, u64, &[Named])>, there: &HashSet<Origin>) -> Vec<Place> {
+    let mut left: Vec<(Place, HashSet<Origin>, (usize, u64))> = tables
         .into_iter()
-        .map(|(place, named)| {
+        .map(|(place, bytes, named)| {
             let all: HashSet<Origin> = named.iter().flat_map(Named::origins).collect();
-            let count = all.len();
-            (place, all.into_iter().filter(|of| !there.contains(of)).collect(), count)
+            let size = (all.len(), bytes);
+            (place, all.into_iter().filter(|of| !there.contains(of)).collect(), size)
         })
         .collect();
     // Tables that miss the fewest rounds go first, then those that name the fewest: of two, the one
-    // that says more stays. If both say the same, that of the later session stays.
-    left.sort_by_key(|(place, missing, count)| (missing.len(), *count, *place));
+    // that says more stays. The order of the sessions may be that of their random ids.
+    left.sort_by_key(|(place, missing, size)| (missing.len(), *size, *place));
     let mut spare = Vec::new();
     let mut at = 0;
     while at < left.len() {
