@@ -66,6 +66,19 @@ pub fn out_json(value: &impl Serialize) -> anyhow::Result<()> {
 
 const STDIN_BYTES: u64 = 16 * 1024 * 1024;
 
+/// Asks on the terminal, and reads the answer.
+///
+/// # Errors
+/// A terminal that cannot be written or read.
+pub fn ask(question: &str) -> io::Result<String> {
+    let mut stdout = io::stdout().lock();
+    write!(stdout, "{question}")?;
+    stdout.flush()?;
+    let mut answer = String::new();
+    io::stdin().read_line(&mut answer)?;
+    Ok(answer.trim().to_owned())
+}
+
 /// Reads all of stdin as text; invalid bytes become U+FFFD.
 ///
 /// # Errors
@@ -91,14 +104,10 @@ pub(super) fn confirmed(what: &str, option: &str) -> io::Result<bool> {
         err(format_args!("{what}. Nothing was removed: there is no terminal to ask on; {option}"));
         return Ok(false);
     }
-    let mut stdout = io::stdout().lock();
-    write!(stdout, "{what}. Go on? [y/N] ")?;
-    stdout.flush()?;
-    let mut answer = String::new();
-    io::stdin().read_line(&mut answer)?;
-    let agreed = ["y", "yes"].contains(&answer.trim().to_lowercase().as_str());
+    let answer = ask(&format!("{what}. Go on? [y/N] "))?;
+    let agreed = ["y", "yes"].contains(&answer.to_lowercase().as_str());
     if !agreed {
-        writeln!(stdout, "Nothing was removed.")?;
+        writeln!(io::stdout(), "Nothing was removed.")?;
     }
     Ok(agreed)
 }

@@ -36,6 +36,9 @@ impl FromStr for Origin {
     }
 }
 
+/// Most rounds of a session that a table names.
+const MOST: usize = 100_000;
+
 /// Rounds of one session that an index table names.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Named {
@@ -46,11 +49,15 @@ pub struct Named {
 }
 
 impl Named {
-    /// Each of the rounds, in order.
+    /// Each of the rounds, in order. A file may name more than any session has, so there is a bound.
     pub fn origins(&self) -> impl Iterator<Item = Origin> {
         let ranges = ranges::parse(&self.rounds).unwrap_or_default();
         let session = self.session.clone();
-        ranges.into_iter().flatten().map(move |seq| Origin { session: session.clone(), seq })
+        ranges
+            .into_iter()
+            .flatten()
+            .take(MOST)
+            .map(move |seq| Origin { session: session.clone(), seq })
     }
 
     /// Reads what a row of surgery says about its table; empty if it names no round. An
@@ -136,6 +143,8 @@ mod tests {
         let older = br#"{"stands_for":{"session":"a","rounds":"1-2","first":["x",null]}}"#;
         assert_eq!(Named::read(older)[0].rounds, "1-2");
         assert_eq!(Named::read(br#"{"table":true}"#), []);
+        let endless = Named { session: "a".into(), rounds: "1-4294967295".into() };
+        assert_eq!(endless.origins().count(), MOST);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! `surgery edit`: opens the list of rounds in the user's editor, shows what it would do, and asks.
 
 use std::fs;
-use std::io::{self, IsTerminal as _, Write as _};
+use std::io::{self, IsTerminal as _};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -10,7 +10,7 @@ use anyhow::{Context as _, anyhow, bail};
 use super::source::Store;
 use super::{Children, make};
 use crate::cli::OutputArgs;
-use crate::cmd::{Context, Exit, Failure, out, show, stdin_text};
+use crate::cmd::{Context, Exit, Failure, ask, out, show, stdin_text};
 use base::atomic;
 use base::env::Env;
 use sessions::round::Session;
@@ -51,7 +51,7 @@ pub fn run(
     let plans = plans(&edit)?;
     let dry = OutputArgs { dry_run: true, ..output.clone() };
     show(&make_all(context, &store, plans.clone(), &dry)?, output.json)?;
-    if !output.dry_run && !ask("make it?")? {
+    if !output.dry_run && !agreed("make it?")? {
         out(format_args!("nothing was made; the list is {}", list.0.display()));
         return Ok(Exit::Refused);
     }
@@ -112,7 +112,7 @@ impl List {
                 Ok(edit) => return Ok(Some(edit).filter(|edit| !edit.is_empty())),
                 Err(mistakes) => {
                     out(told(&self.0, &mistakes));
-                    if !ask("edit it again?")? {
+                    if !agreed("edit it again?")? {
                         bail!("nothing was made; the list is {}", self.0.display());
                     }
                 }
@@ -141,11 +141,7 @@ impl List {
 }
 
 /// Asks on the terminal; everything but yes is no.
-fn ask(what: &str) -> io::Result<bool> {
-    let mut stdout = io::stdout().lock();
-    write!(stdout, "{what} [y/n] ")?;
-    stdout.flush()?;
-    let mut answer = String::new();
-    io::stdin().read_line(&mut answer)?;
-    Ok(["y", "yes"].contains(&answer.trim().to_lowercase().as_str()))
+fn agreed(question: &str) -> io::Result<bool> {
+    let answer = ask(&format!("{question} [y/n] "))?;
+    Ok(["y", "yes"].contains(&answer.to_lowercase().as_str()))
 }

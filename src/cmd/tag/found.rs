@@ -1,6 +1,6 @@
 //! `tag --search`: finds candidates by their words, and tags them after the user agrees.
 
-use std::io::{self, IsTerminal as _, Write as _};
+use std::io::{self, IsTerminal as _};
 
 use anyhow::bail;
 use serde::Serialize;
@@ -10,7 +10,7 @@ use crate::cli::TagArgs;
 use crate::cmd::look::Look;
 use crate::cmd::search::{self, filter};
 use crate::cmd::surgery::source::Store;
-use crate::cmd::{Exit, Failure, out, out_json};
+use crate::cmd::{Exit, Failure, ask, out, out_json};
 use base::clock::Time;
 use base::env::Env;
 use store::index::{Filter, Hit, Tagged};
@@ -52,7 +52,10 @@ pub fn run(env: &Env, now: Time, query: &str, id: &str, args: &TagArgs) -> anyho
             let hint = format!("--yes tags these {} as {id}", hits.len());
             return Err(Failure::refused(what).hint(hint).into());
         }
-        hits = chosen(hits, &ask(id)?)?;
+        hits = chosen(
+            hits,
+            &ask(&format!("tag these as {id}? y, or the numbers of those to tag (1-3,5): "))?,
+        )?;
         if hits.is_empty() {
             out("nothing was tagged");
             return Ok(Exit::Refused);
@@ -67,15 +70,6 @@ pub fn run(env: &Env, now: Time, query: &str, id: &str, args: &TagArgs) -> anyho
         }
     }
     tag_all(&store, groups, id, None, args.json)
-}
-
-fn ask(id: &str) -> io::Result<String> {
-    let mut stdout = io::stdout().lock();
-    write!(stdout, "tag these as {id}? y, or the numbers of those to tag (1-3,5): ")?;
-    stdout.flush()?;
-    let mut answer = String::new();
-    io::stdin().read_line(&mut answer)?;
-    Ok(answer.trim().to_owned())
 }
 
 /// The candidates that an answer selects: all for `y`, some by their numbers in the list, else

@@ -54,14 +54,14 @@ const WORDS: usize = 60;
 
 const HELP: &str = "\
 #
-# A word before each round says what becomes of it:
+# The command before each round says what becomes of it:
 #   keep, k               it stays
 #   index, i              it becomes a line of a table; `brain-guard inject` shows it in full
 #   shrink, s             it stays, with a line in place of each result of a tool
 #   drop, d               it is left out, and named when you see before and after
 #   engagement NAME, e    it goes into a new session with the other rounds of NAME
-# A line may name several rounds: `index 1-15,18`. What stands behind the numbers doesn't count,
-# and a round without a line stays. The session itself doesn't change.
+# A line may name several rounds: `index 1-15,18`. Text after the numbers is ignored, and a round
+# without a line stays. The session itself doesn't change.
 # When you close the editor, you see before and after, and are asked.
 # If no line is left, nothing happens.
 ";
@@ -140,7 +140,7 @@ fn line(text: &str, session: &Session, context: &[u32], edit: &mut Edit) -> Resu
         }
         other => {
             return Err(format!(
-                "`{other}` is no word of the list: write keep, index, shrink, drop or engagement NAME"
+                "unknown command `{other}`; use keep, index, shrink, drop or engagement NAME"
             ));
         }
     };
@@ -328,7 +328,7 @@ mod tests {
         let text =
             "fixup 3\nkeep\nkeep x\n# fine\nindex 9\nkeep 1\nindex 4\ndrop 4\nengagement a/b 3\ne";
         let expected = [
-            "1: `fixup` is no word of the list: write keep, index,",
+            "1: unknown command `fixup`; use keep, index,",
             "2: the number of a round is missing",
             "3: \"x\" is not a range of rounds",
             "5: there is no round 9: it has rounds 1-4",
