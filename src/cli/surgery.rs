@@ -61,6 +61,9 @@ pub struct OutputArgs {
     /// How much of each round
     #[command(flatten)]
     pub fidelity: FidelityArgs,
+    /// Leave rewound rounds out of the index tables
+    #[arg(long)]
+    pub no_rewound: bool,
     /// A new file, or a folder [default: the client's folder of the project]
     #[arg(long, value_name = "PATH")]
     pub out: Option<PathBuf>,

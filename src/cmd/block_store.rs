@@ -33,7 +33,8 @@ impl Run for StoreVerb {
                 Ok(if dropped.is_all() { Exit::Done } else { Exit::Refused })
             }
             Self::Stats { json } => {
-                show(&stats::Stats::of(&root)?, *json)?;
+                let bounds = super::import::Bounds::of(&super::import::settings(env));
+                show(&stats::Stats::of(&root, bounds)?, *json)?;
                 Ok(Exit::Done)
             }
         }

@@ -10,9 +10,10 @@ use crate::case::{self, Case};
 use crate::harness::{Answer, Hook};
 use crate::run::{Ran, run};
 
-/// CPU time an answer may take. Builds with debug assertions are slower and run beside other tests,
-/// so they get twice the release limit.
-pub const CPU: Duration = Duration::from_millis(if cfg!(debug_assertions) { 100 } else { 50 });
+/// CPU time an answer may take. Unoptimized builds take two to three times as long on the machines
+/// of these tests, so they get four times the release limit. `./bench --quick` counts what the
+/// installed program does, whatever the machine.
+pub const CPU: Duration = Duration::from_millis(if cfg!(debug_assertions) { 200 } else { 50 });
 
 /// How often a correct but slow case is played.
 const PLAYS: usize = 3;

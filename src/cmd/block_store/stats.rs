@@ -8,8 +8,9 @@ use std::path::Path;
 use serde::Serialize;
 
 use super::gc::size_of;
-use crate::cmd::import::count;
+use crate::cmd::import::{Bounds, Held, count};
 use store::blocks::{self, Folder, Reader, Root};
+use store::index::Index;
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 struct Totals {
@@ -47,10 +48,14 @@ pub struct Stats {
     /// Bytes of the databases across sessions.
     databases: u64,
     agents: BTreeMap<String, Totals>,
+    /// What the import at a session's end keeps; `None` while that is off.
+    bounds: Option<Bounds>,
+    /// Sessions that stay beyond the bounds, because others point to them.
+    pointed_to: usize,
 }
 
 impl Stats {
-    pub fn of(root: &Root) -> anyhow::Result<Self> {
+    pub fn of(root: &Root, bounds: Option<Bounds>) -> anyhow::Result<Self> {
         let mut agents: BTreeMap<String, Totals> = BTreeMap::new();
         let mut all = Totals::default();
         for folder in root.all()? {
@@ -59,7 +64,8 @@ impl Stats {
             agents.entry(folder.agent).or_default().add(much);
         }
         let store = root.path().display().to_string();
-        Ok(Self { store, all, databases: size_of(&root.sessions()), agents })
+        let pointed_to = Held::of(root, &Index::new(root.clone()))?.pointed_to;
+        Ok(Self { store, all, databases: size_of(&root.sessions()), agents, bounds, pointed_to })
     }
 }
 
@@ -70,7 +76,15 @@ impl fmt::Display for Stats {
         for (agent, much) in &self.agents {
             writeln!(f, "{agent:<9} {}", line(*much))?;
         }
-        write!(f, "databases {}", size(self.databases))?;
+        writeln!(f, "databases {}", size(self.databases))?;
+        match self.bounds {
+            None => write!(f, "bounds    none; the import at a session's end is off")?,
+            Some(bounds) => write!(
+                f,
+                "bounds    {bounds}; {} may exceed them, because others point to them",
+                count(self.pointed_to, "session")
+            )?,
+        }
         match self.all.packs {
             0 => Ok(()),
             packs => write!(

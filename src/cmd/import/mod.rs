@@ -1,6 +1,7 @@
 //! `brain-guard import`: imports session files into the store.
 
 mod anew;
+mod bounds;
 mod engagement;
 mod feed;
 mod parents;
@@ -26,10 +27,12 @@ use crate::cli::ImportArgs;
 use base::env::Env;
 use base::paths::{Places, project_root};
 use guard::hook::facts::read_settings;
+use sessions::settings::SurgerySettings;
 use store::blocks::Root;
 use store::index::{Index, Progress};
 
 pub use anew::{reindex, renew};
+pub use bounds::{Bounds, Held};
 pub use engagement::Engagements;
 pub use session::{Done, PATIENCE, hold, settled};
 pub use source::{Source, below, find_files, homes, ids, is_session, of_project};
@@ -42,12 +45,16 @@ pub const AT_SESSION_END: &str = r#"{"surgery": {"import": "session-end"}}"#;
 /// # Errors
 /// A location that is invalid or unreadable.
 pub fn root(env: &Env) -> anyhow::Result<Root> {
-    let project = project_root(env, &env.cwd().unwrap_or_default());
-    let setting =
-        Places::for_project(env, &project).and_then(|p| read_settings(&p, env).0.surgery.store);
-    let root = Root::locate(env, setting.as_deref())?;
+    let root = Root::locate(env, settings(env).store.as_deref())?;
     root.usable()?;
     Ok(root)
+}
+
+/// The user's settings of the store.
+pub fn settings(env: &Env) -> SurgerySettings {
+    let project = project_root(env, &env.cwd().unwrap_or_default());
+    let places = Places::for_project(env, &project);
+    places.map(|places| read_settings(&places, env).0.surgery).unwrap_or_default()
 }
 
 /// Bytes from which an import gets a bar if the caller wants something else of the session.
@@ -126,13 +133,13 @@ struct Run<'a> {
 }
 
 impl super::Run for ImportArgs {
-    fn run(&self, Context { env, .. }: Context) -> anyhow::Result<Exit> {
+    fn run(&self, Context { env, now }: Context) -> anyhow::Result<Exit> {
         let root = root(env)?;
         let index = Index::new(root.clone());
         let run = Run { env, args: self, root, index, engagements: Engagements::default() };
         if self.behind {
             carrier::waiter::detach();
-            return watch::until_quiet(&run);
+            return watch::until_quiet(&run, now);
         }
         if self.watch {
             return watch::run(&run);

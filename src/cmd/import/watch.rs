@@ -6,11 +6,12 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 
-use super::{Exit, Report, Run, err, line, out, out_json};
+use super::{Bounds, Exit, Failed, Report, Run, err, line, out, out_json};
 use crate::cmd::ending::Ending;
 use base::atomic::{self, Mark};
+use base::clock::{self, Time};
+use base::log;
 use base::paths::{Places, project_root};
-use base::{clock, log};
 
 /// Time between two checks.
 const GLANCE: Duration = Duration::from_secs(2);
@@ -65,8 +66,8 @@ pub fn run(run: &Run) -> anyhow::Result<Exit> {
 }
 
 /// Imports once the files are quiet: a client writes a session's last rows after its hooks have
-/// run.
-pub fn until_quiet(run: &Run) -> anyhow::Result<Exit> {
+/// run. Then removes what exceeds the store's bounds.
+pub fn until_quiet(run: &Run, now: Time) -> anyhow::Result<Exit> {
     let began = Instant::now();
     let (mut known, mut since) = (BTreeMap::new(), began);
     loop {
@@ -85,13 +86,25 @@ pub fn until_quiet(run: &Run) -> anyhow::Result<Exit> {
     for path in known.keys() {
         run.import_file(path, &mut report, &mut |_| {});
     }
+    let bounds = Bounds::of(&super::settings(run.env));
+    let removed = bounds.map(|bounds| bounds.apply(&run.root, &run.index, now)).transpose();
     let project = project_root(run.env, &run.env.cwd().unwrap_or_default());
     if let Some(places) = Places::for_project(run.env, &project) {
-        for failure in &report.failed {
-            let details =
-                json!({"what": "session not imported", "path": failure.path, "error": failure.why});
-            log::write(&places.log(), clock::now(), "fault", &details);
+        let tell = |kind, details| log::write(&places.log(), clock::now(), kind, &details);
+        for Failed { path, why } in &report.failed {
+            tell("fault", json!({"what": "session not imported", "path": path, "error": why}));
+        }
+        match &removed {
+            Ok(Some(removed)) if !removed.sessions.is_empty() => {
+                tell("store-bounds", json!({"removed": removed}));
+            }
+            Ok(_) => {}
+            Err(e) => {
+                let what = "the store's bounds not applied";
+                tell("fault", json!({"what": what, "error": format!("{e:#}")}));
+            }
         }
     }
-    Ok(if report.failed.is_empty() { Exit::Done } else { Exit::Refused })
+    let failed = !report.failed.is_empty() || removed.is_err();
+    Ok(if failed { Exit::Refused } else { Exit::Done })
 }

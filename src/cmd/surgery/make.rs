@@ -70,6 +70,9 @@ fn make_each(
     let count = plans.len();
     let mut ready = Vec::with_capacity(count);
     for (number, mut plan) in plans.into_iter().enumerate() {
+        if output.no_rewound {
+            plan.omit_rewound();
+        }
         plan.carry(&mut |id| store.known(id));
         let target = Target::of(env, now, &plan, number, output)?;
         ready.push(prepare(env, now, store, plan, target, chosen, output.dry_run)?);

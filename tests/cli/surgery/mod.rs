@@ -1,5 +1,6 @@
 //! `surgery` and related verbs, on sessions in the client's own folder.
 
+mod bounds;
 mod chains;
 mod edit;
 mod extracted;

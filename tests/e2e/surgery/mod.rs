@@ -12,6 +12,7 @@ mod fair;
 mod figures;
 mod judge;
 mod operations;
+mod pairs;
 mod played;
 mod source;
 mod terminal;

@@ -66,7 +66,12 @@ fn first_session() -> Vec<Move> {
 /// Plays the first session in a terminal: parallel calls, a background agent, a message taken
 /// back, a named file, and a message typed during a turn.
 pub fn play() -> Played {
-    let agent = moves(first_session());
+    play_and(Vec::new())
+}
+
+/// The same, with the model's moves after it.
+pub fn play_and(more: Vec<Move>) -> Played {
+    let agent = moves(first_session().into_iter().chain(more).collect());
     let gate = Gate::default();
     let held = gate.clone();
     let subagent = move |_: &Request| {

@@ -15,7 +15,7 @@ pub enum ImportWhen {
 }
 
 /// The store of sessions. User settings only.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "testing", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct SurgerySettings {
@@ -26,4 +26,15 @@ pub struct SurgerySettings {
     /// The variable `BRAIN_GUARD_STORE` overrides it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub store: Option<String>,
+    /// At most this many GB of sessions are kept when sessions are imported as they end; 0: any
+    /// number. A session that another one points to stays.
+    pub keep_gb: u32,
+    /// Days after its last import that a session is kept, likewise; 0: any number.
+    pub keep_days: u32,
+}
+
+impl Default for SurgerySettings {
+    fn default() -> Self {
+        Self { import: ImportWhen::default(), store: None, keep_gb: 5, keep_days: 180 }
+    }
 }

@@ -1,11 +1,15 @@
 //! The log of what surgery wrote; `undo` and `inject` read it.
 
+use std::collections::BTreeSet;
+use std::path::Path;
+
 use rusqlite::params;
 use serde::{Deserialize, Serialize};
 
 use super::{Error, Index, rows};
 use base::atomic::Mark;
 use base::clock::Time;
+use sessions::origin::Named;
 
 /// A file that an operation wrote.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -159,6 +163,35 @@ impl Index {
             };
             query.query_map([], export)?.collect()
         })
+    }
+
+    /// The ids of sessions that others point to: what others hold copies of or name in a table, and
+    /// what files of surgery were made from.
+    pub fn pointed_to(&self) -> Result<BTreeSet<String>, Error> {
+        let Some(all) = self.all()? else { return Ok(BTreeSet::new()) };
+        let mut found = all.run(|c| {
+            let mut origins = c.prepare(
+                "SELECT DISTINCT origin_session FROM rounds \
+                 WHERE origin_session IS NOT NULL AND origin_session != session_id",
+            )?;
+            let origins = origins.query_map([], |row| row.get(0))?;
+            let mut found = origins.collect::<rusqlite::Result<BTreeSet<String>>>()?;
+            let mut tables =
+                c.prepare("SELECT session_id, names FROM rounds WHERE names IS NOT NULL")?;
+            let mut rows = tables.query([])?;
+            while let Some(row) = rows.next()? {
+                let (session, named): (String, Vec<Named>) = (row.get(0)?, rows::of_json(row, 1)?);
+                found.extend(named.into_iter().map(|n| n.session).filter(|id| *id != session));
+            }
+            Ok(found)
+        })?;
+        let known: BTreeSet<String> = self.imported()?.into_iter().map(|one| one.session).collect();
+        let exports = self.exports()?.into_iter().filter(|export| export.undone.is_none());
+        for export in exports.filter(|e| known.contains(&e.id) || Path::new(&e.path).exists()) {
+            found.extend(export.detail.numbers().into_iter().map(|numbers| numbers.session));
+            found.extend(export.detail.sources.into_iter().map(|(_, session)| session));
+        }
+        Ok(found)
     }
 
     /// Updates the details of an export.

@@ -122,6 +122,21 @@ impl Plan {
         Some((session, session.round(place.seq)?))
     }
 
+    /// Leaves rewound rounds out of the index tables.
+    pub fn omit_rewound(&mut self) {
+        let branches: Vec<Vec<u32>> = self.sessions.iter().map(on_branch).collect();
+        let is_rewound = |place: &Place| {
+            let branch = branches.get(place.session);
+            branch.is_some_and(|branch| branch.binary_search(&place.seq).is_err())
+        };
+        for piece in &mut self.pieces {
+            if let Piece::Index(places) = piece {
+                self.left.rewound.extend(places.extract_if(.., |place| is_rewound(place)));
+            }
+        }
+        self.pieces.retain(|piece| !matches!(piece, Piece::Index(places) if places.is_empty()));
+    }
+
     /// How much of a whole round stays.
     pub fn fidelity_of(&self, place: Place) -> Fidelity {
         let mut fidelity = self.fidelity;

@@ -53,6 +53,10 @@ fn a_table_has_what_had_left_the_context_and_a_clock_that_ran_backwards_scatters
         |before: &str| compress_before(session(&rounds), at(before), Fidelity::default()).unwrap();
     assert_eq!(shape(&plan("2026-03-19T10:04Z")), "i123 s4 i4 5 7");
     assert_eq!(plan("2026-03-19T10:04Z").left.rewound, [place(6)]);
+    let mut fewer = plan("2026-03-19T10:04Z");
+    fewer.omit_rewound();
+    assert_eq!(shape(&fewer), "i13 s4 i4 5 7");
+    assert_eq!(fewer.left.rewound, [place(6), place(2)]);
     // Before the compaction: everything that it removed from the context can still be read.
     assert_eq!(shape(&plan("2026-03-19T10:01Z")), "i123 4 5 7");
     let mut skewed = session(&LINE);
