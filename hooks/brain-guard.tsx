@@ -14,6 +14,15 @@ const VERSION = '0.1.0'
 /** The binary answers in milliseconds; past this it counts as not there. */
 const TIMEOUT_MS = 5000
 
+/** Making a session of a large one takes longer. */
+const SURGERY_MS = 60_000
+
+/** A person edits a list for as long as they want. */
+const EDITING_MS = 3_600_000
+
+/** Commands that the program answers through this module, so that surgery can follow at once. */
+const COMMANDS = ['slim', 'extract', 'edit', 'undo']
+
 type Json = Record<string, unknown>
 type Report = { event: string } & Json
 type Tier = { name: string; context: number; file: number }
@@ -33,10 +42,14 @@ let limit: Json | null = null
 let figures: Figures | null = null
 /** What the strip shows in their place while a drive waits. */
 let notice: string | undefined
+/** What the strip asks the user until they answer. */
+let question: string | undefined
 /** Whether a sealed file awaits its boundary: then every call is asked about first. */
 let sealed = false
 /** The running turn of the main loop, and the text it began with. */
 let turn = { id: '', text: '' }
+/** Whether it still runs. */
+let isTurn = false
 /** What was last submitted for the binary. */
 let submitted: Json = {}
 /** What the binary has yet to be told; the running drive empties it. */
@@ -55,16 +68,20 @@ async function named($: EngineInterface): Promise<Record<string, string>> {
 }
 
 /** One exchange with the binary; rejects where it is missing, slow or unintelligible. */
-async function ask($: EngineInterface, verb: string, input: Json): Promise<Json> {
+async function ask($: EngineInterface, verb: string, input: Json, timeoutMs = TIMEOUT_MS): Promise<Json> {
   const { exitCode, stdout } = await $.process.run([binary, 'mod', verb], {
     stdin: JSON.stringify(input),
     env: { ...environment, ...(await named($)) },
-    timeoutMs: TIMEOUT_MS,
+    timeoutMs,
   })
   const answer: unknown = exitCode === 0 ? JSON.parse(stdout) : null
   if (typeof answer !== 'object' || answer === null) throw new Error(`mod ${verb}: exit ${exitCode}`)
-  const { sealed: isSealed } = answer as Json
+  const { sealed: isSealed, question: asked } = answer as Json
   if (typeof isSealed === 'boolean') sealed = isSealed
+  if (asked !== undefined && asked !== (question ?? null)) {
+    question = typeof asked === 'string' ? asked : undefined
+    draw($)
+  }
   return answer as Json
 }
 
@@ -159,6 +176,16 @@ async function unanswered($: EngineInterface, isAnswered: () => boolean): Promis
   return undefined
 }
 
+/** The id of the conversation's last row, which the client may not have written yet; 2.1.286 has no such call. */
+async function lastRow($: EngineInterface): Promise<string | undefined> {
+  try {
+    const rows = await $.session.messages({ last: 1 })
+    return rows.at(-1)?.uuid
+  } catch {
+    return undefined
+  }
+}
+
 /** Carries out one action and says what came of it; nothing where there is nothing to do. */
 async function act($: EngineInterface, action: Json): Promise<Report | undefined> {
   const { token, text } = action
@@ -179,16 +206,35 @@ async function act($: EngineInterface, action: Json): Promise<Report | undefined
       const turn_id = turn.text === text ? turn.id : undefined
       return { event: 'submitted', token, turn_id, dropped: drop }
     }
+    case 'operate': {
+      show($, action.status)
+      const before = turn.id
+      const session_id = await $.session.id()
+      const made = await ask($, 'operate', { session_id, row: await lastRow($) }, SURGERY_MS)
+      return isTurn || turn.id !== before ? { event: 'overtaken', token } : (made as Report)
+    }
+    case 'resume': {
+      if (isTurn) return { event: 'overtaken', token }
+      const { text: draft, cursor } = await $.prompt.read()
+      await $.command.run({ command: 'resume', args: String(action.to) })
+      if (draft !== '') await $.prompt.fill({ text: draft, cursor })
+      return { event: 'resumed', token }
+    }
     default:
       return undefined
   }
 }
 
-/** Shows a text in the strip, or below the prompt box where the strip is off. */
-function show($: EngineInterface, text: string | undefined): void {
+/** Shows a text in the strip while something is performed. */
+function show($: EngineInterface, text: unknown): void {
   if (text === notice) return
-  notice = text
-  if (figures === null) $.ui.status(text)
+  notice = typeof text === 'string' ? text : undefined
+  draw($)
+}
+
+/** Draws the strip, or a line below the prompt box where the strip is off. */
+function draw($: EngineInterface): void {
+  if (figures === null) $.ui.status(notice ?? question)
   else $.ui.invalidate('ui.render')
 }
 
@@ -210,6 +256,7 @@ async function drive($: EngineInterface): Promise<void> {
       while (next !== undefined) {
         const action: Json = await ask($, 'step', { session_id: await $.session.id(), ...next })
         if (action.action !== 'wait') show($, undefined)
+        if (typeof action.say === 'string') $.ui.log(action.say)
         next = await act($, action).catch((why: unknown) => ({
           event: 'failed',
           token: action.token,
@@ -225,6 +272,22 @@ async function drive($: EngineInterface): Promise<void> {
     show($, undefined)
     isDriving = false
   }
+}
+
+/** Begins what the user agreed to, once the command that said so has ended. */
+async function agreed($: EngineInterface): Promise<void> {
+  await $.clock.sleep(50)
+  if (isTurn) return
+  reports.push({ event: 'agreed' })
+  await drive($)
+}
+
+/** Opens a list over the client, and begins what the user agreed to there. */
+async function popup($: EngineInterface, command: string[]): Promise<void> {
+  const { exitCode, stderr } = await $.process.run(command, { timeoutMs: EDITING_MS })
+  if (exitCode !== 0) return $.ui.log(`brain-guard: ${stderr.trim()}`)
+  const { agreed: isAgreed } = await ask($, 'poll', { session_id: await $.session.id() })
+  if (isAgreed === true) await agreed($)
 }
 
 /** The options the user set, as the client hands them to command hooks; an unset one is empty here. */
@@ -247,13 +310,14 @@ export const register: Register = (on, options) => {
 
   on('session.end', ($, e, next) => {
     sealed = false
-    notice = undefined
+    notice = question = undefined
     return next(e)
   })
 
   on('turn.start', ($, e, next) => {
     if (e.agentId === undefined) {
       turn = { id: e.turnId, text: e.text }
+      isTurn = true
       if (snapshots !== '') {
         void readLimit($).catch(() => {})
         void readFigures($).catch(() => {})
@@ -287,18 +351,30 @@ export const register: Register = (on, options) => {
     return result
   })
 
+  for (const command of COMMANDS) {
+    on('command.run', { command: `brain-guard:${command}` }, async ($, e, next) => {
+      if (snapshots === '') return next(e)
+      const session_id = await $.session.id()
+      const answer = await ask($, 'command', { session_id, command, args: e.args }, SURGERY_MS)
+      if (Array.isArray(answer.popup)) void popup($, answer.popup)
+      if (answer.agreed === true) void agreed($)
+      return { text: String(answer.text) }
+    })
+  }
+
   on('ui.render', { component: 'AbovePrompt' }, ($, e, next) => {
     if (figures === null) return next(e)
     const { Box, Text } = $.ui.resolve(e)
     return (
       <Box>
-        <Text wrap="wrap">{notice ?? stripLine(figures, e.props.bodyColumns)}</Text>
+        <Text wrap="wrap">{notice ?? question ?? stripLine(figures, e.props.bodyColumns)}</Text>
       </Box>
     )
   })
 
   on('turn.complete', async ($, e, next) => {
     const result = await next(e)
+    if (e.agentId === undefined && e.turnId === turn.id) isTurn = false
     if (snapshots !== '' && e.agentId === undefined) {
       reports.push({
         event: 'turn-complete',

@@ -53,6 +53,9 @@ pub enum ExtractVerb {
         /// Make another new session, though an extracted one is still there (Claude Code)
         #[arg(long)]
         again: bool,
+        /// Go on in the new session in this client, when the turn ends and if the user agrees
+        #[arg(long, conflicts_with_all = ["out", "dry_run", "json"])]
+        here: bool,
         /// Where the new session goes (Claude Code)
         #[arg(long, value_name = "FILE|DIR")]
         out: Option<PathBuf>,

@@ -70,6 +70,9 @@ pub struct OutputArgs {
     /// Show what would be made, write nothing
     #[arg(long)]
     pub dry_run: bool,
+    /// Go on in the new session in this client, when the turn ends and if the user agrees
+    #[arg(long, conflicts_with_all = ["out", "dry_run", "json"])]
+    pub here: bool,
     /// As JSON
     #[arg(long)]
     pub json: bool,

@@ -26,32 +26,48 @@ use surgery::table::short;
 
 impl Run for AdviseArgs {
     fn run(&self, Context { env, now }: Context) -> anyhow::Result<Exit> {
+        show(&Report::of(env, now, self.session.as_deref())?, self.json)?;
+        Ok(Exit::Done)
+    }
+}
+
+impl Report {
+    /// Recommends surgery for a session.
+    ///
+    /// # Errors
+    /// A session that cannot be found or imported.
+    pub fn of(env: &Env, now: Time, session: Option<&str>) -> anyhow::Result<Self> {
         let store = Store::open(env)?;
-        let session = store.session(env, self.session.as_deref())?;
+        let session = store.session(env, session)?;
         let beside = beside(&store, &session)?;
         let context = in_context(&session);
         let held = context::Context::of(&session);
         let limit = limit(env, now, &session);
         let advice = advise(&session, &phases(&session), &beside, &mut |id| store.known(id));
-        let report = Report {
+        let case = |advice: Advice| Case {
+            frees_percent: limit.map(|limit| percent(advice.frees, limit)),
+            now: held.now,
+            advice,
+        };
+        Ok(Self {
             tokens: held.now,
             limit,
             percent: limit.map(|limit| percent(held.now, limit)),
             base_known: held.base.is_some(),
             rounds: context.len(),
-            advice: advice
-                .into_iter()
-                .map(|advice| Case {
-                    frees_percent: limit.map(|limit| percent(advice.frees, limit)),
-                    now: held.now,
-                    advice,
-                })
-                .collect(),
+            advice: advice.into_iter().map(case).collect(),
             left: session.rounds.len() - context.len(),
             session: session.id,
-        };
-        show(&report, self.json)?;
-        Ok(Exit::Done)
+        })
+    }
+
+    /// The first recommendation that makes this session shorter, with the verb and its arguments.
+    pub fn compression(&self) -> Option<(&Advice, Vec<String>)> {
+        self.advice.iter().map(|case| &case.advice).find_map(|advice| {
+            let words = advice.command.strip_prefix("brain-guard ")?;
+            let words: Vec<String> = words.split(' ').map(str::to_owned).collect();
+            words.get(1)?.starts_with("compress-").then_some((advice, words))
+        })
     }
 }
 
@@ -70,12 +86,14 @@ fn percent(tokens: u64, limit: u64) -> u64 {
     (tokens * 100 + limit / 2).checked_div(limit).unwrap_or(0)
 }
 
+/// What is recommended for a session.
 #[derive(Debug, Serialize)]
-struct Report {
+pub struct Report {
     session: String,
     /// Rounds that are still in the context.
     rounds: usize,
-    tokens: u64,
+    /// Tokens of its context.
+    pub tokens: u64,
     /// Whether `tokens` includes the system prompt and the tools.
     base_known: bool,
     limit: Option<u64>,

@@ -41,6 +41,7 @@ pub mod settings;
 pub mod setup;
 pub mod status;
 pub mod steering;
+pub mod succession;
 pub mod surgery;
 pub mod tag;
 mod trace;

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use super::{Context, Exit, Run, out, stdin_text};
+use super::{Context, Exit, Run, out, stdin_text, succession};
 use crate::cli::ModArgs;
 use base::clock::Time;
 use base::env::{self, Env};
@@ -33,6 +33,9 @@ struct Ask {
     tool_name: Option<String>,
     tool_input: Option<Box<RawValue>>,
     event: Option<String>,
+    command: Option<String>,
+    args: Option<String>,
+    row: Option<String>,
 }
 
 /// How long the report of a clear waits for the new session's hook. The module gives up on us after
@@ -48,12 +51,19 @@ impl Run for ModArgs {
         let session = asked.session_id.as_deref().filter(|id| is_safe_name(id));
         let answer = match (self.ask.as_str(), session) {
             ("start", _) => start(env, asked.version.as_deref()),
-            ("poll", Some(id)) => facts(env, now, id).map(|f| json!({"sealed": sealed(&f)})),
+            ("poll", Some(id)) => facts(env, now, id).map(|f| {
+                let (question, agreed) = (succession::question(&f), succession::is_agreed(&f));
+                json!({"sealed": sealed(&f), "question": question, "agreed": agreed})
+            }),
+            ("command", Some(id)) => facts(env, now, id).map(|f| command(&f, &asked)),
+            ("operate", Some(id)) => {
+                facts(env, now, id).map(|f| succession::operate(&f, asked.row.as_deref()))
+            }
             ("strip", Some(id)) => facts(env, now, id).map(|f| strip(&f)),
             ("question", Some(id)) => facts(env, now, id).map(|f| question(&f)),
             ("gate", Some(id)) => facts(env, now, id).map(|mut f| gate(&mut f, &asked)),
             ("step", Some(id)) => {
-                if asked.event.as_deref() == Some("cleared") {
+                if matches!(asked.event.as_deref(), Some("cleared" | "resumed")) {
                     wait_for_session(env, id);
                 }
                 facts(env, now, id).map(|mut f| step(&mut f, &text))
@@ -70,7 +80,7 @@ fn facts<'a>(env: &'a Env, now: Time, id: &'a str) -> Option<Facts<'a>> {
     Facts::for_session(env, now, &root, id).filter(|f| f.on() && !f.unseen)
 }
 
-/// The client's clear may return while the `SessionStart` hooks still run. Without their state of
+/// The client's clear or resume may return while the `SessionStart` hooks still run. Without their state of
 /// the new session, its delivery would be missed.
 fn wait_for_session(env: &Env, id: &str) {
     let root = env.path(env::PROJECT_DIR).or_else(|| Some(project_root(env, &env.cwd()?)));
@@ -104,6 +114,22 @@ fn start(env: &Env, version: Option<&str>) -> Option<Value> {
 
 fn sealed(facts: &Facts) -> bool {
     facts.token().is_some_and(|t| t.awaits_carrier(facts.id) && t.carrier == Carrier::Mod)
+}
+
+/// Answers a command that the user typed, and says whether there is something to perform.
+fn command(facts: &Facts, asked: &Ask) -> Value {
+    let (name, args) = (asked.command.as_deref(), asked.args.as_deref());
+    let name = name.unwrap_or_default();
+    if name == "edit"
+        && let Some(popup) = succession::popup(facts)
+    {
+        return json!({"text": "edit the list, save it, and say yes", "popup": popup});
+    }
+    let text = succession::at_the_prompt(facts, name, args.unwrap_or_default());
+    // The client puts the plugin's name before it.
+    let text = text.strip_prefix("brain-guard: ").unwrap_or(&text);
+    let question = succession::question(facts);
+    json!({"text": text, "agreed": succession::is_agreed(facts), "question": question})
 }
 
 /// The figures for the status strip; empty if the user has turned it off.
@@ -155,7 +181,9 @@ fn gate(facts: &mut Facts, asked: &Ask) -> Value {
 }
 
 fn step(facts: &mut Facts, text: &str) -> Value {
-    let Ok(report) = serde_json::from_str::<Report>(text) else { return json!({"action": "none"}) };
+    let Ok(report) = serde_json::from_str::<Report>(text) else {
+        return succeed(facts, text);
+    };
     if let Report::Failed { what, why } = &report {
         let details = json!({"session": facts.id, "what": what, "why": why});
         log::write(&facts.places.log(), facts.now, "carrier-failed", &details);
@@ -168,7 +196,7 @@ fn step(facts: &mut Facts, text: &str) -> Value {
         boundary_flow::take_requests(facts);
     }
     let Some(token) = facts.token().filter(|t| t.carrier == Carrier::Mod) else {
-        return json!({"action": "none", "sealed": false});
+        return succeed(facts, text);
     };
     let held = facts.override_reason();
     let version = sealing::fresh_version(&facts.places, &token.job, &facts.settings);
@@ -212,8 +240,26 @@ fn step(facts: &mut Facts, text: &str) -> Value {
     }
     if token.step >= Step::Acknowledged {
         boundary_flow::tidy(facts);
+        if action == Action::None {
+            return succeed(facts, text);
+        }
     }
     render(facts, &token, action)
+}
+
+/// What a report means for surgery on the running session. A boundary goes first.
+fn succeed(facts: &mut Facts, text: &str) -> Value {
+    let mut value = succession::step(facts, text).unwrap_or_else(|| {
+        let is_end = matches!(
+            serde_json::from_str(text),
+            Ok(Report::TurnComplete { is_aborted: false, .. })
+        );
+        let offer = is_end.then(|| succession::offer(facts)).flatten();
+        json!({"action": "none", "say": offer})
+    });
+    value["sealed"] = json!(sealed(facts));
+    value["question"] = json!(succession::question(facts));
+    value
 }
 
 fn render(facts: &Facts, token: &Token, action: Action) -> Value {

@@ -13,7 +13,7 @@ const AT_THE_PROMPT: [&str; 4] = ["override", "now", "later", "job accept"];
 
 /// Whether an agent runs this. The client marks every process it starts. The agent can remove the
 /// mark, but it cannot hide the client among its parent processes.
-fn in_an_agents_shell(env: &Env) -> bool {
+pub fn is_agent(env: &Env) -> bool {
     let places = || Places::for_project(env, Path::new("/"));
     env.get(env::CLAUDECODE).is_some() || places().is_some_and(|p| below_a_client(&p, 0))
 }
@@ -23,7 +23,7 @@ fn in_an_agents_shell(env: &Env) -> bool {
 /// # Errors
 /// An agent runs it.
 pub fn refuse_agent(env: &Env, verb: &str) -> Result<(), Failure> {
-    if !in_an_agents_shell(env) {
+    if !is_agent(env) {
         return Ok(());
     }
     let typed = if AT_THE_PROMPT.contains(&verb) {

@@ -1,6 +1,8 @@
 //! Our commands that a person types at the client's prompt and the program answers there.
 
-use super::{doctor, explain, job, marketplace_setup, notice, operator_override, report, status};
+use super::{
+    doctor, explain, job, marketplace_setup, notice, operator_override, report, status, succession,
+};
 use guard::hook::facts::Facts;
 
 /// The answer to a command, by its name without the plugin's prefix. `None` for commands that the
@@ -15,6 +17,7 @@ pub fn answer(facts: &Facts, command: &str, args: &str) -> Option<String> {
         "doctor" => doctor::at_the_prompt(facts.env, facts.now),
         "setup" => marketplace_setup::at_the_prompt(facts, args),
         "job" => job::at_the_prompt(facts, args),
+        "slim" | "extract" | "edit" | "undo" => succession::at_the_prompt(facts, command, args),
         _ => return None,
     })
 }

@@ -13,4 +13,5 @@ pub mod report;
 pub mod seal;
 pub mod session;
 pub mod settings;
+pub mod succession;
 pub mod texts;

@@ -85,6 +85,7 @@ texts! {
     PasteLine => "paste-line.md",
     SurgeryIndex => "surgery-index.md",
     SurgeryMerge => "surgery-merge.md",
+    Slimmed => "slimmed.md",
 }
 
 /// Replaces each `{{name}}` by its value, an unknown name by nothing. Placeholders inside

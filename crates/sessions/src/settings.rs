@@ -8,4 +8,4 @@ pub use extract::{
     Acts, ExtractSettings, InvalidRetention, Placeholder, Trigger, TriggerRule, UnknownTrigger,
     triggers,
 };
-pub use surgery::{ImportWhen, SurgerySettings};
+pub use surgery::{AgentMay, ImportWhen, SurgerySettings};

@@ -19,7 +19,7 @@ use crate::cmd::surgery::make;
 use crate::cmd::surgery::source::Store;
 use crate::cmd::surgery::target::client_folder;
 use crate::cmd::surgery::view::{is_extract_run, resume_command};
-use crate::cmd::{Context, Exit, Failure, show};
+use crate::cmd::{Context, Exit, Failure, show, succession};
 use ::surgery::plan::{Operation, in_whole};
 use ::surgery::table::short;
 use ::surgery::values::is_copy;
@@ -85,16 +85,19 @@ pub fn run(
         min_value_length: settings.min_value_length,
         trigger_types: settings.trigger_types.clone(),
     };
-    if !how.again && !how.dry_run {
+    if !how.again && !how.dry_run && !how.here {
         refuse_second_copy(env, &store, &session)?;
     }
     let output = OutputArgs {
         out: how.out.clone(),
-        dry_run: how.dry_run,
+        dry_run: how.dry_run || how.here,
         json: args.json,
         ..OutputArgs::default()
     };
     let made = make::make_lean(env, now, &store, in_whole(session, operation), &chosen, &output)?;
+    if how.here {
+        return succession::ask_for_extraction(Context { env, now }, &made);
+    }
     if made.path.is_some() {
         log(&format!("claude/{}", made.id), &made.extracted);
     }

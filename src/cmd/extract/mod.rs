@@ -42,11 +42,12 @@ impl Run for ExtractVerb {
         let Context { env, now } = context;
         match self {
             Self::Plan { args } => run::plan(context, args),
-            Self::Run { args, dry_run, offline, again, out } => {
+            Self::Run { args, dry_run, offline, again, here, out } => {
                 let how = planned::How {
                     dry_run: *dry_run,
                     offline: *offline,
                     again: *again,
+                    here: *here,
                     out: out.clone(),
                 };
                 run::run(context, args, &how)

@@ -16,6 +16,8 @@ pub struct How {
     pub offline: bool,
     /// Another new session, beside one that is still there.
     pub again: bool,
+    /// The client goes on in the new session.
+    pub here: bool,
     /// The path of a new session.
     pub out: Option<PathBuf>,
 }

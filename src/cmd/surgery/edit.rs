@@ -10,7 +10,7 @@ use anyhow::{Context as _, anyhow, bail};
 use super::source::Store;
 use super::{Children, make};
 use crate::cli::OutputArgs;
-use crate::cmd::{Context, Exit, Failure, ask, out, show, stdin_text};
+use crate::cmd::{Context, Exit, Failure, ask, out, show, stdin_text, succession};
 use base::atomic;
 use base::env::Env;
 use sessions::round::Session;
@@ -35,6 +35,9 @@ pub fn run(
         if edit.is_empty() {
             bail!("{} names no round; nothing was made", path.display());
         }
+        if output.here {
+            return succession::ask(context, &store, first(plans(&edit)?)?, output, None);
+        }
         show(&make_all(context, &store, plans(&edit)?, output)?, output.json)?;
         return Ok(Exit::Done);
     }
@@ -51,9 +54,14 @@ pub fn run(
     let plans = plans(&edit)?;
     let dry = OutputArgs { dry_run: true, ..output.clone() };
     show(&make_all(context, &store, plans.clone(), &dry)?, output.json)?;
-    if !output.dry_run && !agreed("make it?")? {
+    let question = if output.here { "go on in it?" } else { "make it?" };
+    if !output.dry_run && !agreed(question)? {
         out(format_args!("nothing was made; the list is {}", list.0.display()));
         return Ok(Exit::Refused);
+    }
+    if output.here {
+        // The list stays: it is read again when the session is made.
+        return succession::ask(context, &store, first(plans)?, output, Some(&list.0));
     }
     if !output.dry_run {
         show(&make_all(context, &store, plans, output)?, output.json)?;
@@ -73,6 +81,11 @@ fn make_all(
         return Err(Failure::refused(what).hint("give a folder that is there with --out").into());
     }
     Ok(Children(make::make_sessions(env, now, store, plans, output)?))
+}
+
+/// The successor to go on in; the others wait.
+fn first(plans: Vec<Plan>) -> anyhow::Result<Plan> {
+    plans.into_iter().next().context("the list makes no session")
 }
 
 /// The list in a file, or on stdin for `-`.

@@ -27,7 +27,7 @@ use serde::Serialize;
 
 use self::made::Made;
 use self::source::Store;
-use super::{Context, Exit, Failure, Run, err, out, show, tag};
+use super::{Context, Exit, Failure, Run, err, out, show, succession, tag};
 use crate::cli::{ExportArgs, OutputArgs, SurgeryVerb};
 use surgery::plan::{self, Plan};
 
@@ -115,6 +115,9 @@ fn make_and_show(
     plan: Plan,
     output: &OutputArgs,
 ) -> anyhow::Result<Exit> {
+    if output.here {
+        return succession::ask(Context { env, now }, store, plan, output, None);
+    }
     show(&make::make_session(env, now, store, plan, output)?, output.json)?;
     Ok(Exit::Done)
 }
@@ -147,7 +150,11 @@ fn split(
     }
     let store = Store::open(env)?;
     let session = store.session(env, session)?;
-    let plans = plan::split(&session, &map, output.fidelity.into())?;
+    let mut plans = plan::split(&session, &map, output.fidelity.into())?;
+    if output.here {
+        let context = Context { env, now };
+        return succession::ask(context, &store, plans.swap_remove(0), output, None);
+    }
     let all = Children(make::make_sessions(env, now, &store, plans, output)?);
     show(&all, output.json)?;
     let Some(windows) = windows else { return Ok(Exit::Done) };

@@ -11,6 +11,7 @@ mod extract;
 mod fair;
 mod figures;
 mod judge;
+mod live;
 mod operations;
 mod pairs;
 mod played;

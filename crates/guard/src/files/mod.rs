@@ -20,3 +20,4 @@ pub mod repository;
 pub mod requests;
 pub mod sealing;
 pub mod state;
+pub mod succession;

@@ -30,6 +30,7 @@ pub mod select;
 pub mod session;
 mod shadow;
 pub mod stop;
+mod succeeded;
 pub mod surroundings;
 pub mod target;
 mod unsealed;

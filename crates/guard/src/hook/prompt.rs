@@ -6,7 +6,7 @@ use super::facts::Facts;
 use super::limits;
 use super::pre_tool::settle;
 use super::reply::Reply;
-use super::{account, unsealed};
+use super::{account, succeeded, unsealed};
 use crate::boundary::{Delivery, Step, Token};
 use crate::files::boundary;
 use crate::files::journal::What;
@@ -43,8 +43,9 @@ pub fn submit(facts: &mut Facts, _event: &Event, text: &str) -> Reply {
         let (context, counted) = (facts.context(None, 0), facts.file().map(|f| f.1));
         settle(facts, context, counted);
     }
-    let continued = token.as_ref().is_some_and(|t| t.step == Step::Delivered && t.unanswered > 0)
-        && text.starts_with("brain-guard:");
+    let retried = || token.as_ref().is_some_and(|t| t.step == Step::Delivered && t.unanswered > 0);
+    let continued =
+        text.starts_with("brain-guard:") && (retried() || succeeded::asks_to_go_on(facts));
     if is_from_person(text) && !continued && own_command(text) != Some("resume") {
         record_person_prompt(facts, text, token.as_ref());
         // The session already works on another job, and this turn starts without its file.
@@ -62,7 +63,8 @@ pub fn submit(facts: &mut Facts, _event: &Event, text: &str) -> Reply {
 fn answered(facts: &Facts, text: &str, token: Option<&Token>) -> bool {
     match own_command(text) {
         Some(
-            "override" | "now" | "later" | "status" | "explain" | "report" | "doctor" | "setup",
+            "override" | "now" | "later" | "status" | "explain" | "report" | "doctor" | "setup"
+            | "slim" | "extract" | "edit" | "undo",
         ) => true,
         Some("job") => views(text.split_once(char::is_whitespace).map_or("", |(_, args)| args)),
         Some("resume") => !awaited(facts, token),

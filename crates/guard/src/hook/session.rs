@@ -5,7 +5,7 @@ use serde_json::json;
 use super::event::{Event, Source};
 use super::facts::Facts;
 use super::reply::{Agent, Reply};
-use super::{bearings, deliver, job_assignment, limits};
+use super::{bearings, deliver, job_assignment, limits, succeeded};
 use crate::boundary::{Carrier, EDITED, PROMPTED, Step, Token};
 use crate::compaction;
 use crate::files::state;
@@ -59,6 +59,11 @@ fn write(facts: &Facts, id: &str, session: Session) -> Session {
 
 /// `SessionStart`.
 pub fn start(facts: &mut Facts, event: &Event, source: Source, model: Option<&str>) -> Reply {
+    if source == Source::Resume && succeeded::follow(facts, event) {
+        apply_model(facts, model);
+        look_around(facts);
+        return Reply::default();
+    }
     match source {
         Source::Startup => {
             facts.session = begin(facts, First::Base);

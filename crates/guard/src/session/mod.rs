@@ -30,6 +30,8 @@ pub struct Session {
     pub started: Option<Time>,
     /// The session before it, if it continues one.
     pub parent: Option<String>,
+    /// The session that this client was in before, if surgery on it led here.
+    pub entered_from: Option<String>,
     /// The model, if an event named it.
     pub model: Option<String>,
     /// The window the client last reported.
@@ -78,6 +80,8 @@ pub struct Session {
     pub told: Told,
     /// The rank that the user was last told, and whether it was capped.
     pub told_user: Option<(usize, bool)>,
+    /// Whether the user was told how to shorten this session.
+    pub offered: bool,
     /// The rank whose denial was last explained in full.
     pub denied_at: Option<usize>,
     /// Refused turn ends in a row.

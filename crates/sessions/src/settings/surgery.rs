@@ -14,6 +14,20 @@ pub enum ImportWhen {
     SessionEnd,
 }
 
+/// Whether the agent may do surgery on the session it runs in (`--here`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "testing", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum AgentMay {
+    /// No.
+    Off,
+    /// If the user agrees.
+    #[default]
+    Ask,
+    /// Yes.
+    On,
+}
+
 /// The store of sessions. User settings only.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "testing", derive(schemars::JsonSchema))]
@@ -31,10 +45,18 @@ pub struct SurgerySettings {
     pub keep_gb: u32,
     /// Days after its last import that a session is kept, likewise; 0: any number.
     pub keep_days: u32,
+    /// Whether the agent may do surgery on the session it runs in: `off`, `ask` or `on`.
+    pub agent: AgentMay,
 }
 
 impl Default for SurgerySettings {
     fn default() -> Self {
-        Self { import: ImportWhen::default(), store: None, keep_gb: 5, keep_days: 180 }
+        Self {
+            import: ImportWhen::default(),
+            store: None,
+            keep_gb: 5,
+            keep_days: 180,
+            agent: AgentMay::default(),
+        }
     }
 }

@@ -4,7 +4,7 @@ use super::PROGRAM;
 use super::programs::name;
 
 /// Each verb, and the words that must follow it in this order.
-const OPERATORS: [&[&str]; 9] = [
+const OPERATORS: [&[&str]; 13] = [
     &["override"],
     &["uninstall"],
     &["purge"],
@@ -12,6 +12,10 @@ const OPERATORS: [&[&str]; 9] = [
     &["now"],
     // Only a slash form.
     &["setup"],
+    &["slim"],
+    &["edit"],
+    &["undo"],
+    &["extract", "yes"],
     &["job", "accept"],
     &["extract", "gc", "--forget"],
     &["store", "drop-old"],
@@ -107,6 +111,9 @@ mod tests {
             "extract gc --forget",
             "extract gc this --forget",
             "store drop-old",
+            "slim yes",
+            "undo redo",
+            "extract yes",
             "$EMPTY override",
             "{} x",
             "job {} x",
