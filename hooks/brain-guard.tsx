@@ -19,6 +19,7 @@ const SURGERY_MS = 60_000
 
 /** A person edits a list for as long as they want. */
 const EDITING_MS = 3_600_000
+const LOOK_MS = 2000
 
 /** Commands that the program answers through this module, so that surgery can follow at once. */
 const COMMANDS = ['slim', 'extract', 'edit', 'undo']
@@ -218,6 +219,7 @@ async function act($: EngineInterface, action: Json): Promise<Report | undefined
       const { text: draft, cursor } = await $.prompt.read()
       await $.command.run({ command: 'resume', args: String(action.to) })
       if (draft !== '') await $.prompt.fill({ text: draft, cursor })
+      void readFigures($).catch(() => {})
       return { event: 'resumed', token }
     }
     default:
@@ -282,12 +284,15 @@ async function agreed($: EngineInterface): Promise<void> {
   await drive($)
 }
 
-/** Opens a list over the client, and begins what the user agreed to there. */
+/** Opens a list over the client, and begins what the user agreed to there. What was agreed to in a turn begins at its end. */
 async function popup($: EngineInterface, command: string[]): Promise<void> {
-  const { exitCode, stderr } = await $.process.run(command, { timeoutMs: EDITING_MS })
-  if (exitCode !== 0) return $.ui.log(`brain-guard: ${stderr.trim()}`)
-  const { agreed: isAgreed } = await ask($, 'poll', { session_id: await $.session.id() })
-  if (isAgreed === true) await agreed($)
+  await $.process.run(command)
+  const before = turn.id
+  for (let waited = 0; waited < EDITING_MS && turn.id === before; waited += LOOK_MS) {
+    await $.clock.sleep(LOOK_MS)
+    const answer = await ask($, 'poll', { session_id: await $.session.id() })
+    if (answer.agreed === true) return agreed($)
+  }
 }
 
 /** The options the user set, as the client hands them to command hooks; an unset one is empty here. */
@@ -356,7 +361,7 @@ export const register: Register = (on, options) => {
       if (snapshots === '') return next(e)
       const session_id = await $.session.id()
       const answer = await ask($, 'command', { session_id, command, args: e.args }, SURGERY_MS)
-      if (Array.isArray(answer.popup)) void popup($, answer.popup)
+      if (Array.isArray(answer.popup)) void popup($, answer.popup).catch((why: unknown) => $.ui.log(String(why)))
       if (answer.agreed === true) void agreed($)
       return { text: String(answer.text) }
     })

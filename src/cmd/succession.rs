@@ -224,7 +224,7 @@ fn what(words: &[String]) -> String {
 fn proposal(made: &Succession, command: &str) -> String {
     let saving = made.tokens.map(|tokens| format!(": {}", saving(tokens))).unwrap_or_default();
     format!(
-        "{}{saving}\nThe conversation goes on in a new session in this pane. Nothing is lost, and /brain-guard:undo goes back.\n/brain-guard:{command} yes does it",
+        "{}{saving}\nThe conversation goes on in a new session in this pane. /brain-guard:undo goes back to this one, with the code checkpoints of /rewind.\n/brain-guard:{command} yes does it",
         made.what
     )
 }
@@ -257,7 +257,9 @@ fn go_back(facts: &Facts) -> anyhow::Result<String> {
         last.is_some_and(|last| last.to.as_deref() == Some(facts.id) && last.step == Step::Done)
     });
     let Some(parent) = parent else {
-        bail!("this session was not made by surgery in this client, so there is nothing to undo");
+        bail!(
+            "nothing to undo: this session was not made by surgery in this client. `undo redo` goes on in one that was made of it"
+        );
     };
     enter(facts, parent, "back in the session as it was. /brain-guard:undo redo goes on again")
 }
@@ -301,10 +303,15 @@ pub fn popup(facts: &Facts) -> Option<Vec<String>> {
     let edit = format!("{} surgery edit this --here", shell_quote(&program.to_string_lossy()));
     let session = format!("{}={}", env::SESSION_ID, facts.id);
     let folder = facts.places.project.to_string_lossy();
+    // The module lets no process run for as long as a person may edit.
     let words = [
+        "sh",
+        "-c",
+        "\"$@\" >/dev/null 2>&1 &",
+        "sh",
         "tmux",
         "display-popup",
-        "-E",
+        "-EE",
         "-t",
         &pane,
         "-w",
