@@ -17,12 +17,8 @@ const TIMEOUT_MS = 5000
 /** Making a session of a large one takes longer. */
 const SURGERY_MS = 60_000
 
-/** A person edits a list for as long as they want. */
-const EDITING_MS = 3_600_000
-const LOOK_MS = 2000
-
-/** Commands that the program answers through this module, so that surgery can follow at once. */
-const COMMANDS = ['slim', 'extract', 'edit', 'undo']
+/** Between two looks for what the user agreed to. */
+const LOOK_MS = 500
 
 type Json = Record<string, unknown>
 type Report = { event: string } & Json
@@ -56,6 +52,10 @@ let submitted: Json = {}
 /** What the binary has yet to be told; the running drive empties it. */
 let reports: Report[] = []
 let isDriving = false
+/** What the user last agreed to, as the program wrote it. */
+let seen = ''
+/** Whether the looks have begun. */
+let isLooking = false
 /** Ends the wait a drive is in. */
 let wake = () => {}
 
@@ -94,6 +94,8 @@ async function start($: EngineInterface, cwd: string): Promise<void> {
     const { CLAUDE_PID: pid = answer.pid } = await named($)
     await $.env.set('BRAIN_GUARD_MOD', `${VERSION}:${pid}`)
     snapshots = answer.snapshots
+    if (!isLooking) $.clock.every(LOOK_MS, () => void look($).catch(() => {}))
+    isLooking = true
     void readLimit($).catch(() => {})
     void readFigures($).catch(() => {})
   } else if (typeof answer.why === 'string') {
@@ -276,23 +278,17 @@ async function drive($: EngineInterface): Promise<void> {
   }
 }
 
-/** Begins what the user agreed to, once the command that said so has ended. */
-async function agreed($: EngineInterface): Promise<void> {
-  await $.clock.sleep(50)
-  if (isTurn) return
+/** Looks for what the user agreed to or wants to edit while no turn runs: a command that a hook answers raises no event here. */
+async function look($: EngineInterface): Promise<void> {
+  if (snapshots === '' || isTurn || isDriving) return
+  const session_id = await $.session.id()
+  const asked = await $.fs.read(`${snapshots}/${session_id}.agreed`).catch(() => '')
+  if (asked === '' || asked === seen) return
+  seen = asked
+  const command: unknown = JSON.parse(asked).popup
+  if (Array.isArray(command)) return void (await $.process.run(command))
   reports.push({ event: 'agreed' })
   await drive($)
-}
-
-/** Opens a list over the client, and begins what the user agreed to there. What was agreed to in a turn begins at its end. */
-async function popup($: EngineInterface, command: string[]): Promise<void> {
-  await $.process.run(command)
-  const before = turn.id
-  for (let waited = 0; waited < EDITING_MS && turn.id === before; waited += LOOK_MS) {
-    await $.clock.sleep(LOOK_MS)
-    const answer = await ask($, 'poll', { session_id: await $.session.id() })
-    if (answer.agreed === true) return agreed($)
-  }
 }
 
 /** The options the user set, as the client hands them to command hooks; an unset one is empty here. */
@@ -355,17 +351,6 @@ export const register: Register = (on, options) => {
     if (figures !== null && (isOurs || !figures.measured)) void readFigures($).catch(() => {})
     return result
   })
-
-  for (const command of COMMANDS) {
-    on('command.run', { command: `brain-guard:${command}` }, async ($, e, next) => {
-      if (snapshots === '') return next(e)
-      const session_id = await $.session.id()
-      const answer = await ask($, 'command', { session_id, command, args: e.args }, SURGERY_MS)
-      if (Array.isArray(answer.popup)) void popup($, answer.popup).catch((why: unknown) => $.ui.log(String(why)))
-      if (answer.agreed === true) void agreed($)
-      return { text: String(answer.text) }
-    })
-  }
 
   on('ui.render', { component: 'AbovePrompt' }, ($, e, next) => {
     if (figures === null) return next(e)

@@ -33,8 +33,6 @@ struct Ask {
     tool_name: Option<String>,
     tool_input: Option<Box<RawValue>>,
     event: Option<String>,
-    command: Option<String>,
-    args: Option<String>,
     row: Option<String>,
 }
 
@@ -51,11 +49,8 @@ impl Run for ModArgs {
         let session = asked.session_id.as_deref().filter(|id| is_safe_name(id));
         let answer = match (self.ask.as_str(), session) {
             ("start", _) => start(env, asked.version.as_deref()),
-            ("poll", Some(id)) => facts(env, now, id).map(|f| {
-                let (question, agreed) = (succession::question(&f), succession::is_agreed(&f));
-                json!({"sealed": sealed(&f), "question": question, "agreed": agreed})
-            }),
-            ("command", Some(id)) => facts(env, now, id).map(|f| command(&f, &asked)),
+            ("poll", Some(id)) => facts(env, now, id)
+                .map(|f| json!({"sealed": sealed(&f), "question": succession::question(&f)})),
             ("operate", Some(id)) => {
                 facts(env, now, id).map(|f| succession::operate(&f, asked.row.as_deref()))
             }
@@ -114,22 +109,6 @@ fn start(env: &Env, version: Option<&str>) -> Option<Value> {
 
 fn sealed(facts: &Facts) -> bool {
     facts.token().is_some_and(|t| t.awaits_carrier(facts.id) && t.carrier == Carrier::Mod)
-}
-
-/// Answers a command that the user typed, and says whether there is something to perform.
-fn command(facts: &Facts, asked: &Ask) -> Value {
-    let (name, args) = (asked.command.as_deref(), asked.args.as_deref());
-    let name = name.unwrap_or_default();
-    if name == "edit"
-        && let Some(popup) = succession::popup(facts)
-    {
-        return json!({"text": "edit the list, save it, and say yes", "popup": popup});
-    }
-    let text = succession::at_the_prompt(facts, name, args.unwrap_or_default());
-    // The client puts the plugin's name before it.
-    let text = text.strip_prefix("brain-guard: ").unwrap_or(&text);
-    let question = succession::question(facts);
-    json!({"text": text, "agreed": succession::is_agreed(facts), "question": question})
 }
 
 /// The figures for the status strip; empty if the user has turned it off.

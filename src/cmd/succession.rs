@@ -3,9 +3,11 @@
 
 mod perform;
 
+use std::io;
 use std::path::Path;
 
 use anyhow::bail;
+use serde_json::{Value, json};
 
 use super::surgery::made::Made;
 use super::surgery::source::Store;
@@ -13,6 +15,7 @@ use super::surgery::{make, view};
 use super::{Context, Exit, Failure, advise, import, operator, out, selector};
 use crate::cli::{OutputArgs, SessionSelector};
 use ::surgery::plan::Plan;
+use base::atomic;
 use base::clock::Time;
 use base::env::{self, Env};
 use base::paths::short_digest;
@@ -46,6 +49,10 @@ fn answer(facts: &Facts, command: &str, args: &str) -> anyhow::Result<String> {
         ("undo", _) => bail!("/brain-guard:undo goes back; /brain-guard:undo redo goes on again"),
         (_, "yes") => agree(facts),
         ("slim", "") => propose_advice(facts),
+        ("edit", "") if facts.seen.mod_alive && popup(facts).is_some() => {
+            wake(facts, &json!({"popup": popup(facts), "at": facts.now}))?;
+            Ok("brain-guard: edit the list, save it, and say yes".to_owned())
+        }
         ("edit", "") => Ok(format!(
             "brain-guard: run `brain-guard surgery edit {}` in another terminal, and then /resume here with the new session's id",
             facts.id
@@ -139,6 +146,9 @@ pub fn here(
         made.advance(Step::Agreed, now);
     }
     succession::create(&facts.places, &made)?;
+    if by == By::User {
+        wake(&facts, &json!({"agreed": made.id, "at": now}))?;
+    }
     let (what, saving) = (&made.what, saving(tokens));
     Ok(match (may, by) {
         (AgentMay::On, By::User) => {
@@ -283,6 +293,7 @@ fn enter(facts: &Facts, to: String, what: &str) -> anyhow::Result<String> {
 fn begin(facts: &Facts, asked: &Succession) -> anyhow::Result<String> {
     if facts.seen.mod_alive {
         succession::update(&facts.places, facts.id, |open| open.advance(Step::Agreed, facts.now))?;
+        wake(facts, &json!({"agreed": asked.id, "at": facts.now}))?;
         return Ok(format!("brain-guard: {}", in_progress(&asked.what)));
     }
     let to = match &asked.work {
@@ -297,7 +308,7 @@ fn begin(facts: &Facts, asked: &Succession) -> anyhow::Result<String> {
 }
 
 /// The command that opens the list of rounds above the client's pane; `None` outside tmux.
-pub fn popup(facts: &Facts) -> Option<Vec<String>> {
+fn popup(facts: &Facts) -> Option<Vec<String>> {
     let pane = facts.env.get("TMUX_PANE").filter(|_| facts.env.get("TMUX").is_some())?;
     let program = facts.env.program()?;
     let edit = format!("{} surgery edit this --here", shell_quote(&program.to_string_lossy()));
@@ -325,6 +336,12 @@ pub fn popup(facts: &Facts) -> Option<Vec<String>> {
         &edit,
     ];
     Some(words.map(str::to_owned).into())
+}
+
+/// Leaves a word for the module, which looks for it while no turn runs.
+fn wake(facts: &Facts, word: &Value) -> io::Result<()> {
+    let path = facts.places.snapshots().join(format!("{}.agreed", facts.id));
+    atomic::write_unsynced(&path, word.to_string().as_bytes())
 }
 
 /// The answer while it is performed; the end is told in its own line.
@@ -367,9 +384,4 @@ pub fn offer(facts: &mut Facts) -> Option<String> {
     };
     facts.update(|session| session.offered = true);
     Some(format!("the context is {percent:.0} % full. /brain-guard:slim {frees}"))
-}
-
-/// Whether the client is told to go on elsewhere, or may be soon.
-pub fn is_agreed(facts: &Facts) -> bool {
-    open(facts).is_some_and(|open| open.step >= Step::Agreed)
 }
