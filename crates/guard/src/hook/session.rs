@@ -59,7 +59,12 @@ fn write(facts: &Facts, id: &str, session: Session) -> Session {
 
 /// `SessionStart`.
 pub fn start(facts: &mut Facts, event: &Event, source: Source, model: Option<&str>) -> Reply {
-    if source == Source::Resume && succeeded::follow(facts, event) {
+    let is_resumed = matches!(source, Source::Resume | Source::Fork);
+    let left = is_resumed.then(|| job_assignment::left_seat(facts)).flatten();
+    if source == Source::Resume
+        && let Some(from) = &left
+        && succeeded::follow(facts, event, from)
+    {
         apply_model(facts, model);
         look_around(facts);
         return Reply::default();
@@ -78,7 +83,6 @@ pub fn start(facts: &mut Facts, event: &Event, source: Source, model: Option<&st
             }
         }
         Source::Resume | Source::Fork => {
-            let left = job_assignment::left_seat(facts);
             if facts.unseen {
                 facts.session = begin(facts, First::Grace);
             } else {

@@ -4,31 +4,30 @@ use chrono::TimeDelta;
 
 use super::event::Event;
 use super::facts::Facts;
-use super::job_assignment::{self, left_seat};
+use super::job_assignment;
 use crate::files::{state, succession};
 use crate::policy::coach::Told;
 use crate::policy::stance::Ranks;
 use crate::session::{First, Override, Session};
 use crate::succession::{Step, Work};
 
-/// Continues the session before, if a succession led here. The guard's state comes along: the job,
+/// Continues the session `from`, in which this client was before, if a succession led here. The guard's state comes along: the job,
 /// the limit, the override. What was measured there does not, because the context is another one.
-pub fn follow(facts: &mut Facts, event: &Event) -> bool {
-    let Some(from) = left_seat(facts) else { return false };
-    let Ok(Some(succession)) = succession::load(&facts.places, &from) else { return false };
+pub fn follow(facts: &mut Facts, event: &Event, from: &str) -> bool {
+    let Ok(Some(succession)) = succession::load(&facts.places, from) else { return false };
     if !succession.leads_to(facts.id) {
         return false;
     }
-    let Ok(Some(before)) = state::load(&facts.places, &from) else { return false };
-    let calls = state::calls(&facts.places, &from);
+    let Ok(Some(before)) = state::load(&facts.places, from) else { return false };
+    let calls = state::calls(&facts.places, from);
     let parent = match succession.work {
-        Work::Make(_) => Some(from.clone()),
+        Work::Make(_) => Some(from.to_owned()),
         // Back in a session that was there before: what it came from stays.
         Work::Enter(_) => facts.session.parent.clone(),
     };
     let next = Session {
         parent,
-        entered_from: Some(from.clone()),
+        entered_from: Some(from.to_owned()),
         client: facts.env.client_pid().and_then(state::client).or(before.client),
         transcript: event.transcript.map(str::to_owned),
         started: facts.session.started.or(Some(facts.now)),
@@ -62,10 +61,10 @@ pub fn follow(facts: &mut Facts, event: &Event) -> bool {
     {
         facts.fault("seat not taken", &e);
     }
-    job_assignment::link(facts, &from, None);
+    job_assignment::link(facts, from, None);
     if !facts.seen.mod_alive
         && let Err(e) =
-            succession::update(&facts.places, &from, |s| s.advance(Step::Done, facts.now))
+            succession::update(&facts.places, from, |s| s.advance(Step::Done, facts.now))
     {
         // The module reports it, and without one nobody else does.
         facts.fault("succession not moved", &e);
