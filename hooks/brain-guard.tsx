@@ -20,6 +20,9 @@ const SURGERY_MS = 60_000
 /** Between two looks for what the user agreed to. */
 const LOOK_MS = 500
 
+/** For how long that counts. */
+const FRESH_MS = 60_000
+
 type Json = Record<string, unknown>
 type Report = { event: string } & Json
 type Tier = { name: string; context: number; file: number }
@@ -285,7 +288,9 @@ async function look($: EngineInterface): Promise<void> {
   const asked = await $.fs.read(`${snapshots}/${session_id}.agreed`).catch(() => '')
   if (asked === '' || asked === seen) return
   seen = asked
-  const command: unknown = JSON.parse(asked).popup
+  const { popup: command, at }: Json = JSON.parse(asked)
+  // The file of a session that the client comes back to may be old.
+  if (Date.now() - Date.parse(String(at)) > FRESH_MS) return
   if (Array.isArray(command)) return void (await $.process.run(command))
   reports.push({ event: 'agreed' })
   await drive($)
