@@ -1,5 +1,6 @@
 //! Takes the running session into a successor that surgery makes of it: between turns, in the same
-//! client and pane. A token that only moves forward, so that no hook or carrier can repeat a step.
+//! client and pane. A token moves forward, so that no hook or carrier can repeat a step. Only a
+//! turn that comes first puts it back, before anything has changed for the user.
 //! The original is never written, so going back is another succession.
 
 use chrono::TimeDelta;
