@@ -1,20 +1,21 @@
 // The mod: brain-guard's hands inside the client's process.
 //
 // It writes one gauge snapshot per tool call of the main loop, and it carries
-// out, one by one, the actions that `brain-guard mod …` answers with. It
-// decides nothing, and it fails open: an error in here costs a snapshot or ends
-// the exchange, the call or the turn goes on.
+// out, one by one, the actions that `brain-guard mod …` answers with. It also
+// offers the agent the program's tools. It decides nothing, and it fails open:
+// an error in here costs a snapshot or ends the exchange, the call or the turn
+// goes on.
 //
 // Only events that 2.1.286 knows: the client refuses a module whole for one
 // name it does not know. A call it lacks throws where it is made.
-import type { EngineInterface, PluginOptions, Register } from 'claude-code'
+import type { EngineInterface, PluginOptions, Register, ToolCallResult, ToolSpec } from 'claude-code'
 
 const VERSION = '0.1.0'
 
 /** The binary answers in milliseconds; past this it counts as not there. */
 const TIMEOUT_MS = 5000
 
-/** Making a session of a large one takes longer. */
+/** Making a session of a large one, or looking through many, takes longer. */
 const SURGERY_MS = 60_000
 
 /** Between two looks for what the user agreed to. */
@@ -59,6 +60,8 @@ let isDriving = false
 let seen = ''
 /** Whether the looks have begun. */
 let isLooking = false
+/** The full names of the tools that the client took from us. */
+const tools = new Set<string>()
 /** Ends the wait a drive is in. */
 let wake = () => {}
 
@@ -97,12 +100,22 @@ async function start($: EngineInterface, cwd: string): Promise<void> {
     const { CLAUDE_PID: pid = answer.pid } = await named($)
     await $.env.set('BRAIN_GUARD_MOD', `${VERSION}:${pid}`)
     snapshots = answer.snapshots
+    await offer($, answer.tools as ToolSpec[])
     if (!isLooking) $.clock.every(LOOK_MS, () => void look($).catch(() => {}))
     isLooking = true
     void readLimit($).catch(() => {})
     void readFigures($).catch(() => {})
   } else if (typeof answer.why === 'string') {
     $.ui.log(answer.why)
+  }
+}
+
+/** Offers tools to the agent. The client refuses them if the user gave it a server of our name. */
+async function offer($: EngineInterface, specs: ToolSpec[]): Promise<void> {
+  try {
+    for (const spec of specs) tools.add((await $.tool.register(spec)).tool)
+  } catch (why) {
+    $.ui.log(`brain-guard: ${why}`, { to: 'debug' })
   }
 }
 
@@ -155,16 +168,28 @@ async function snapshot($: EngineInterface, id: string): Promise<void> {
   }
 }
 
+/** What the client gives a `PreToolUse` hook. */
+async function payload($: EngineInterface, call: Json): Promise<Json> {
+  // The tool's arguments lie beside the client's own fields.
+  const { tool: tool_name, tool_use_id, agentId: agent_id, requestMeta, ...tool_input } = call
+  const session_id = await $.session.id()
+  return { hook_event_name: 'PreToolUse', session_id, agent_id, tool_name, tool_input, tool_use_id }
+}
+
+/** The result of a call of a tool of ours. The client fires no hook for it, so the program decides first. */
+async function callTool($: EngineInterface, call: Json): Promise<ToolCallResult> {
+  try {
+    const { deny, result, say } = await ask($, 'tool', await payload($, call), SURGERY_MS)
+    if (typeof say === 'string') $.ui.log(say)
+    return typeof deny === 'string' ? { deny } : { result }
+  } catch (why) {
+    return { deny: `brain-guard: ${why}` }
+  }
+}
+
 /** The text to refuse this call with, the turn cut where it could be; else nothing. */
 async function gate($: EngineInterface, call: Json): Promise<string | undefined> {
-  // The tool's arguments lie beside the client's own fields.
-  const { tool, tool_use_id, agentId, requestMeta, ...input } = call
-  const answer = await ask($, 'gate', {
-    session_id: await $.session.id(),
-    tool_name: tool,
-    tool_input: input,
-    tool_use_id,
-  })
+  const answer = await ask($, 'gate', await payload($, call))
   if (answer.action !== 'abort') return undefined
   // Of parallel calls the first ends the turn; for the others it is over.
   await $.turn.abort({ turnId: turn.id }).catch(() => {})
@@ -333,7 +358,8 @@ export const register: Register = (on, options) => {
   })
 
   on('tool.call', async ($, e, next) => {
-    if (snapshots === '' || e.agentId !== undefined) return next(e)
+    const run = () => (tools.has(e.tool) ? callTool($, { ...e }) : next(e))
+    if (snapshots === '' || e.agentId !== undefined) return run()
     try {
       const deny = sealed ? await gate($, { ...e }) : undefined
       if (deny !== undefined) return { deny }
@@ -341,7 +367,7 @@ export const register: Register = (on, options) => {
     } catch (why) {
       $.ui.log(`brain-guard: ${why}`, { to: 'debug' })
     }
-    const call = next(e)
+    const call = run()
     if (e.tool === 'AskUserQuestion') {
       let isAnswered = false
       const answered = call.then(() => undefined).finally(() => (isAnswered = true))

@@ -13,7 +13,6 @@ mod keys;
 mod mend;
 mod private;
 mod stale;
-mod tools;
 
 use std::fmt;
 use std::path::PathBuf;
@@ -158,9 +157,8 @@ impl<'a> World<'a> {
 type Check = fn(&World) -> Vec<Finding>;
 
 /// All checks, in the order they are printed.
-const CHECKS: [Check; 10] = [
+const CHECKS: [Check; 9] = [
     installed::look,
-    tools::look,
     client::look,
     hooks::look,
     environment::look,

@@ -51,8 +51,6 @@ pub struct InstallPlan {
     pub config: PathBuf,
     /// Whether to bind the chords.
     pub keys: keys::Wish,
-    /// Whether the client is offered the tool server (`extract.mcp`).
-    pub tools: bool,
     /// Whether sessions are imported as they end (`surgery.import`).
     pub imports: bool,
     /// The profile in force and its tiers, in words.
@@ -75,18 +73,12 @@ pub fn install(plan: &InstallPlan, out: &mut dyn Write) -> Result<()> {
     let binary = fs::read(&plan.binary)
         .with_context(|| format!("could not read the binary {}", plan.binary.display()))?;
     let linkage = elf::linkage(&binary);
-    let release = Release::new(env!("CARGO_PKG_VERSION"), binary, plan.tools);
+    let release = Release::new(env!("CARGO_PKG_VERSION"), binary);
 
     let change = place::release(&plan.data, &release)
         .with_context(|| format!("could not install to {}", plan.data.display()))?;
     writeln!(out, "plugin   {} ({change})", plan.data.join(release.name()).display())?;
     writeln!(out, "binary   {}", cost(linkage))?;
-    if plan.tools {
-        writeln!(
-            out,
-            "tools    purge_control, inject, search, sessions and rounds are offered (extract.mcp)"
-        )?;
-    }
 
     link(plan, out)?;
     shell::install(&plan.current(), &plan.shells, out)?;

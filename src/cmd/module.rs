@@ -1,12 +1,15 @@
 //! `mod …`: answers the plugin's module. The module reports and obeys; the decisions are made here
 //! and in `boundary::plan`.
 
+mod tool;
+
 use std::time::Duration;
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
+use super::mcp::tools;
 use super::{Context, Exit, Run, out, stdin_text, succession};
 use crate::cli::ModArgs;
 use base::clock::Time;
@@ -18,7 +21,7 @@ use carrier::waiter;
 use guard::boundary::plan::{self, Action, Report, Situation, Text as PlanText};
 use guard::boundary::{Carrier, Step, Token};
 use guard::files::{boundary, sealing};
-use guard::hook::facts::Facts;
+use guard::hook::facts::{Facts, read_settings};
 use guard::hook::pre_tool;
 use guard::hook::question::{self, Question};
 use guard::hook::watch;
@@ -57,6 +60,7 @@ impl Run for ModArgs {
             ("strip", Some(id)) => facts(env, now, id).map(|f| strip(&f)),
             ("question", Some(id)) => facts(env, now, id).map(|f| question(&f)),
             ("gate", Some(id)) => facts(env, now, id).map(|mut f| gate(&mut f, &asked)),
+            ("tool", Some(id)) => tool::answer(env, now, id, &asked, &text),
             ("step", Some(id)) => {
                 if matches!(asked.event.as_deref(), Some("cleared" | "resumed")) {
                     wait_for_session(env, id);
@@ -85,7 +89,8 @@ fn wait_for_session(env: &Env, id: &str) {
     }
 }
 
-/// Compares versions: a module of another version does nothing.
+/// Compares versions: a module of another version does nothing. Names the tools that the module
+/// offers the agent.
 fn start(env: &Env, version: Option<&str>) -> Option<Value> {
     let own = env!("CARGO_PKG_VERSION");
     if version != Some(own) {
@@ -104,7 +109,10 @@ fn start(env: &Env, version: Option<&str>) -> Option<Value> {
     let pid = env
         .client_pid()
         .or_else(|| rustix::process::getppid().map(|p| p.as_raw_nonzero().get() as u32));
-    Some(json!({"ok": true, "snapshots": places.snapshots(), "pid": pid}))
+    let is_offered = read_settings(&places, env).0.extract.mcp;
+    let tools: &[tools::Tool] = if is_offered { &tools::TOOLS } else { &[] };
+    let tools: Vec<Value> = tools.iter().map(tools::Tool::to_spec).collect();
+    Some(json!({"ok": true, "snapshots": places.snapshots(), "pid": pid, "tools": tools}))
 }
 
 fn sealed(facts: &Facts) -> bool {

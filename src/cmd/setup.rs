@@ -93,7 +93,6 @@ fn install_plan(env: &Env, settings: &Settings, keys: Wish) -> anyhow::Result<In
         client: client(env),
         config: config_folder(env).context("HOME is not set; set it to your home folder")?,
         keys,
-        tools: settings.extract.mcp,
         imports: settings.surgery.import == ImportWhen::SessionEnd,
         tiers: tiers(settings),
     })

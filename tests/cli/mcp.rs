@@ -1,6 +1,7 @@
 //! The tools of `mcp` over pipes, with a handwritten client: the protocol, the tools' answers, and
 //! that no input ends the server.
 
+mod module;
 mod purge;
 mod server;
 

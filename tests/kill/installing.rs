@@ -63,7 +63,6 @@ fn plan(root: &Path) -> InstallPlan {
         client: Some(home.join("client/claude")),
         config: home.join(".claude"),
         keys: keys::Wish::Bound,
-        tools: false,
         imports: false,
         tiers: String::new(),
     }

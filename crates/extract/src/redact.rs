@@ -126,8 +126,8 @@ mod tests {
                 format!(r#"{{"message":{{"content":[{{"type":"toolCall","name":"brain-guard__purge_control","arguments":{left}}}]}},"_redacted":true}}"#),
             ),
             (
-                "{\"uuid\":\"u\",\"message\":{\"content\":[{\"type\":\"tool_use\",\"id\":\"t\",\"name\":\"mcp__plugin_brain-guard_brain-guard__purge_control\",\"input\":{\"entry_id\":\"msg-456\", \"action\":\"restore\"}}]}}\n".to_owned(),
-                format!("{{\"uuid\":\"u\",\"message\":{{\"content\":[{{\"type\":\"tool_use\",\"id\":\"t\",\"name\":\"mcp__plugin_brain-guard_brain-guard__purge_control\",\"input\":{left}}}]}},\"_redacted\":true}}\n"),
+                "{\"uuid\":\"u\",\"message\":{\"content\":[{\"type\":\"tool_use\",\"id\":\"t\",\"name\":\"mcp__brain-guard__purge_control\",\"input\":{\"entry_id\":\"msg-456\", \"action\":\"restore\"}}]}}\n".to_owned(),
+                format!("{{\"uuid\":\"u\",\"message\":{{\"content\":[{{\"type\":\"tool_use\",\"id\":\"t\",\"name\":\"mcp__brain-guard__purge_control\",\"input\":{left}}}]}},\"_redacted\":true}}\n"),
             ),
         ] {
             let row = asks(&line, "msg-456").unwrap();

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::mend::Mend;
 use super::{FIX, Finding};
-use crate::cmd::install::assets::{ASSETS, TOOLS};
+use crate::cmd::install::assets::ASSETS;
 use crate::cmd::install::place;
 use base::env::Env;
 
@@ -21,21 +21,16 @@ pub fn look(current: &Path, env: &Env) -> Vec<Finding> {
     let binary = current.join(place::BINARY);
     let bytes = fs::read(&binary).unwrap_or_default();
     let laid = |path: &str| fs::read(current.join(path)).ok();
-    let mut odd: Vec<&str> = ASSETS
+    let odd: Vec<&str> = ASSETS
         .iter()
         .filter(|(path, text)| laid(path).as_deref() != Some(*text))
         .map(|(path, _)| *path)
         .collect();
-    let is_laid_with = |tools: Option<Vec<u8>>| {
-        let assets = ASSETS.iter().map(|(path, _)| (*path, laid(path).unwrap_or_default()));
-        let digest = place::digest(assets.chain(tools.map(|text| (TOOLS.0, text))), &bytes);
-        name.ends_with(&format!("-{digest}"))
-    };
-    let is_whole = is_laid_with(laid(TOOLS.0));
-    // The digest also covers the file that offers the tools. Here only that file differs.
-    if !is_whole && (is_laid_with(None) || is_laid_with(Some(TOOLS.1.to_vec()))) {
-        odd.push(TOOLS.0);
-    }
+    let digest = place::digest(
+        ASSETS.iter().map(|(path, _)| (*path, laid(path).unwrap_or_default())),
+        &bytes,
+    );
+    let is_whole = name.ends_with(&format!("-{digest}"));
     let ours = name.starts_with(concat!(env!("CARGO_PKG_VERSION"), "-"));
     let mut found = vec![files(&odd, is_whole, ours, &binary, env)];
     found.extend(executable(&binary));

@@ -1,12 +1,12 @@
 //! Checks whether hooks fire and the module works, by what they leave behind: the sessions' state,
-//! compared with the client's own transcripts.
+//! compared with the client's own transcripts. The module offers the agent its tools.
 
 use base::shown::age;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use super::{Finding, World};
+use super::{Finding, Level, World};
 use crate::cmd::install::place;
 use base::env;
 use base::new_file;
@@ -21,9 +21,22 @@ const LATELY: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 /// A client with no module, or one that refuses ours, still has the hooks.
 const CLASSIC: &str = "boundaries go through the terminal";
 
-/// The hooks, then the module.
+/// The hooks, then the module and its tools.
 pub fn look(world: &World) -> Vec<Finding> {
-    vec![fired(world), module(world)]
+    let module = module(world);
+    let tools = tools(world, &module);
+    vec![fired(world), module, tools]
+}
+
+fn tools(world: &World, module: &Finding) -> Finding {
+    if !world.settings.extract.mcp {
+        return Finding::ok("tools", "not offered (extract.mcp in the settings)");
+    }
+    if module.level == Level::Ok {
+        return Finding::ok("tools", "the module offers them from a session's start (extract.mcp)");
+    }
+    let seen = "extract.mcp is true, but the module, which offers them, is not at work";
+    Finding::note("tools", seen, "claude mcp add brain-guard -- brain-guard mcp")
 }
 
 fn fired(world: &World) -> Finding {

@@ -4,21 +4,6 @@
 /// One file of the plugin: its path in the plugin's folder, and its bytes.
 pub type Asset = (&'static str, &'static [u8]);
 
-/// Offers the tool server to the client. It is installed only with `extract.mcp`, because its tools
-/// take context in every session.
-pub const TOOLS: Asset = (
-    ".mcp.json",
-    br#"{
-  "mcpServers": {
-    "brain-guard": {
-      "command": "${CLAUDE_PLUGIN_ROOT}/bin/brain-guard",
-      "args": ["mcp"]
-    }
-  }
-}
-"#,
-);
-
 macro_rules! assets {
     ($($path:literal),+ $(,)?) => {
         &[$(($path, include_bytes!(concat!("../../../", $path)).as_slice())),+]

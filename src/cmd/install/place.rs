@@ -13,7 +13,7 @@ use std::{
 
 use sha2::{Digest as _, Sha256};
 
-use super::assets::{ASSETS, Asset, TOOLS};
+use super::assets::{ASSETS, Asset};
 
 /// The link to the release in force.
 pub const CURRENT: &str = "current";
@@ -36,18 +36,14 @@ pub enum Change {
 pub struct Release {
     version: &'static str,
     binary: Vec<u8>,
-    /// The file that offers the tool server, if wanted.
-    wished: Option<Asset>,
     digest: String,
 }
 
 impl Release {
-    /// The plugin's files of this version with `binary`. `tools` adds the file that offers the tool
-    /// server.
-    pub fn new(version: &'static str, binary: Vec<u8>, tools: bool) -> Self {
-        let wished = tools.then_some(TOOLS);
-        let digest = digest(ASSETS.iter().copied().chain(wished), &binary);
-        Self { version, binary, wished, digest }
+    /// The plugin's files of this version with `binary`.
+    pub fn new(version: &'static str, binary: Vec<u8>) -> Self {
+        let digest = digest(ASSETS.iter().copied(), &binary);
+        Self { version, binary, digest }
     }
 
     /// The folder's name: the version, and 8 hex digits of the content's SHA-256.
@@ -59,8 +55,7 @@ impl Release {
         let is_script = |path: &str| Path::new(path).extension().is_some_and(|e| e == "sh");
         let mode = move |path: &str| if is_script(path) { 0o755 } else { 0o644 };
         let file = move |(path, bytes): Asset| (path, bytes, mode(path));
-        let assets = ASSETS.iter().copied().chain(self.wished);
-        assets.map(file).chain([(BINARY, self.binary.as_slice(), 0o755)])
+        ASSETS.iter().copied().map(file).chain([(BINARY, self.binary.as_slice(), 0o755)])
     }
 }
 

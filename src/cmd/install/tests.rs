@@ -49,7 +49,6 @@ impl World {
             client: Some(client),
             config: at("config"),
             keys: keys::Wish::Bound,
-            tools: false,
             imports: false,
             tiers: "20 / 25 / 30 %".to_owned(),
         };
@@ -142,26 +141,6 @@ fn a_damaged_release_is_mended() {
     assert!(world.install().contains("(mended)"));
     assert_ne!(fs::read_to_string(&hooks).expect("hooks"), "{}");
     assert!(world.plan.current().join(place::BINARY).exists());
-}
-
-#[test]
-fn the_tool_server_is_offered_where_it_is_wished_for_and_taken_back() {
-    let mut world = World::new();
-    assert!(!world.install().contains("tools "));
-    let offer = world.plan.current().join(assets::TOOLS.0);
-    assert!(!offer.exists());
-    world.plan.tools = true;
-    let said = world.install();
-    assert!(said.contains("(new)") && said.contains("purge_control"), "{said}");
-    let laid = fs::read(&offer).expect("laid");
-    assert_eq!(laid, assets::TOOLS.1);
-    let json: serde_json::Value = serde_json::from_slice(&laid).expect("JSON");
-    let server = &json["mcpServers"]["brain-guard"];
-    assert_eq!(server["command"], format!("${{CLAUDE_PLUGIN_ROOT}}/{}", place::BINARY));
-    world.plan.tools = false;
-    assert!(world.install().contains("(new)"));
-    assert!(!offer.exists());
-    assert_eq!(world.releases(), 1);
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! `mcp`: offers `purge_control`, `inject`, `search`, `sessions` and `rounds` as tools over stdin
-//! and stdout (Model Context Protocol). Nothing else may write to stdout.
+//! and stdout (Model Context Protocol). Nothing else may write to stdout. In Claude Code the plugin's
+//! module offers the same tools.
 
 mod call;
 mod lists;
@@ -8,7 +9,7 @@ mod purge;
 mod rounds;
 mod server;
 mod session;
-mod tools;
+pub mod tools;
 
 use std::time::Duration;
 

@@ -47,7 +47,7 @@ impl ServerHandler for Server {
         request: CallToolRequestParams,
         _: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let Some(tool) = TOOLS.iter().find(|tool| tool.name == request.name) else {
+        let Some(tool) = tools::find(&request.name) else {
             let names: Vec<&str> = TOOLS.iter().map(|tool| tool.name).collect();
             let why =
                 format!("there is no tool {:?}; there are {}", request.name, names.join(", "));

@@ -1,4 +1,5 @@
-//! The tools: names, schemas and functions. Every word is in the model's context.
+//! The tools: names, schemas and functions. Once the model has loaded them, every word is in its
+//! context.
 
 use super::call::Said;
 use std::sync::Arc;
@@ -11,7 +12,9 @@ use super::{lists, purge, rounds};
 use base::clock::Time;
 use base::env::Env;
 
+/// A tool.
 pub struct Tool {
+    /// Its name without the client's prefix.
     pub name: &'static str,
     description: &'static str,
     properties: fn() -> Value,
@@ -21,6 +24,7 @@ pub struct Tool {
     does: fn(&Env, Time, Value) -> Said,
 }
 
+/// All tools, in the order they are listed.
 pub static TOOLS: [Tool; 5] = [
     Tool {
         name: "purge_control",
@@ -64,16 +68,29 @@ pub static TOOLS: [Tool; 5] = [
     },
 ];
 
+/// The tool of this name.
+pub fn find(name: &str) -> Option<&'static Tool> {
+    TOOLS.iter().find(|tool| tool.name == name)
+}
+
 impl Tool {
-    /// The tool as the protocol lists it.
-    pub fn to_protocol(&self) -> rmcp::model::Tool {
-        let schema = json!({
+    fn schema(&self) -> Value {
+        json!({
             "type": "object",
             "properties": (self.properties)(),
             "required": self.required,
             "additionalProperties": false,
-        });
-        let schema: JsonObject = schema.as_object().cloned().unwrap_or_default();
+        })
+    }
+
+    /// The tool as the plugin's module registers it with the client.
+    pub fn to_spec(&self) -> Value {
+        json!({"name": self.name, "description": self.description, "inputSchema": self.schema()})
+    }
+
+    /// The tool as the protocol lists it.
+    pub fn to_protocol(&self) -> rmcp::model::Tool {
+        let schema: JsonObject = self.schema().as_object().cloned().unwrap_or_default();
         let hints = ToolAnnotations::new().read_only(self.reads).destructive(false);
         rmcp::model::Tool::new(self.name, self.description, Arc::new(schema))
             .annotate(hints.open_world(false))

@@ -7,7 +7,7 @@ use crate::mock::Reply;
 use crate::world::World;
 
 /// The last version without modules; the tests in `tmux` cover it.
-const WITHOUT_MODULES: &str = "2.1.250";
+pub const WITHOUT_MODULES: &str = "2.1.250";
 
 #[test]
 fn the_module_clears_and_submits() {

@@ -6,7 +6,6 @@ use std::process::Command;
 use std::sync::atomic::AtomicU32;
 use std::thread;
 
-use brain_guard::cmd::install::assets::TOOLS;
 use serde_json::{Value, json};
 
 use super::plugin::{self, Spy};
@@ -22,7 +21,6 @@ pub struct Builder {
     guard: bool,
     with_mod: bool,
     installed: bool,
-    tools: bool,
     in_tmux: bool,
     spy: Option<Spy>,
     guard_settings: Option<Value>,
@@ -44,7 +42,6 @@ impl Builder {
             guard: true,
             with_mod: true,
             installed: false,
-            tools: false,
             in_tmux: false,
             spy: None,
             guard_settings: None,
@@ -96,12 +93,6 @@ impl Builder {
     /// Installs the plugin from a folder marketplace instead of using `--plugin-dir`.
     pub fn installed(mut self) -> Self {
         self.installed = true;
-        self
-    }
-
-    /// Lets the plugin offer the tool server, as `install` does when `extract.mcp` is true.
-    pub fn tools(mut self) -> Self {
-        self.tools = true;
         self
     }
 
@@ -204,10 +195,6 @@ impl Builder {
             let folder = root.join("plugins/brain-guard");
             let (repository, binary) = (Path::new(env!("CARGO_MANIFEST_DIR")), &self.guard_binary);
             plugin::assemble(repository, binary, &folder, self.with_mod);
-            if self.tools {
-                let (path, text) = TOOLS;
-                plugin::write(&folder.join(path), std::str::from_utf8(text).expect("JSON"));
-            }
             plugins.push(folder);
         }
         if let Some(spy) = &self.spy {

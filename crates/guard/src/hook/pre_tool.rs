@@ -195,7 +195,8 @@ fn save_changes(
         // A lost count only delays a note.
         let _ = state::count_call(&facts.places, facts.id);
     }
-    let mode = event.mode.map(str::to_owned);
+    // The module names no mode for a call of its own tools.
+    let mode = facts.mode.clone();
     let reported = context.and_then(|c| c.reported);
     let limit = context.and_then(|c| c.reported_limit);
     let moved = s.transcript.as_deref() != event.transcript

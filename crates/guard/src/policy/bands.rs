@@ -105,7 +105,6 @@ fn built_in(tool: &str) -> Band {
         | "StructuredOutput"
         | "ListAgents"
         | "ReportFindings"
-        | "mcp__plugin_brain-guard_brain-guard__purge_control"
         | "mcp__brain-guard__purge_control" => Band::Control,
         _ if tool.starts_with("Cron") => Band::Dispatch,
         // Includes EnterPlanMode: nothing is blocked in plan mode, so the agent would keep reading.
@@ -141,8 +140,8 @@ mod tests {
             ("Read", Band::Read),
             ("WebFetch", Band::Read),
             ("mcp__x__ping", Band::Read),
-            ("mcp__plugin_brain-guard_brain-guard__purge_control", Band::Control),
-            ("mcp__plugin_brain-guard_brain-guard__inject", Band::Read),
+            ("mcp__brain-guard__purge_control", Band::Control),
+            ("mcp__brain-guard__inject", Band::Read),
             ("mcp__x__purge_control", Band::Read),
             ("SomethingNew", Band::Read),
             ("Edit", Band::Write),

@@ -118,7 +118,7 @@ pub struct ExtractSettings {
     pub break_even_turns: u32,
     /// Seconds that the prompt cache lives.
     pub cache_seconds: u64,
-    /// Whether the plugin offers the agent tool (`brain-guard mcp`).
+    /// Whether the plugin's module offers the agent tools, such as `purge_control`.
     pub mcp: bool,
 }
 
