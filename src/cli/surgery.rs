@@ -213,7 +213,7 @@ pub struct InjectArgs {
     /// Print only this part
     #[arg(value_name = "PART", value_parser = ["thinking", "tool_use", "tool_result"])]
     pub part: Option<String>,
-    /// The session that the number belongs to [default: the one this runs in]
+    /// The session in whose tables, or else rounds, the number is [default: the one this runs in]
     #[arg(long, value_name = "ID")]
     pub session: Option<String>,
     /// How much of it

@@ -110,7 +110,7 @@ fn few_imported(env: &Env, store: &Store) -> anyhow::Result<Option<String>> {
         return Ok(None);
     }
     let are = if imported == 1 { "1 session is" } else { &format!("{imported} sessions are") };
-    let mut text = format!("only {are} imported; import the others: brain-guard import --all");
+    let mut text = format!("only {are} imported; if there are others: brain-guard import --all");
     let places = selector::places(env, Path::new("/"))?;
     if read_settings(&places, env).0.surgery.import == ImportWhen::Off {
         let _ = write!(

@@ -133,7 +133,7 @@ pub fn file(env: &Env, name: &str) -> anyhow::Result<PathBuf> {
     Ok(found.ok_or_else(|| {
         let looked = import::join_paths(&import::homes(env));
         Failure::not_found(format_args!(
-            "no session {id} found in\n  {looked}\nGive the path of its file"
+            "no session {id} found in\n  {looked}\n`brain-guard sessions` lists the project's; or give the path of its file"
         ))
     })?)
 }

@@ -97,7 +97,7 @@ fn an_invalid_tag_says_why() {
         (&["tag", ONE, "1-4000000000", "x"], "there is no 1-4000000000"),
         (&["tag", ONE, "1", "two words"], "is not an engagement's id"),
         (&["tag", "nobody", "1", "x"], "no session nobody found in"),
-        (&["tag", "nobody", "1", "x"], "Give the path of its file"),
+        (&["tag", "nobody", "1", "x"], "give the path of its file"),
         (&["tag", "./nothing.jsonl", "1", "x"], "there is no file ./nothing.jsonl"),
         (&["matrix", "x"], "no round is tagged x; engagements there are: none"),
         (&["tag", "--search", "elephants", "x"], "no untagged round holds \"elephants\""),

@@ -68,14 +68,25 @@ impl Bounds {
         let held = Held::of(root, index)?;
         let mut removed = Removed::default();
         for session in held.beyond(self, now) {
-            let Ok(_held) = hold(&session.folder, Duration::ZERO) else { continue };
-            index.forget(&session.folder)?;
-            remove_beneath(root.path(), &session.folder.path)?;
+            if !remove(root, index, &session.folder)? {
+                continue;
+            }
             removed.bytes += session.bytes;
             removed.sessions.push(session.folder.session.clone());
         }
         Ok(removed)
     }
+}
+
+/// Removes a session from the store. Returns `false` if it is being imported, and so stays.
+///
+/// # Errors
+/// A store that can't be written.
+pub fn remove(root: &Root, index: &Index, folder: &Folder) -> anyhow::Result<bool> {
+    let Ok(_held) = hold(folder, Duration::ZERO) else { return Ok(false) };
+    index.forget(folder)?;
+    remove_beneath(root.path(), &folder.path)?;
+    Ok(true)
 }
 
 impl fmt::Display for Bounds {

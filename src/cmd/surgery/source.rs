@@ -179,7 +179,7 @@ impl Store {
                 let clients = config_folder(env).map(|config| config.join("projects"));
                 let clients = clients.map(|folder| format!("\n  {}", folder.display()));
                 bail!(
-                    "no session {name} found in\n  {}{}\nor in the folders of pi and OpenClaw. Give the path of its file",
+                    "no session {name} found in\n  {}{}\nor in the folders of pi and OpenClaw. `brain-guard sessions` lists the project's; or give the path of its file",
                     self.root.sessions().display(),
                     clients.unwrap_or_default()
                 )

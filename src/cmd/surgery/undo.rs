@@ -16,6 +16,7 @@ use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
 use super::source::Store;
+use crate::cmd::import;
 use base::atomic::{self, Mark};
 use base::clock::Time;
 use base::env::{self, Env};
@@ -81,9 +82,24 @@ impl Undone {
             beside::remove_emptied(&removed, &folder);
         }
         store.index.undo_export(&export.id, now)?;
+        forget(&store, &export.id)
+            .with_context(|| format!("{name} is removed, but its copy in the store is not"))?;
         let Export { id, operation, path, .. } = export;
         Ok(Self { id, removed, left: strangers, operation, path })
     }
+}
+
+/// Removes the copy of an undone session from the store, so that no list shows it. What another
+/// session points to stays.
+fn forget(store: &Store, id: &str) -> anyhow::Result<()> {
+    let copies = store.root.find_exact(id)?;
+    if copies.is_empty() || store.index.pointed_to()?.contains(id) {
+        return Ok(());
+    }
+    for copy in copies {
+        import::remove(&store.root, &store.index, &copy)?;
+    }
+    Ok(())
 }
 
 impl fmt::Display for Undone {
@@ -108,11 +124,7 @@ fn find_running_client(env: &Env, store: &Store, export: &Export) -> Option<u32>
     let (agent, source) = export.detail.sources.first()?;
     let cwd = store.index.session(&store.root.folder(agent, source)).ok()?.cwd?;
     let places = Places::for_project(env, Path::new(&cwd))?;
-    let known = state::load(&places, &export.id).ok()?.filter(|session| session.ended.is_none())?;
-    let client = known.client?;
-    let there = state::client(client.pid) == Some(client)
-        && state::seat(&places, client.pid).is_some_and(|session| session == export.id);
-    there.then_some(client.pid)
+    state::open_in(&places, &export.id).map(|client| client.pid)
 }
 
 /// A file that surgery wrote.

@@ -48,6 +48,23 @@ fn undo_removes_logged_successors() {
 }
 
 #[test]
+fn no_list_shows_a_session_that_was_undone() {
+    let world = World::new(4);
+    let (first, _) = made(&world);
+    let listed = || world.json(&["sessions", "--all"]).to_string();
+    // Reading it imports it.
+    world.done(&["rounds", &first]);
+    let second = world.json(&["surgery", "compress-before", &first, "round:3"]);
+    let second = second["id"].as_str().expect("id");
+    world.done(&["rounds", second]);
+    assert!(listed().contains(&first) && listed().contains(second));
+    world.done(&["surgery", "undo", second]);
+    assert!(listed().contains(&first) && !listed().contains(second));
+    world.done(&["surgery", "undo", &first]);
+    assert!(listed().contains(ID) && !listed().contains(&first), "{}", listed());
+}
+
+#[test]
 fn undo_and_validate_find_a_session_by_any_name() {
     let world = World::new(4);
     let out = world.hook.project.join("lean.jsonl");
