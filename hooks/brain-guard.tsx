@@ -8,7 +8,7 @@
 //
 // Only events that 2.1.286 knows: the client refuses a module whole for one
 // name it does not know. A call it lacks throws where it is made.
-import type { EngineInterface, PluginOptions, Register, ToolCallResult, ToolSpec } from 'claude-code'
+import type { EngineInterface, PluginOptions, PromptBox, Register, ToolCallResult, ToolSpec } from 'claude-code'
 
 const VERSION = '0.1.0'
 
@@ -16,13 +16,22 @@ const VERSION = '0.1.0'
 const TIMEOUT_MS = 5000
 
 /** Making a session of a large one, or looking through many, takes longer. */
-const SURGERY_MS = 60_000
+const LONG_TIMEOUT_MS = 60_000
 
 /** Between two looks for what the user agreed to. */
-const LOOK_MS = 500
+const LOOK_MS = 200
 
 /** For how long that counts. */
 const FRESH_MS = 60_000
+
+/** By when the client is in the session that it was told to resume. */
+const SWITCH_MS = 1000
+
+/** Between two looks at the prompt box until then. */
+const DRAFT_MS = 10
+
+/** By when the client has emptied the box afterwards. */
+const EMPTIED_MS = 100
 
 type Json = Record<string, unknown>
 type Report = { event: string } & Json
@@ -62,6 +71,8 @@ let seen = ''
 let isLooking = false
 /** The full names of the tools that the client took from us. */
 const tools = new Set<string>()
+/** Hears of edits of the prompt box while the client changes sessions. */
+let edited: ((box: PromptBox) => void) | undefined
 /** Ends the wait a drive is in. */
 let wake = () => {}
 
@@ -82,7 +93,7 @@ async function ask($: EngineInterface, verb: string, input: Json, timeoutMs = TI
     timeoutMs,
   })
   const answer: unknown = exitCode === 0 ? JSON.parse(stdout) : null
-  if (typeof answer !== 'object' || answer === null) throw new Error(`mod ${verb}: exit ${exitCode}`)
+  if (typeof answer !== 'object' || answer === null) throw new Error(`brain-guard mod ${verb} ended with exit code ${exitCode}`)
   const { sealed: isSealed, question: asked } = answer as Json
   if (typeof isSealed === 'boolean') sealed = isSealed
   if (asked !== undefined && asked !== (question ?? null)) {
@@ -179,7 +190,7 @@ async function payload($: EngineInterface, call: Json): Promise<Json> {
 /** The result of a call of a tool of ours. The client fires no hook for it, so the program decides first. */
 async function callTool($: EngineInterface, call: Json): Promise<ToolCallResult> {
   try {
-    const { deny, result, say } = await ask($, 'tool', await payload($, call), SURGERY_MS)
+    const { deny, result, say } = await ask($, 'tool', await payload($, call), LONG_TIMEOUT_MS)
     if (typeof say === 'string') $.ui.log(say)
     return typeof deny === 'string' ? { deny } : { result }
   } catch (why) {
@@ -211,7 +222,7 @@ async function unanswered($: EngineInterface, isAnswered: () => boolean): Promis
 async function lastRow($: EngineInterface): Promise<string | undefined> {
   try {
     const rows = await $.session.messages({ last: 1 })
-    return rows.at(-1)?.uuid
+    return Array.isArray(rows) ? rows.at(-1)?.uuid : undefined
   } catch {
     return undefined
   }
@@ -241,20 +252,45 @@ async function act($: EngineInterface, action: Json): Promise<Report | undefined
       show($, action.status)
       const before = turn.id
       const session_id = await $.session.id()
-      const made = await ask($, 'operate', { session_id, row: await lastRow($) }, SURGERY_MS)
-      return isTurn || turn.id !== before ? { event: 'overtaken', token } : (made as Report)
+      const made = await ask($, 'operate', { session_id, row: await lastRow($) }, LONG_TIMEOUT_MS)
+      if (typeof made.event !== 'string') throw new Error('the program did not answer')
+      return isTurn || turn.id !== before ? { ...made, event: 'overtaken' } : (made as Report)
     }
     case 'resume': {
-      if (isTurn) return { event: 'overtaken', token }
-      const { text: draft, cursor } = await $.prompt.read()
-      await $.command.run({ command: 'resume', args: String(action.to) })
-      if (draft !== '') await $.prompt.fill({ text: draft, cursor })
+      if (isTurn) return { event: 'overtaken' }
+      await resume($, String(action.to))
       void readFigures($).catch(() => {})
-      return { event: 'resumed', token }
+      return { event: 'resumed' }
     }
     default:
       return undefined
   }
+}
+
+/** Goes on in another session, and puts back what the user has in the prompt box or types meanwhile. */
+async function resume($: EngineInterface, to: string): Promise<void> {
+  const [from, before] = [await $.session.id(), turn.id]
+  let draft = await $.prompt.read()
+  edited = box => {
+    if (box.text.startsWith(draft.text)) draft = box
+  }
+  const resumed = $.command.run({ command: 'resume', args: to })
+  let isLate = false
+  const late = () => (isLate = true)
+  void resumed.then(() => $.clock.sleep(SWITCH_MS)).then(late, late)
+  while (!isLate) {
+    const box = await $.prompt.read()
+    if ((await $.session.id()) !== from) break
+    // In the old session it is the user who empties the box, by sending what is in it.
+    draft = box
+    await $.clock.sleep(DRAFT_MS)
+  }
+  await resumed
+  await $.clock.sleep(EMPTIED_MS)
+  edited = undefined
+  const { text } = await $.prompt.read()
+  if (text.startsWith(draft.text) || turn.id !== before) return
+  await $.prompt.fill({ text: draft.text + text, cursor: draft.cursor + text.length })
 }
 
 /** Shows a text in the strip while something is performed. */
@@ -282,9 +318,10 @@ async function wait($: EngineInterface, ms: number, status: unknown): Promise<Re
 async function drive($: EngineInterface): Promise<void> {
   if (isDriving) return wake()
   isDriving = true
+  let next: Report | undefined
   try {
     for (let report = reports.shift(); report !== undefined; report = reports.shift()) {
-      let next: Report | undefined = report
+      next = report
       while (next !== undefined) {
         const action: Json = await ask($, 'step', { session_id: await $.session.id(), ...next })
         if (action.action !== 'wait') show($, undefined)
@@ -293,13 +330,15 @@ async function drive($: EngineInterface): Promise<void> {
           event: 'failed',
           token: action.token,
           what: action.action,
-          why: String(why),
+          why: why instanceof Error ? why.message : String(why),
         }))
       }
     }
   } catch (why) {
     reports = []
-    $.ui.log(`brain-guard: ${why}`, { to: 'debug' })
+    // The program can't say what failed, so this does.
+    if (next?.event === 'failed') $.ui.log(`brain-guard: ${next.what} failed: ${next.why}`)
+    else $.ui.log(`brain-guard: ${why}`, { to: 'debug' })
   } finally {
     show($, undefined)
     isDriving = false
@@ -381,6 +420,12 @@ export const register: Register = (on, options) => {
     if (isOurs) await ask($, 'poll', { session_id: await $.session.id() }).catch(() => {})
     if (figures !== null && (isOurs || !figures.measured)) void readFigures($).catch(() => {})
     return result
+  })
+
+  on('prompt.edit', async ($, e, next) => {
+    const box = await next(e)
+    edited?.(box)
+    return box
   })
 
   on('ui.render', { component: 'AbovePrompt' }, ($, e, next) => {

@@ -59,14 +59,12 @@ pub struct Tokens {
 /// One succession.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Succession {
-    /// Its id.
-    pub id: String,
     /// The session it leaves.
     pub from: String,
     /// What leads to the next one.
     pub work: Work,
     /// What it does, for the user: `rounds 1-46 become lines of a table`.
-    pub what: String,
+    pub effect: String,
     /// What it saves, if known.
     pub tokens: Option<Tokens>,
     /// Who asked for it.
@@ -81,8 +79,6 @@ pub struct Succession {
     pub goes_on: bool,
     /// The client's process.
     pub client: Option<Client>,
-    /// When it was proposed.
-    pub created: Time,
     /// When it reached the step.
     pub since: Time,
 }
@@ -152,8 +148,12 @@ pub enum Report {
         /// Its id.
         successor: String,
     },
-    /// A turn began or rows were written meanwhile, so the successor lacks them.
-    Overtaken,
+    /// A turn began meanwhile, so the successor lacks it.
+    Overtaken {
+        /// The successor's id, if it was made.
+        #[serde(default)]
+        successor: Option<String>,
+    },
     /// The client is in another session.
     Resumed,
     /// An action failed.
@@ -185,22 +185,16 @@ pub enum Action {
     },
     /// Ask the program to make the successor.
     Operate {
-        /// The succession's id.
-        token: String,
         /// The text for the status strip.
         status: String,
     },
     /// Go on in this session.
     Resume {
-        /// The succession's id.
-        token: String,
         /// The session.
         to: String,
     },
     /// Start the next turn with the text.
     Submit {
-        /// The succession's id.
-        token: String,
         /// The text; the caller fills it in.
         text: String,
     },
@@ -231,9 +225,9 @@ pub fn next(token: &mut Succession, report: &Report, at: &Situation) -> Action {
             token.to = Some(successor.clone());
             resume(token, at.now)
         }
-        Report::Overtaken if is_from && token.step < Step::Done => {
+        Report::Overtaken { .. } if is_from && token.step < Step::Done => {
             // The end of the turn that came between reports again.
-            (token.step, token.since) = (Step::Agreed, at.now);
+            (token.step, token.since, token.to) = (Step::Agreed, at.now, None);
             Action::None
         }
         Report::Resumed | Report::Failed { .. } if token.leads_to(at.session) => arrived(token, at),
@@ -249,7 +243,7 @@ pub fn next(token: &mut Succession, report: &Report, at: &Situation) -> Action {
         | Report::Agreed
         | Report::Waited
         | Report::Operated { .. }
-        | Report::Overtaken
+        | Report::Overtaken { .. }
         | Report::Other => Action::None,
     }
 }
@@ -258,14 +252,15 @@ pub fn next(token: &mut Succession, report: &Report, at: &Situation) -> Action {
 fn begin(token: &mut Succession, at: &Situation) -> Action {
     if at.agents > 0 && at.now - token.since < AGENTS {
         let agents = if at.agents == 1 { "agent" } else { "agents" };
-        let status = format!("Waiting for {} background {agents}, then {}", at.agents, token.what);
+        let status =
+            format!("Waiting for {} background {agents}, then {}", at.agents, token.effect);
         return Action::Wait { ms: LOOK, status };
     }
     match &token.work {
         Work::Make(_) => {
             token.advance(Step::Operating, at.now);
-            let status = format!("Making the session in which {}", token.what);
-            Action::Operate { token: token.id.clone(), status }
+            let status = format!("Making the session in which {}", token.effect);
+            Action::Operate { status }
         }
         Work::Enter(to) => {
             token.to = Some(to.clone());
@@ -277,16 +272,12 @@ fn begin(token: &mut Succession, at: &Situation) -> Action {
 fn resume(token: &mut Succession, now: Time) -> Action {
     token.advance(Step::Resuming, now);
     let to = token.to.clone().unwrap_or_default();
-    Action::Resume { token: token.id.clone(), to }
+    Action::Resume { to }
 }
 
 fn arrived(token: &mut Succession, at: &Situation) -> Action {
     token.advance(Step::Done, at.now);
-    if token.goes_on {
-        Action::Submit { token: token.id.clone(), text: String::new() }
-    } else {
-        Action::None
-    }
+    if token.goes_on { Action::Submit { text: String::new() } } else { Action::None }
 }
 
 /// A succession for tests.
@@ -297,10 +288,9 @@ pub(crate) mod testing {
     pub(crate) fn token(step: Step) -> Succession {
         let at: Time = "2026-01-01T00:00:00Z".parse().expect("a time");
         Succession {
-            id: "t".into(),
             from: "old".into(),
             work: Work::Make(vec!["surgery".into()]),
-            what: "rounds 1-46 become lines of a table".into(),
+            effect: "rounds 1-46 become lines of a table".into(),
             tokens: None,
             by: By::User,
             step,
@@ -308,7 +298,6 @@ pub(crate) mod testing {
             to: None,
             goes_on: false,
             client: None,
-            created: at,
             since: at,
         }
     }

@@ -14,15 +14,20 @@ use base::log;
 use base::tail::lines_backwards;
 use guard::files::succession;
 use guard::hook::facts::Facts;
-use guard::succession::{self as plan, Action, Report, Situation, Step, Tokens, Work};
+use guard::succession::{self as plan, Action, Report, Situation, Step, Succession, Tokens, Work};
 use guard::texts::{Text, render};
 
 /// Answers a report of the module; `None` if the session has no succession.
 pub fn step(facts: &Facts, text: &str) -> Option<Value> {
-    let report: Report = serde_json::from_str(text).ok()?;
-    let from = of(facts)?;
+    let mut report: Report = serde_json::from_str(text).ok()?;
+    if let Report::Operated { successor } = &report
+        && !is_readable(facts, successor)
+    {
+        report = Report::Failed { what: "surgery".to_owned(), why: UNREADABLE.to_owned() };
+    }
+    let from = origin(facts)?;
     let moved = succession::update(&facts.places, &from, |token| {
-        let before = token.step;
+        let before = token.clone();
         let at = Situation { session: facts.id, agents: facts.session.agents, now: facts.now };
         (plan::next(token, &report, &at), before, token.clone())
     });
@@ -33,44 +38,67 @@ pub fn step(facts: &Facts, text: &str) -> Option<Value> {
             return None;
         }
     };
-    if before != token.step {
+    let is_new = before.step != token.step;
+    if is_new {
         let details = json!({
             "session": token.from, "to": token.to, "step": token.step, "why": token.why,
-            "what": token.what,
+            "effect": token.effect,
         });
         log::write(&facts.places.log(), facts.now, "succession", &details);
     }
+    if let Report::Overtaken { successor } = report {
+        discard(facts, &token, successor.or(before.to));
+    }
     let mut value = serde_json::to_value(&action).ok()?;
     if matches!(action, Action::Submit { .. }) {
-        value["text"] = json!(render(&facts.places, Text::Slimmed, &[("what", &token.what)]));
+        value["text"] = json!(render(&facts.places, Text::Slimmed, &[("what", &token.effect)]));
     }
-    if token.step == Step::Failed && before != Step::Failed {
-        let why = token.why.as_deref().unwrap_or_default();
-        value["say"] = json!(format!("the session stays as it was: {why}"));
-    }
-    if token.step == Step::Done && before != Step::Done {
-        value["say"] = json!(done(&token));
+    if is_new && let Some(said) = result_of(&token) {
+        value["say"] = json!(said);
     }
     Some(value)
 }
 
-/// The session whose succession the client is in.
-fn of(facts: &Facts) -> Option<String> {
-    let client = facts.session.client;
-    let own = succession::open(&facts.places, facts.id, client, facts.now).map(|open| open.from);
-    let before = || {
-        let from = facts.session.entered_from.as_deref()?;
-        succession::open(&facts.places, from, client, facts.now)
-            .filter(|open| open.leads_to(facts.id))
-            .map(|open| open.from)
-    };
-    before().or(own)
+/// Why a session is not gone on in.
+pub const UNREADABLE: &str = "the file of the session to go on in has no rows";
+
+/// Whether a session's file has rows: the client would go on in an empty session. A file that is
+/// not there is the client's to refuse.
+pub fn is_readable(facts: &Facts, session: &str) -> bool {
+    let file = facts.transcript.as_ref().map(|own| own.with_file_name(format!("{session}.jsonl")));
+    file.is_none_or(|file| ends_with_row(&file, "\"uuid\":").unwrap_or(true))
 }
 
-fn done(token: &plan::Succession) -> String {
-    match token.work {
-        Work::Make(_) => format!("{}. /brain-guard:undo goes back", token.what),
-        Work::Enter(_) => token.what.clone(),
+/// The session whose succession the client is in: this one, or the one it came from.
+fn origin(facts: &Facts) -> Option<String> {
+    let client = facts.session.client;
+    let open = |from: &str| succession::open(&facts.places, from, client, facts.now);
+    let before = facts.session.entered_from.as_deref().and_then(open);
+    let led_here = before.filter(|before| before.leads_to(facts.id));
+    led_here.or_else(|| open(facts.id)).map(|open| open.from)
+}
+
+/// Removes a successor that a turn overtook: nobody goes on in it.
+fn discard(facts: &Facts, token: &Succession, successor: Option<String>) {
+    let Some(successor) = successor.filter(|_| matches!(token.work, Work::Make(_))) else { return };
+    let words = ["surgery", "undo", &successor].map(str::to_owned);
+    if let Err(e) = run(facts, &words, &[]) {
+        facts.fault("successor not removed", &io::Error::other(format!("{e:#}")));
+    }
+}
+
+/// What the user is told at the end.
+fn result_of(token: &Succession) -> Option<String> {
+    match (token.step, &token.work) {
+        (Step::Failed, _) => {
+            let why = token.why.as_deref().unwrap_or_default();
+            Some(format!("the session stays as it was: {why}"))
+        }
+        (Step::Done, Work::Make(_)) => {
+            Some(format!("{}. /brain-guard:undo goes back", token.effect))
+        }
+        (Step::Done, Work::Enter(_)) => Some(token.effect.clone()),
+        _ => None,
     }
 }
 

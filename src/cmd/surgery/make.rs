@@ -11,7 +11,7 @@ use super::extracted::{Chosen, Keeper, Shown};
 use super::progress::Progress;
 use super::source::Store;
 use super::target::{Target, cwd};
-use super::{lines, numbers, record, view, write};
+use super::{lines, numbers, outside, record, view, write};
 use crate::cli::OutputArgs;
 use base::clock::Time;
 use base::env::Env;
@@ -86,7 +86,10 @@ fn make_each(
             .context("nothing was written")
             .and_then(|draft| publish(store, now, made, draft, &keeper));
         match recorded {
-            Ok(made) => all.push(made),
+            Ok(made) => {
+                outside::tell_clients(env, &made);
+                all.push(made);
+            }
             Err(why) => {
                 for made in &all {
                     take_back(store, now, made);

@@ -9,6 +9,7 @@ mod log;
 pub mod made;
 pub mod make;
 pub mod numbers;
+mod outside;
 mod progress;
 mod record;
 mod rows;

@@ -12,7 +12,7 @@ use crate::policy::ramp::Ramp;
 use crate::policy::stance::{Gauge, Readings, Stance};
 use crate::session::Session;
 use crate::texts::{Text, render};
-use base::shown::group_thousands;
+use base::shown::{self, group_thousands};
 
 /// One moment of a session.
 pub struct Messages<'a> {
@@ -121,7 +121,23 @@ impl<'a> Messages<'a> {
         } else {
             Text::NoteCoach
         };
-        self.fill(text, &[])
+        self.fill(text, &[]) + &self.second_way_out()
+    }
+
+    /// Surgery, if finished work is known at the top tier.
+    pub fn second_way_out(&self) -> String {
+        self.freed_by_slim().map_or_else(String::new, |tokens| {
+            format!(
+                "\nInstead, your user can type /brain-guard:slim: finished work of {tokens} tokens leaves this session, and you go on in it."
+            )
+        })
+    }
+
+    /// Tokens of finished work that could leave the session, at the top tier.
+    fn freed_by_slim(&self) -> Option<String> {
+        let is_top = self.stance.rank == self.ramp.top() && self.stance.cap.is_none();
+        let tokens = self.facts.session.told_slim.filter(|&tokens| tokens > 0 && is_top)?;
+        Some(shown::tokens(tokens))
     }
 
     /// The short note, for a tier that was already explained in full.
@@ -167,7 +183,11 @@ impl<'a> Messages<'a> {
             Some(tier) if !tier.blocks.is_empty() => effect(&tier.blocks),
             _ => "the agent is asked to write its notes; nothing is blocked".to_owned(),
         };
-        self.fill(Text::UserStance, &[("effect", &effect)])
+        let line = self.fill(Text::UserStance, &[("effect", &effect)]);
+        match self.freed_by_slim() {
+            Some(tokens) => format!("{line} /brain-guard:slim frees {tokens} tokens instead."),
+            None => line,
+        }
     }
 
     /// The reason for a denial by tier. It is short if the agent was told the way out at this tier.

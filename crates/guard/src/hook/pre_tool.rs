@@ -318,7 +318,11 @@ fn deny(
                 }
             };
             user = recorded.tell_user.then(|| messages.user());
-            let note = if recorded.first { messages.jumped(ramp, stance) } else { String::new() };
+            let note = if recorded.first {
+                messages.jumped(ramp, stance) + &messages.second_way_out()
+            } else {
+                String::new()
+            };
             messages.deny_tier(call.tool, &note, recorded.again)
         }
     };

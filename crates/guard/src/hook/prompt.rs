@@ -55,7 +55,23 @@ pub fn submit(facts: &mut Facts, _event: &Event, text: &str) -> Reply {
             return Reply::note("UserPromptSubmit", note);
         }
     }
-    attach(facts, token.as_ref(), 1)
+    let mut reply = attach(facts, token.as_ref(), 1);
+    if let Some(line) = made_outside(facts) {
+        reply.add_line(line);
+    }
+    reply
+}
+
+/// Says once that a session was made of this one outside of its client, while that is there.
+fn made_outside(facts: &mut Facts) -> Option<String> {
+    let (operation, id) = facts.session.made_outside.clone()?;
+    facts.update(|session| session.made_outside = None);
+    let file = facts.transcript.as_ref()?.with_file_name(format!("{id}.jsonl"));
+    file.is_file().then(|| {
+        format!(
+            "brain-guard: {operation} made a new session of this one. What you say here is not in it; /resume {id} goes on there."
+        )
+    })
 }
 
 /// Whether a prompt is one of our commands that [`expand`] answers without a turn. The client may

@@ -11,8 +11,9 @@ use crate::policy::stance::Ranks;
 use crate::session::{First, Override, Session};
 use crate::succession::{Step, Work};
 
-/// Continues the session `from`, in which this client was before, if a succession led here. The guard's state comes along: the job,
-/// the limit, the override. What was measured there does not, because the context is another one.
+/// Continues the session `from`, in which this client was before, if a succession led here. The
+/// guard's state comes along: the job, the limit, the override. What was measured there does not,
+/// because the context is another one.
 pub fn follow(facts: &mut Facts, event: &Event, from: &str) -> bool {
     let Ok(Some(succession)) = succession::load(&facts.places, from) else { return false };
     if !succession.leads_to(facts.id) {
@@ -20,13 +21,15 @@ pub fn follow(facts: &mut Facts, event: &Event, from: &str) -> bool {
     }
     let Ok(Some(before)) = state::load(&facts.places, from) else { return false };
     let calls = state::calls(&facts.places, from);
-    let parent = match succession.work {
-        Work::Make(_) => Some(from.to_owned()),
+    let (parent, made_of) = match succession.work {
+        Work::Make(_) => (Some(from.to_owned()), Some(from.to_owned())),
         // Back in a session that was there before: what it came from stays.
-        Work::Enter(_) => facts.session.parent.clone(),
+        Work::Enter(_) => (facts.session.parent.clone(), facts.session.made_of.clone()),
     };
     let next = Session {
         parent,
+        made_of,
+        made_outside: None,
         entered_from: Some(from.to_owned()),
         client: facts.env.client_pid().and_then(state::client).or(before.client),
         transcript: event.transcript.map(str::to_owned),
@@ -40,7 +43,7 @@ pub fn follow(facts: &mut Facts, event: &Event, from: &str) -> bool {
         ranks: Ranks::default(),
         told: Told::default(),
         told_user: None,
-        offered: false,
+        told_slim: None,
         denied_at: None,
         denied: None,
         reading: None,

@@ -30,8 +30,14 @@ pub struct Session {
     pub started: Option<Time>,
     /// The session before it, if it continues one.
     pub parent: Option<String>,
-    /// The session that this client was in before, if surgery on it led here.
+    /// The session that surgery in this client made this one of.
+    pub made_of: Option<String>,
+    /// The session that this client was in before, if surgery or its undo led here.
     pub entered_from: Option<String>,
+    /// The operation and the id of a session that was made of this one outside of its client, until
+    /// the user is told.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub made_outside: Option<(String, String)>,
     /// The model, if an event named it.
     pub model: Option<String>,
     /// The window the client last reported.
@@ -80,8 +86,8 @@ pub struct Session {
     pub told: Told,
     /// The rank that the user was last told, and whether it was capped.
     pub told_user: Option<(usize, bool)>,
-    /// Whether the user was told how to shorten this session.
-    pub offered: bool,
+    /// Tokens that surgery would free, as the user was told; 0 if it was not known.
+    pub told_slim: Option<u64>,
     /// The rank whose denial was last explained in full.
     pub denied_at: Option<usize>,
     /// Refused turn ends in a row.

@@ -14,11 +14,11 @@ fn operated() -> Report {
 #[test]
 fn the_client_goes_on_in_the_successor() {
     let mut t = Succession { goes_on: true, ..token(Step::Agreed) };
-    let now = t.created;
+    let now = t.since;
     let ended = Report::TurnComplete { is_aborted: false };
     assert!(matches!(next(&mut t, &ended, &at("old", now)), Action::Operate { .. }));
     let action = next(&mut t, &operated(), &at("old", now));
-    assert_eq!(action, Action::Resume { token: "t".into(), to: "new".into() });
+    assert_eq!(action, Action::Resume { to: "new".into() });
     assert!(t.leads_to("new") && !t.leads_to("old"));
     let action = next(&mut t, &Report::Resumed, &at("new", now));
     assert!(matches!(action, Action::Submit { .. }));
@@ -29,7 +29,7 @@ fn the_client_goes_on_in_the_successor() {
 #[test]
 fn nothing_happens_before_the_user_agrees() {
     let mut t = token(Step::Proposed);
-    let now = t.created;
+    let now = t.since;
     for report in [Report::TurnComplete { is_aborted: false }, Report::Agreed, operated()] {
         assert_eq!(next(&mut t, &report, &at("old", now)), Action::None);
         assert_eq!(t.step, Step::Proposed);
@@ -39,16 +39,16 @@ fn nothing_happens_before_the_user_agrees() {
 #[test]
 fn an_undo_makes_nothing() {
     let mut t = Succession { work: Work::Enter("first".into()), ..token(Step::Agreed) };
-    let now = t.created;
+    let now = t.since;
     let action = next(&mut t, &Report::Agreed, &at("old", now));
-    assert_eq!(action, Action::Resume { token: "t".into(), to: "first".into() });
+    assert_eq!(action, Action::Resume { to: "first".into() });
     assert_eq!(next(&mut t, &Report::Resumed, &at("first", now)), Action::None);
     assert_eq!(t.step, Step::Done);
 }
 
 #[test]
 fn a_client_that_stays_or_fails_leaves_the_user_where_they_were() {
-    let now = token(Step::Agreed).created;
+    let now = token(Step::Agreed).since;
     for report in [Report::Resumed, Report::Failed { what: "resume".into(), why: "refused".into() }]
     {
         let mut t = Succession { to: Some("new".into()), ..token(Step::Resuming) };
@@ -64,8 +64,8 @@ fn a_client_that_stays_or_fails_leaves_the_user_where_they_were() {
 #[test]
 fn a_prompt_in_between_puts_it_off_to_the_end_of_its_turn() {
     let mut t = token(Step::Operating);
-    let now = t.created;
-    assert_eq!(next(&mut t, &Report::Overtaken, &at("old", now)), Action::None);
+    let now = t.since;
+    assert_eq!(next(&mut t, &Report::Overtaken { successor: None }, &at("old", now)), Action::None);
     let ended = Report::TurnComplete { is_aborted: false };
     assert!(matches!(next(&mut t, &ended, &at("old", now)), Action::Operate { .. }));
 }
@@ -74,7 +74,7 @@ fn a_prompt_in_between_puts_it_off_to_the_end_of_its_turn() {
 fn background_agents_are_waited_for_but_not_for_ever() {
     let mut t = token(Step::Agreed);
     let busy = |now| Situation { agents: 2, ..at("old", now) };
-    let now = t.created;
+    let now = t.since;
     assert!(matches!(next(&mut t, &Report::Agreed, &busy(now)), Action::Wait { .. }));
     assert!(matches!(next(&mut t, &Report::Waited, &busy(now + AGENTS)), Action::Operate { .. }));
 }
@@ -96,7 +96,7 @@ proptest! {
         let mut t = token(Proposed);
         let mut seen = vec![t.step];
         for s in steps {
-            if t.advance(all[s], t.created) {
+            if t.advance(all[s], t.since) {
                 seen.push(t.step);
             }
         }

@@ -65,6 +65,13 @@ pub fn lives(places: &Places, who: Client) -> bool {
     load(places, &hidden.session).ok().flatten().is_some_and(|s| s.ended.is_none())
 }
 
+/// The live client that has a session open, as its hooks recorded it.
+pub fn open_in(places: &Places, session: &str) -> Option<Client> {
+    let known = load(places, session).ok().flatten().filter(|known| known.ended.is_none())?;
+    let here = known.client.filter(|it| client(it.pid) == Some(*it))?;
+    (seat(places, here.pid).as_deref() == Some(session)).then_some(here)
+}
+
 /// The client with this process id; `None` if it is gone.
 pub fn client(pid: u32) -> Option<Client> {
     Some(Client { pid, start: process::start_time(pid)? })

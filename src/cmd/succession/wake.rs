@@ -1,0 +1,65 @@
+//! Wakes the module, which looks for a small file while no turn runs: a command that a hook answers
+//! raises no event in it.
+
+use std::io;
+
+use serde_json::{Value, json};
+
+use base::atomic;
+use base::env;
+use base::shown::shell_quote;
+use guard::hook::facts::Facts;
+
+/// Lets the module perform what the user agreed to.
+///
+/// # Errors
+/// What the system says.
+pub fn perform(facts: &Facts) -> io::Result<()> {
+    write(facts, &json!({"at": facts.now}))
+}
+
+/// Lets the module open the list of rounds above the client's pane. Returns `false` outside tmux.
+///
+/// # Errors
+/// What the system says.
+pub fn open_list(facts: &Facts) -> io::Result<bool> {
+    let Some(popup) = popup(facts) else { return Ok(false) };
+    write(facts, &json!({"popup": popup, "at": facts.now}))?;
+    Ok(true)
+}
+
+fn write(facts: &Facts, word: &Value) -> io::Result<()> {
+    let path = facts.places.snapshots().join(format!("{}.agreed", facts.id));
+    atomic::write_unsynced(&path, word.to_string().as_bytes())
+}
+
+/// The command that opens the list; `None` outside tmux.
+fn popup(facts: &Facts) -> Option<Vec<String>> {
+    let pane = facts.env.get("TMUX_PANE").filter(|_| facts.env.get("TMUX").is_some())?;
+    let program = facts.env.program()?;
+    let edit = format!("{} surgery edit this --here", shell_quote(&program.to_string_lossy()));
+    let session = format!("{}={}", env::SESSION_ID, facts.id);
+    let folder = facts.places.project.to_string_lossy();
+    // The module lets no process run for as long as a person may edit.
+    let words = [
+        "sh",
+        "-c",
+        "\"$@\" >/dev/null 2>&1 &",
+        "sh",
+        "tmux",
+        "display-popup",
+        "-EE",
+        "-t",
+        &pane,
+        "-w",
+        "95%",
+        "-h",
+        "90%",
+        "-d",
+        &folder,
+        "-e",
+        &session,
+        &edit,
+    ];
+    Some(words.map(str::to_owned).into())
+}
