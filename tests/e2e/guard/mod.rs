@@ -47,6 +47,7 @@ mod unanswered;
 mod versions;
 
 use serde_json::{Value, json};
+pub use story::logged;
 
 use crate::mock::{Reply, Request};
 use crate::world::World;

@@ -10,9 +10,9 @@ use crate::mock::{Reply, Request};
 use crate::world::World;
 
 /// Bytes of JSON per token, for the mock and for the test.
-const BYTES_A_TOKEN: usize = 4;
+pub(super) const BYTES_A_TOKEN: usize = 4;
 /// By how much a figure may be wrong, in percent.
-const MOST: f64 = 15.0;
+pub(super) const MOST: f64 = 15.0;
 
 /// What the user asks for: a file with that many lines, or only words.
 const READ: &str = "read section ";
@@ -25,7 +25,7 @@ fn answer(round: &str) -> String {
 }
 
 /// The tokens of a request.
-fn size(request: &Request) -> u64 {
+pub(super) fn size(request: &Request) -> u64 {
     let body = &request.body;
     let bytes =
         [&body["system"], &body["tools"], &body["messages"]].map(|part| part.to_string().len());

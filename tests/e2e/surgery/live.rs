@@ -3,21 +3,25 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde_json::{Value, json};
 
 use super::block::blocks_of_request;
 use super::played::resume;
-use crate::client::Tui;
+use crate::client::{Terminal, Tui};
+use crate::guard::{only_result, percent};
 use crate::mock::{Reply, Request};
 use crate::world::{Builder, World};
 
 const ROUNDS: usize = 6;
 const NEXT: &str = "and now?";
 /// How the line ends that says what was done; a proposal goes on with figures.
-const DONE: &str = "become lines of a table.";
+pub(super) const DONE: &str = "become lines of a table.";
+/// How a proposal ends.
+pub(super) const PROPOSED: &str = "slim yes does it";
 /// The start of an index table.
-const TABLE: &str = "[brain-guard] This session was made from the session";
+pub(super) const TABLE: &str = "[brain-guard] This session was made from the session";
 
 fn prompt(n: usize) -> String {
     format!("read part {n}")
@@ -43,14 +47,15 @@ fn agent(request: &Request) -> Reply {
     .tokens(60_000)
 }
 
-struct Running {
-    world: World,
-    tui: Tui,
-    transcript: PathBuf,
-    original: String,
+/// A client in a session that has some rounds.
+pub struct Running {
+    pub world: World,
+    pub tui: Tui,
+    pub transcript: PathBuf,
+    pub original: String,
 }
 
-fn id(path: &Path) -> String {
+pub fn id(path: &Path) -> String {
     path.file_stem().and_then(|stem| stem.to_str()).expect("an id").to_owned()
 }
 
@@ -59,8 +64,11 @@ fn play(version: &str) -> Running {
     play_in(World::build().client(version))
 }
 
-fn play_in(world: Builder) -> Running {
-    let world = world.agent(agent).start();
+pub fn play_in(world: Builder) -> Running {
+    play_rounds(world.agent(agent).start())
+}
+
+fn play_rounds(world: World) -> Running {
     let tui = world.tui(&[]);
     for n in 1..=ROUNDS {
         tui.prompt(&prompt(n));
@@ -70,6 +78,15 @@ fn play_in(world: Builder) -> Running {
     let transcript = world.transcripts().pop().expect("a transcript");
     let original = id(&transcript);
     Running { world, tui, transcript, original }
+}
+
+/// The guard's file of a session with this extension.
+pub(super) fn state(world: &World, session: &str, extension: &str) -> Option<Value> {
+    let file = format!("{session}.{extension}");
+    let folders = std::fs::read_dir(world.state().join("brain-guard")).ok()?.flatten();
+    let mut paths = folders.map(|folder| folder.path().join("sessions").join(&file));
+    let text = paths.find_map(|path| std::fs::read(path).ok())?;
+    Some(serde_json::from_slice(&text).expect("JSON"))
 }
 
 impl Running {
@@ -83,13 +100,7 @@ impl Running {
 
     /// The job of a session, as the guard knows it.
     fn job(&self, session: &str) -> String {
-        let file = format!("{session}.json");
-        let states = self.world.state().join("brain-guard");
-        let folders = std::fs::read_dir(states).expect("the guard's state").flatten();
-        let path = folders.map(|folder| folder.path().join("sessions").join(&file));
-        let path = path.into_iter().find(|path| path.is_file()).expect("the session's state");
-        let state: Value =
-            serde_json::from_slice(&std::fs::read(path).expect("state")).expect("JSON");
+        let state = state(&self.world, session, "json").expect("the session's state");
         state["job"].as_str().expect("a job").to_owned()
     }
 
@@ -106,7 +117,7 @@ impl Running {
 fn goes_on_and_back(version: &str) {
     let running = play(version);
     let before = std::fs::read(&running.transcript).expect("a transcript");
-    running.command("/brain-guard:slim", "slim yes does it");
+    running.command("/brain-guard:slim", PROPOSED);
     running.command("/brain-guard:slim yes", DONE);
     let request = running.ask(NEXT);
     let successor = request.session.clone().expect("a session");
@@ -176,7 +187,7 @@ fn the_agent_asks_and_the_user_agrees() {
 #[test]
 fn a_draft_stays_in_the_box() {
     let running = play(crate::client::PINNED);
-    running.command("/brain-guard:slim", "slim yes does it");
+    running.command("/brain-guard:slim", PROPOSED);
     running.tui.prompt("/brain-guard:slim yes");
     running.tui.type_text("half a thought");
     running.tui.wait_screen("the successor", |screen| screen.contains(DONE));
@@ -184,5 +195,76 @@ fn a_draft_stays_in_the_box() {
         (running.tui.prompt_box().as_deref() == Some("half a thought")).then_some(())
     });
     running.tui.keys("C-u");
+    running.tui.quit();
+}
+
+#[test]
+fn the_user_is_told_of_a_successor_made_in_another_terminal() {
+    let running = play(crate::client::PINNED);
+    let made = running.world.guard(&["surgery", "compress-before", &running.original, "round:5"]);
+    assert!(made.status.success(), "{made:?}");
+    running.command(NEXT, "compress-before 2");
+    running.tui.wait_screen("the way there", |screen| {
+        let words: Vec<&str> = screen.split_whitespace().collect();
+        words
+            .join(" ")
+            .contains("made a new session of this one. What you say here is not in it; /resume")
+    });
+    // Once is enough, and nothing is said of a session that is gone.
+    let made = running.world.guard(&["surgery", "compress-before", &running.original, "round:4"]);
+    assert!(made.status.success(), "{made:?}");
+    let undone = running.world.guard(&["surgery", "undo"]);
+    assert!(undone.status.success(), "{undone:?}");
+    running.ask(NEXT);
+    assert_eq!(running.tui.screen().matches("made a new session").count(), 1);
+    running.tui.quit();
+}
+
+#[test]
+fn at_narrow_surgery_is_named_where_finished_work_is_tagged() {
+    let usage = Arc::new(AtomicU64::new(60_000));
+    let tokens = Arc::clone(&usage);
+    let script = move |request: &Request| agent(request).tokens(tokens.load(Ordering::SeqCst));
+    let world = World::build().agent(script).start();
+    let running = play_rounds(world);
+    let tagged = running.world.guard(&["tag", &running.original, "1-4", "reading"]);
+    assert!(tagged.status.success(), "{tagged:?}");
+    usage.store(percent(24.0), Ordering::SeqCst);
+    running.command(NEXT, "/brain-guard:slim would free");
+    usage.store(percent(32.0), Ordering::SeqCst);
+    running.tui.prompt("read part 9");
+    let request = running.world.mock.wait_main(2 * ROUNDS + 3);
+    let (text, is_error) = only_result(&request);
+    assert!(is_error && text.contains("your user can type /brain-guard:slim"), "{text}");
+    let line = "/brain-guard:slim frees";
+    running.tui.wait_screen("the user's line", |screen| screen.contains(line));
+}
+
+#[test]
+fn the_list_of_rounds_opens_above_the_client() {
+    let editor = "printf 'index 1-3\\n' >\"$1\"\n";
+    let world = World::build().in_tmux().env("EDITOR", "sh ed.sh").file("ed.sh", editor);
+    let running = play_in(world);
+    let Terminal::Tmux(pane) = running.tui.terminal() else { panic!("the client is in tmux") };
+    // A popup is only on the screens of those who are attached.
+    let socket = pane.ask("#{socket_path}");
+    let attach = ["env", "-u", "TMUX", "-u", "TMUX_PANE", "tmux", "-S", &socket, "attach"];
+    let person = running.world.tmux(&attach.map(str::to_owned));
+    running.tui.prompt("/brain-guard:edit");
+    let asks = || person.screen().contains("go on in it?").then_some(());
+    running.world.wait("the question", asks);
+    person.type_text("y");
+    person.keys("Enter");
+    running.tui.wait_screen("the end", |screen| {
+        screen
+            .split_whitespace()
+            .collect::<Vec<_>>()
+            .join(" ")
+            .contains("/brain-guard:undo goes back")
+    });
+    let request = running.ask(NEXT);
+    assert_ne!(request.session.as_deref(), Some(running.original.as_str()));
+    assert!(request.said(TABLE) && !request.said("part 1, line 100"), "{request}");
+    person.kill();
     running.tui.quit();
 }

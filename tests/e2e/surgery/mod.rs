@@ -8,13 +8,24 @@ mod broken;
 mod chains;
 mod compaction;
 mod extract;
+mod failing;
 mod fair;
 mod figures;
 mod judge;
+mod killed;
+mod large;
 mod live;
 mod operations;
 mod pairs;
 mod played;
+mod random;
+mod saved;
 mod source;
 mod terminal;
+mod unattended;
 mod worktree;
+
+/// Whether this is `./test --all`, which takes its time.
+fn is_all() -> bool {
+    std::env::var_os("BRAIN_GUARD_ALL").is_some()
+}

@@ -50,7 +50,7 @@ struct Original<'a> {
 }
 
 /// The rounds of a session: number, first words, engagement.
-fn rounds(world: &World, id: &str) -> Vec<(u64, String, Option<String>)> {
+pub fn rounds(world: &World, id: &str) -> Vec<(u64, String, Option<String>)> {
     let output = guard(world, &["rounds", id, "--json"]);
     let told: Value = serde_json::from_str(&output.stdout).expect("JSON");
     let text = |value: &Value| value.as_str().map(str::to_owned);
@@ -69,7 +69,7 @@ fn number(world: &World, id: &str, prompt: &str) -> String {
 }
 
 /// Whether each call has its result in the next message, and each result its call.
-fn has_whole_pairs(request: &Request) -> bool {
+pub fn has_whole_pairs(request: &Request) -> bool {
     let ids = |message: &Value, kind: &str, name: &str| -> Vec<String> {
         let blocks = message["content"].as_array().into_iter().flatten();
         let own = blocks.filter(|block| block["type"] == kind);
@@ -91,7 +91,7 @@ fn has_whole_pairs(request: &Request) -> bool {
 }
 
 /// The reference of the table line with this text, as `inject` wants it.
-fn reference(request: &Request, text: &str) -> Option<String> {
+pub fn reference(request: &Request, text: &str) -> Option<String> {
     let short: String = text.chars().take(40).collect();
     request.user_texts().into_iter().find_map(|table| {
         let line = table.lines().find(|line| line.starts_with("| ") && line.contains(&short))?;

@@ -184,6 +184,19 @@ impl World {
         found.unwrap_or_else(|| self.evidence.fail(&format!("no {what} within {DEADLINE:?}")))
     }
 
+    /// Copies everything that the client, its hooks and the agent write into a folder.
+    pub fn save(&self, folder: &Path) {
+        copy_all(&[self.home(), self.state(), self.project()], folder);
+    }
+
+    /// Puts back what was saved.
+    pub fn put_back(&self, saved: &Path) {
+        for path in [self.home(), self.state(), self.project()] {
+            fs::remove_dir_all(path).expect("no process writes there");
+        }
+        copy_all(&children(saved), &self.root);
+    }
+
     /// The live processes of this world: the client and everything it left behind.
     pub fn processes(&self) -> Vec<Found> {
         process::with_home(&self.home())
@@ -238,6 +251,13 @@ pub fn set_guard(home: &Path, settings: &Value) {
     let part = path.with_extension("part");
     plugin::write(&part, &settings.to_string());
     fs::rename(&part, &path).expect("the world is writable");
+}
+
+/// Copies folders into another one, with their times and links.
+fn copy_all(folders: &[PathBuf], to: &Path) {
+    let output = process::run(Command::new("cp").arg("-a").args(folders).arg(to), DEADLINE);
+    let output = output.expect("cp runs");
+    assert!(output.status.success(), "{}", output.stderr);
 }
 
 fn children(folder: &Path) -> Vec<PathBuf> {
