@@ -21,8 +21,8 @@ use surgery::table;
 const SAMPLE: usize = 256 * 1024;
 /// Most bytes of rows to read for it, or for a title: most of a transcript is not text.
 const READ: usize = 16 * 1024 * 1024;
-/// A table is small if it has less than one token per this many kept tokens. Its estimate differs
-/// from a count by up to a fifth, so the context's by 4 %.
+/// A table is small if it has less than one token per this many kept tokens. An estimate of it
+/// moves the context's figure by about a percent.
 const SMALL: u64 = 4;
 
 /// The counts of some rounds.

@@ -124,16 +124,16 @@ impl<'a> Messages<'a> {
         self.fill(text, &[]) + &self.second_way_out()
     }
 
-    /// Surgery, if finished work is known at the top tier.
+    /// Surgery, if it is known at the top tier what that frees.
     pub fn second_way_out(&self) -> String {
         self.freed_by_slim().map_or_else(String::new, |tokens| {
             format!(
-                "\nInstead, your user can type /brain-guard:slim: finished work of {tokens} tokens leaves this session, and you go on in it."
+                "\nInstead, your user can type /brain-guard:slim: that frees {tokens} tokens of old rounds, and you go on."
             )
         })
     }
 
-    /// Tokens of finished work that could leave the session, at the top tier.
+    /// Tokens of old rounds that could leave the session, at the top tier.
     fn freed_by_slim(&self) -> Option<String> {
         let is_top = self.stance.rank == self.ramp.top() && self.stance.cap.is_none();
         let tokens = self.facts.session.told_slim.filter(|&tokens| tokens > 0 && is_top)?;
