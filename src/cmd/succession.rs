@@ -122,8 +122,10 @@ fn effect_of(words: &[String]) -> String {
 
 fn proposal(made: &Succession, command: &str) -> String {
     let saving = made.tokens.map(|tokens| format!(": {}", saving(tokens))).unwrap_or_default();
+    let other =
+        if command == "slim" { ", /brain-guard:edit lets you choose the rounds" } else { "" };
     format!(
-        "{}{saving}\nThe conversation goes on in a new session in this pane. /brain-guard:undo goes back to this one, with the code checkpoints of /rewind.\n/brain-guard:{command} yes does it",
+        "{}{saving}\nThe conversation goes on in a new session in this pane. /brain-guard:undo goes back to this one, with the code checkpoints of /rewind.\n/brain-guard:{command} yes does it{other}",
         made.effect
     )
 }

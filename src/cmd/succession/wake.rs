@@ -33,33 +33,34 @@ fn write(facts: &Facts, word: &Value) -> io::Result<()> {
     atomic::write_unsynced(&path, word.to_string().as_bytes())
 }
 
+/// Variables that the list needs as this client has them: tmux gives a popup those of its server.
+const VARIABLES: [&str; 8] = [
+    "HOME",
+    "PATH",
+    "VISUAL",
+    "EDITOR",
+    "CLAUDE_CONFIG_DIR",
+    "XDG_STATE_HOME",
+    "XDG_DATA_HOME",
+    "XDG_CONFIG_HOME",
+];
+
 /// The command that opens the list; `None` outside tmux.
 fn popup(facts: &Facts) -> Option<Vec<String>> {
     let pane = facts.env.get("TMUX_PANE").filter(|_| facts.env.get("TMUX").is_some())?;
     let program = facts.env.program()?;
-    let edit = format!("{} surgery edit this --here", shell_quote(&program.to_string_lossy()));
-    let session = format!("{}={}", env::SESSION_ID, facts.id);
+    let edit = format!(
+        "{} surgery edit this --here || {{ printf '\\nEnter closes this'; read -r _; }}",
+        shell_quote(&program.to_string_lossy())
+    );
     let folder = facts.places.project.to_string_lossy();
     // The module lets no process run for as long as a person may edit.
-    let words = [
-        "sh",
-        "-c",
-        "\"$@\" >/dev/null 2>&1 &",
-        "sh",
-        "tmux",
-        "display-popup",
-        "-EE",
-        "-t",
-        &pane,
-        "-w",
-        "95%",
-        "-h",
-        "90%",
-        "-d",
-        &folder,
-        "-e",
-        &session,
-        &edit,
-    ];
-    Some(words.map(str::to_owned).into())
+    let words = ["sh", "-c", "\"$@\" >/dev/null 2>&1 &", "sh", "tmux", "display-popup", "-E"];
+    let place = ["-t", &pane, "-w", "95%", "-h", "90%", "-d", &folder];
+    let session = format!("{}={}", env::SESSION_ID, facts.id);
+    let set = |name: &&str| Some(format!("{name}={}", facts.env.get(name)?));
+    let variables = VARIABLES.iter().filter_map(set).chain([session]);
+    let words = words.into_iter().chain(place).map(str::to_owned);
+    let words = words.chain(variables.flat_map(|variable| ["-e".to_owned(), variable]));
+    Some(words.chain(["sh", "-c", &edit].map(str::to_owned)).collect())
 }

@@ -54,6 +54,10 @@ fn finished_work_lies_before_the_last_turn() {
         "{}",
         advice[0].why
     );
+    // Resumed to go on with the same work.
+    let mut resumed = paused.clone();
+    resumed.rounds[11].started = Some(at("2026-03-21T08:00Z"));
+    assert_eq!(commands(&advise(&resumed, &[], &Beside::default())), commands(&advice));
     let mut small = paused;
     small.rounds.iter_mut().for_each(|round| round.tokens = 100);
     assert_eq!(advise(&small, &[], &Beside::default())[0].case, Case::NothingLeft);

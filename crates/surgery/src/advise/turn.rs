@@ -7,8 +7,10 @@ use base::clock::Time;
 use sessions::round::{Round, Session};
 use store::engagement::Phase;
 
-/// After a pause this long, work belongs to another day.
+/// After a pause this long, work belongs to another day,
 const PAUSE: TimeDelta = TimeDelta::hours(3);
+/// once so many rounds show that it is other work: a session is often resumed to go on.
+const OTHER: usize = 4;
 
 /// The first round of other work.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -50,7 +52,8 @@ pub fn last_turn(session: &Session, phases: &[Phase]) -> Option<Turn> {
                 format!("the turn to {taken}")
             }
             _ => {
-                let pause = pause.filter(|pause| *pause >= PAUSE)?;
+                let is_other = rounds.len() - n >= OTHER;
+                let pause = pause.filter(|pause| *pause >= PAUSE && is_other)?;
                 format!("a pause of {} h", pause.num_hours())
             }
         };
