@@ -18,10 +18,14 @@ const TIMEOUT_MS = 5000
 /** Making a session of a large one, or looking through many, takes longer. */
 const LONG_TIMEOUT_MS = 60_000
 
-/** Between two looks for what the user agreed to. */
-const LOOK_MS = 200
+/** Between two looks for what the user agreed to. Each takes the client some 3 ms. */
+const LOOK_MS = 1000
 
-/** For how long that counts. */
+/** The same once a command is in the prompt box, and for how long. */
+const SOON_MS = 50
+const COMMAND_MS = 10_000
+
+/** For how long the user's consent counts. */
 const FRESH_MS = 60_000
 
 /** By when the client is in the session that it was told to resume. */
@@ -69,10 +73,16 @@ let isDriving = false
 let seen = ''
 /** Whether the looks have begun. */
 let isLooking = false
+/** When a command was last in the prompt box. */
+let commandAt = 0
+/** Ends the pause between two looks. */
+let hurry = () => {}
 /** The full names of the tools that the client took from us. */
 const tools = new Set<string>()
 /** Hears of edits of the prompt box while the client changes sessions. */
 let edited: ((box: PromptBox) => void) | undefined
+/** Ends when the draft is back in the box. */
+let restored: Promise<void> | undefined
 /** Ends the wait a drive is in. */
 let wake = () => {}
 
@@ -112,7 +122,7 @@ async function start($: EngineInterface, cwd: string): Promise<void> {
     await $.env.set('BRAIN_GUARD_MOD', `${VERSION}:${pid}`)
     snapshots = answer.snapshots
     await offer($, answer.tools as ToolSpec[])
-    if (!isLooking) $.clock.every(LOOK_MS, () => void look($).catch(() => {}))
+    if (!isLooking) void watch($).catch(() => {})
     isLooking = true
     void readLimit($).catch(() => {})
     void readFigures($).catch(() => {})
@@ -242,6 +252,7 @@ async function act($: EngineInterface, action: Json): Promise<Report | undefined
       return { event: 'cleared', token, session_id: after }
     }
     case 'submit': {
+      await restored
       submitted = { text, token }
       const { drop } = await $.prompt.submit({ text: String(text), asUser: true })
       // The turn may have begun by now, or be queued: its end carries the token.
@@ -269,26 +280,37 @@ async function act($: EngineInterface, action: Json): Promise<Report | undefined
 
 /** Goes on in another session, and puts back what the user has in the prompt box or types meanwhile. */
 async function resume($: EngineInterface, to: string): Promise<void> {
+  await restored
   const [from, before] = [await $.session.id(), turn.id]
   let draft = await $.prompt.read()
   edited = box => {
-    if (box.text.startsWith(draft.text)) draft = box
+    // Else the client has emptied the box meanwhile, which is no edit.
+    if (box.text === '' || box.text.startsWith(draft.text)) draft = box
   }
-  const resumed = $.command.run({ command: 'resume', args: to })
-  let isLate = false
-  const late = () => (isLate = true)
-  void resumed.then(() => $.clock.sleep(SWITCH_MS)).then(late, late)
-  while (!isLate) {
-    const box = await $.prompt.read()
-    if ((await $.session.id()) !== from) break
-    // In the old session it is the user who empties the box, by sending what is in it.
-    draft = box
-    await $.clock.sleep(DRAFT_MS)
+  try {
+    const resumed = $.command.run({ command: 'resume', args: to })
+    let isLate = false
+    const late = () => (isLate = true)
+    void resumed.then(() => $.clock.sleep(SWITCH_MS)).then(late, late)
+    while (!isLate) {
+      const box = await $.prompt.read()
+      if ((await $.session.id()) !== from) break
+      // In the old session it is the user who empties the box, by sending what is in it.
+      draft = box
+      await $.clock.sleep(DRAFT_MS)
+    }
+    await resumed
+  } finally {
+    restored = restore($, () => draft, before).catch(() => {})
   }
-  await resumed
+  if (draft.text !== '') await restored
+}
+
+/** Puts the draft back into the prompt box, which the client empties, unless a turn has begun meanwhile. */
+async function restore($: EngineInterface, latest: () => PromptBox, before: string): Promise<void> {
   await $.clock.sleep(EMPTIED_MS)
   edited = undefined
-  const { text } = await $.prompt.read()
+  const [draft, { text }] = [latest(), await $.prompt.read()]
   if (text.startsWith(draft.text) || turn.id !== before) return
   await $.prompt.fill({ text: draft.text + text, cursor: draft.cursor + text.length })
 }
@@ -360,6 +382,16 @@ async function look($: EngineInterface): Promise<void> {
   await drive($)
 }
 
+/** Looks for as long as the client runs. */
+async function watch($: EngineInterface): Promise<void> {
+  for (;;) {
+    const typed = new Promise<void>(resolve => (hurry = resolve))
+    if (Date.now() - commandAt < COMMAND_MS) await $.clock.sleep(SOON_MS)
+    else await Promise.race([$.clock.sleep(LOOK_MS), typed])
+    await look($).catch(() => {})
+  }
+}
+
 /** The options the user set, as the client hands them to command hooks; an unset one is empty here. */
 function exported(options: PluginOptions): Record<string, string> {
   const set = Object.entries(options).filter(([, value]) => value !== '')
@@ -424,6 +456,10 @@ export const register: Register = (on, options) => {
 
   on('prompt.edit', async ($, e, next) => {
     const box = await next(e)
+    if (box.text.startsWith('/')) {
+      commandAt = Date.now()
+      hurry()
+    }
     edited?.(box)
     return box
   })

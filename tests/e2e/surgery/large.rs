@@ -132,8 +132,8 @@ fn play(bytes: usize, program: Option<PathBuf>) -> (World, String) {
     while writer.rows.len() < bytes {
         writer.round();
     }
+    fs::remove_file(&first).expect("own folder");
     fs::write(first.with_file_name(format!("{session}.jsonl")), writer.rows).expect("own folder");
-    fs::remove_file(first).expect("own folder");
     for n in 1..=3 {
         ask(&["--resume", &session], &format!("the next step, the {n}th"));
     }
