@@ -3,8 +3,7 @@
 use std::io::{self, BufReader, Read as _};
 use std::path::{Path, PathBuf};
 
-use super::session::open;
-use super::source::Source;
+use super::source::{Source, open};
 use sessions::dialect::{self, Facts};
 use sessions::line::Lines;
 use store::index::Index;

@@ -1,10 +1,9 @@
 //! Imports a session: blocks first, then the index. After a kill, complete rows in the blocks that
 //! the index lacks are indexed; the rest is cut off and read again.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
-use std::os::unix::fs::{FileExt, OpenOptionsExt};
-use std::path::Path;
+use std::os::unix::fs::FileExt;
 use std::time::Duration;
 
 use anyhow::{Context, bail};
@@ -13,7 +12,7 @@ use serde::Serialize;
 use super::engagement::Engagements;
 use super::feed::Feed;
 use super::parents;
-use super::source::Source;
+use super::source::{Source, open};
 use super::state::{State, Tail};
 use base::lock::{self, Lock};
 use base::{atomic, paths};
@@ -110,15 +109,6 @@ fn alone(
     dialect.facts(&first[..end], &mut facts);
     source.begun(dialect.name() == "pi", facts.id.as_deref());
     import(root, index, source, &file, dialect, engagements, read)
-}
-
-/// Opens a session file; never waits for one that is no regular file.
-pub fn open(path: &Path) -> io::Result<File> {
-    let file = OpenOptions::new().read(true).custom_flags(atomic::NO_WAIT).open(path)?;
-    if file.metadata()?.is_file() {
-        return Ok(file);
-    }
-    Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"))
 }
 
 fn import(

@@ -1,9 +1,9 @@
 //! Finds session files, and their agent by their location.
 
 use std::collections::BTreeSet;
-use std::fs;
+use std::fs::{self, File, OpenOptions};
 use std::io;
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
@@ -88,6 +88,15 @@ impl Source {
             }
         }
     }
+}
+
+/// Opens a session file; never waits for one that is no regular file.
+pub fn open(path: &Path) -> io::Result<File> {
+    let file = OpenOptions::new().read(true).custom_flags(atomic::NO_WAIT).open(path)?;
+    if file.metadata()?.is_file() {
+        return Ok(file);
+    }
+    Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"))
 }
 
 /// The folders with sessions of Claude Code, `OpenClaw` and pi.

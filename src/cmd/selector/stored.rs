@@ -2,17 +2,17 @@
 
 use std::path::PathBuf;
 
-use crate::cmd::surgery::source::Store;
 use crate::cmd::{Failure, import};
 use base::env::Env;
+use store::index::Index;
 
 /// The file of a session that the clients' folders don't have: the one that an imported session was
 /// read from, or that surgery wrote.
 pub fn stored_file(env: &Env, id: &str) -> anyhow::Result<Option<PathBuf>> {
-    let store = Store::open(env)?;
-    let imported = store.index.sessions()?.into_iter();
+    let index = Index::new(import::root(env)?);
+    let imported = index.sessions()?.into_iter();
     let imported = imported.filter_map(|session| Some((session.id, session.source?)));
-    let made = store.index.exports()?.into_iter().filter(|export| export.undone.is_none());
+    let made = index.exports()?.into_iter().filter(|export| export.undone.is_none());
     let made = made.map(|export| (export.id, export.path));
     let mut files: Vec<PathBuf> = imported
         .chain(made)

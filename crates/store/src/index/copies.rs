@@ -3,19 +3,27 @@
 use std::collections::HashSet;
 
 use rusqlite::{Connection, params};
+use serde::Serialize;
 
-use super::search::{Copied, Hit};
 use sessions::origin::Origin;
 use sessions::round::{Round, Session};
 
-/// A hit with its copies in other sessions. Unless only one session was searched, it is the origin,
-/// if that is imported. `connection` has `sessions.db` attached as `everywhere`.
-pub(super) fn of(
-    connection: &Connection,
-    mut hit: Hit,
-    origin: &Origin,
-    one: bool,
-) -> rusqlite::Result<Hit> {
+/// A copy of a round in another session.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Copied {
+    /// The session.
+    pub session: String,
+    /// The agent that ran it.
+    pub agent: String,
+    /// The round's number in it.
+    pub seq: u32,
+    /// Its engagement there.
+    pub engagement: Option<String>,
+}
+
+/// A round's origin, if that is imported, and its copies. `connection` has `sessions.db` attached as
+/// `everywhere`.
+pub(super) fn of(connection: &Connection, origin: &Origin) -> rusqlite::Result<Vec<Copied>> {
     let mut query = connection.prepare_cached(
         "SELECT r.session_id, r.agent, r.seq, r.engagement_id FROM everywhere.sessions s \
          JOIN everywhere.rounds r \
@@ -29,18 +37,7 @@ pub(super) fn of(
         let (session, agent) = (row.get(0)?, row.get(1)?);
         Ok(Copied { session, agent, seq: row.get(2)?, engagement: row.get(3)? })
     };
-    let all = query.query_map(params![origin.session, origin.seq], copied)?;
-    let all = all.collect::<rusqlite::Result<Vec<Copied>>>()?;
-    let is_origin = |copied: &&Copied| copied.session == origin.session && copied.seq == origin.seq;
-    if let Some(Copied { session, agent, seq, engagement }) =
-        all.iter().find(is_origin).cloned().filter(|_| !one)
-    {
-        (hit.session, hit.agent, hit.seq) = (session, agent, seq);
-        hit.engagement = engagement.or(hit.engagement);
-    }
-    let others = all.into_iter();
-    hit.copies = others.filter(|copied| copied.session != hit.session).collect();
-    Ok(hit)
+    query.query_map(params![origin.session, origin.seq], copied)?.collect()
 }
 
 /// Each round once: its first place in the list whose session is the origin, else its first place.

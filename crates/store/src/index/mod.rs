@@ -25,11 +25,12 @@ use std::rc::Rc;
 use crate::blocks::{Folder, Root};
 use crate::database::{self, Db, Schema};
 
+pub use self::copies::Copied;
 pub use self::exports::{Beside, Detail, Export, Numbers};
 pub use self::figures::Figures;
 pub use self::forget::Imported;
 pub use self::mend::Fault;
-pub use self::search::{Copied, Filter, Hit, Snippet, Tagged};
+pub use self::search::{Filter, Hit, Snippet, Tagged};
 pub use crate::database::Error;
 
 pub use sessions::round::Words;

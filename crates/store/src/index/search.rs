@@ -5,7 +5,8 @@ use std::collections::HashSet;
 use rusqlite::{OptionalExtension as _, params};
 use serde::{Serialize, Serializer};
 
-use super::{Error, Index, copies, query, record, rows, schema};
+use super::copies::{self, Copied};
+use super::{Error, Index, query, record, rows, schema};
 use crate::blocks::Folder;
 use crate::database::Db;
 use base::clock::Time;
@@ -58,17 +59,21 @@ pub struct Hit {
     pub copies: Vec<Copied>,
 }
 
-/// A copy of a round in another session.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Copied {
-    /// The session.
-    pub session: String,
-    /// The agent that ran it.
-    pub agent: String,
-    /// The round's number in it.
-    pub seq: u32,
-    /// Its engagement there.
-    pub engagement: Option<String>,
+impl Hit {
+    /// Adds the copies in other sessions. Unless only one session was searched, the hit becomes the
+    /// origin, if that is imported.
+    fn with_copies(mut self, all: Vec<Copied>, origin: &Origin, one: bool) -> Self {
+        let is_origin =
+            |copied: &&Copied| copied.session == origin.session && copied.seq == origin.seq;
+        if let Some(Copied { session, agent, seq, engagement }) =
+            all.iter().find(is_origin).cloned().filter(|_| !one)
+        {
+            (self.session, self.agent, self.seq) = (session, agent, seq);
+            self.engagement = engagement.or(self.engagement);
+        }
+        self.copies = all.into_iter().filter(|copied| copied.session != self.session).collect();
+        self
+    }
 }
 
 /// A piece of a text on one line, with marked matches. In JSON, they are in brackets.
@@ -222,7 +227,10 @@ impl Index {
                 }
             }
             let one = filter.session.is_some();
-            hits.into_iter().map(|(hit, origin)| copies::of(c, hit, &origin, one)).collect()
+            let copied = |(hit, origin): (Hit, Origin)| {
+                Ok(hit.with_copies(copies::of(c, &origin)?, &origin, one))
+            };
+            hits.into_iter().map(copied).collect()
         })?;
         Ok((hits, ranked))
     }
