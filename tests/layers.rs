@@ -98,9 +98,9 @@ fn circles<K: Ord + Clone>(mut left: BTreeMap<K, BTreeSet<K>>) -> BTreeMap<K, BT
     while let Some((lowest, _)) = left.iter().find(|(_, imports)| imports.is_empty()) {
         let lowest = lowest.clone();
         left.remove(&lowest);
-        left.values_mut().for_each(|imports| {
+        for imports in left.values_mut() {
             imports.remove(&lowest);
-        });
+        }
     }
     left
 }

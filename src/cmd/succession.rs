@@ -155,7 +155,7 @@ fn decline(facts: &Facts) -> anyhow::Result<String> {
 fn go_back(facts: &Facts) -> anyhow::Result<String> {
     let Some(original) = facts.session.made_of.clone() else {
         bail!(
-            "nothing to undo: this session was not made by surgery in this client. `undo redo` goes on in one that was made of it"
+            "nothing to undo: this session was not made by surgery in this client. /brain-guard:undo redo goes on in one that was made of it"
         );
     };
     enter(facts, original, "back in the session as it was. /brain-guard:undo redo goes on again")

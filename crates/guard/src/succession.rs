@@ -235,6 +235,13 @@ pub fn next(token: &mut Succession, report: &Report, at: &Situation) -> Action {
             token.fail("the client stayed in its session", at.now);
             Action::None
         }
+        Report::Failed { what, why } if what == "resume" => {
+            // So it does after a turn was stopped, until the user sends something.
+            let why = why.rsplit("$.command.run: ").next().unwrap_or(why);
+            token
+                .fail(format!("Claude Code refused to change sessions ({why}); try again"), at.now);
+            Action::None
+        }
         Report::Failed { what, why } => {
             token.fail(format!("{what} failed: {why}"), at.now);
             Action::None

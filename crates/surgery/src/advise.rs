@@ -133,13 +133,17 @@ fn before(
     let before: Vec<&Round> = rounds.iter().copied().filter(|r| r.seq < turn.seq).collect();
     let cut = When::Round(turn.seq);
     let change = worth(plan::compress_before(session.clone(), cut, Fidelity::default()), find)?;
+    let first = session.round(turn.seq).map(|round| round.user_preview.as_str());
+    let first = first.filter(|words| !words.is_empty());
+    let first = first.map(|words| format!("; round {} begins: {words}", turn.seq));
     (before.len() > 1 || case == Case::OldRounds).then(|| Advice {
         case,
         why: format!(
-            "{} lie before {} ({})",
+            "{} lie before {} ({}){}",
             numbers(&before),
             turn.why,
-            format_minute(Some(turn.at))
+            format_minute(Some(turn.at)),
+            first.unwrap_or_default()
         ),
         frees: change.frees(),
         after: Some(change.after),

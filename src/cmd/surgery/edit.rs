@@ -54,7 +54,7 @@ pub fn run(
     let plans = plans(&edit)?;
     let dry = OutputArgs { dry_run: true, ..output.clone() };
     show(&make_all(context, &store, plans.clone(), &dry)?, output.json)?;
-    let question = if output.here { "go on in it?" } else { "make it?" };
+    let question = if output.here { "make it, and go on in it?" } else { "make it?" };
     if !output.dry_run && !agreed(question)? {
         out(format_args!("nothing was made; the list is {}", list.0.display()));
         return Ok(Exit::Refused);

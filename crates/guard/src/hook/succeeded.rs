@@ -43,7 +43,7 @@ pub fn follow(facts: &mut Facts, event: &Event, from: &str) -> bool {
         ranks: Ranks::default(),
         told: Told::default(),
         told_user: None,
-        told_slim: None,
+        told_slim: facts.session.told_slim,
         denied_at: None,
         denied: None,
         reading: None,

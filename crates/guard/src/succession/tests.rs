@@ -62,6 +62,16 @@ fn a_client_that_stays_or_fails_leaves_the_user_where_they_were() {
 }
 
 #[test]
+fn what_the_client_refuses_is_told_in_its_words() {
+    let mut t = Succession { to: Some("new".into()), ..token(Step::Resuming) };
+    let now = t.since;
+    let why = "brain-guard: $.command.run: the session was stopped".to_owned();
+    next(&mut t, &Report::Failed { what: "resume".into(), why }, &at("old", now));
+    let said = "Claude Code refused to change sessions (the session was stopped); try again";
+    assert_eq!(t.why.as_deref(), Some(said));
+}
+
+#[test]
 fn a_prompt_in_between_puts_it_off_to_the_end_of_its_turn() {
     let mut t = token(Step::Operating);
     let now = t.since;
