@@ -203,7 +203,7 @@ mod tests {
     use guard::compaction::Shape;
 
     #[test]
-    fn help_and_skill_name_every_kind_of_note() {
+    fn help_and_skill_name_every_kind_of_note_and_section() {
         let words = |text: &str| -> Vec<String> {
             text.split([',', ';']).map(|word| word.trim().to_owned()).collect()
         };
@@ -221,6 +221,9 @@ mod tests {
         {
             named.sort();
             assert_eq!(named, kinds);
+        }
+        for section in &shape.sections {
+            assert!(skill.contains(&section.name), "the skill lacks {}", section.name);
         }
     }
 }
