@@ -184,13 +184,14 @@ fn rows_that_came_into_the_new_file_first_stay_the_last() {
 fn an_edit_that_was_killed_before_it_replaced_the_file_leaves_nothing() {
     let world = World::new();
     let session = world.usual();
-    let (before, text) = (stamp(&session), world.text());
-    OldFile::create(&world.path(), before, &fs::metadata("/").unwrap()).unwrap();
+    let text = world.text();
+    OldFile::create(&world.path(), stamp(&session), &fs::metadata("/").unwrap()).unwrap();
     assert_eq!(world.names().len(), 2);
     edit(&session).unwrap();
     assert_eq!(world.text(), text.replace("long", "short"));
     assert_eq!(world.names(), ["s.jsonl"]);
-    let moved = Stamp { inode: before.inode + 1, ..before };
+    let now = stamp(&session);
+    let moved = Stamp { inode: now.inode + 1, ..now };
     let refused = OldFile::create(&world.path(), moved, &fs::metadata("/").unwrap()).unwrap_err();
     assert!(matches!(refused, Refused::Changed(_)), "{refused}");
     assert_eq!(world.names(), ["s.jsonl"]);
