@@ -55,6 +55,30 @@ impl Role {
             Self::Custom => "custom",
         }
     }
+
+    /// Whether an open entry here is work to do, which only the agent may close or remove.
+    pub fn is_work(self) -> bool {
+        match self {
+            Self::Forward | Self::Threads => true,
+            Self::Risks | Self::Insight | Self::Summary | Self::Git | Self::Custom => false,
+        }
+    }
+
+    /// Whether an entry that an earlier session wrote here moves to the summary.
+    pub fn ages(self) -> bool {
+        match self {
+            Self::Risks | Self::Insight => true,
+            Self::Forward | Self::Threads | Self::Summary | Self::Git | Self::Custom => false,
+        }
+    }
+
+    /// Whether an agent writes this section, and must fill it at a phase exit.
+    fn is_authored(self) -> bool {
+        match self {
+            Self::Forward | Self::Threads | Self::Risks | Self::Insight | Self::Custom => true,
+            Self::Summary | Self::Git => false,
+        }
+    }
 }
 
 /// One section of the file.
@@ -206,12 +230,10 @@ impl Shape {
         self.authored().filter_map(one).collect::<Vec<_>>().join("; ")
     }
 
-    /// The sections an agent writes, and must fill at a phase exit: all except the summary and the
-    /// commits.
+    /// The sections an agent writes, and must fill at a phase exit.
     pub fn authored(&self) -> impl Iterator<Item = usize> {
-        let authored =
-            |(_, section): &(usize, &Section)| !matches!(section.role, Role::Summary | Role::Git);
-        self.sections.iter().enumerate().filter(authored).map(|(index, _)| index)
+        let authored = |index: &usize| self.role(*index).is_authored();
+        (0..self.sections.len()).filter(authored)
     }
 
     /// The section for text without one: the open threads, where it cannot be lost.

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::compaction::flags::flags;
 use crate::compaction::item::head;
 use crate::compaction::{
-    Block, BlockKind, Document, EntryId, FrontMatter, Marker, Role, Shape, count_words, sound,
+    Block, BlockKind, Document, EntryId, FrontMatter, Marker, Shape, count_words, sound,
 };
 
 use super::past::Age;
@@ -71,8 +71,7 @@ impl Item {
 
     /// Whether this is open work, which only the agent may close or remove.
     pub fn is_open_work(&self, shape: &Shape) -> bool {
-        let kept = matches!(shape.role(self.home), Role::Forward | Role::Threads);
-        !self.closed && kept || self.directive
+        !self.closed && shape.role(self.home).is_work() || self.directive
     }
 
     /// Whether the seal may remove it because of size or age.

@@ -113,7 +113,7 @@ fn home(shape: &Shape, section: Option<usize>, kind: Option<&str>, closed: bool)
     let writable = |index: &usize| shape.role(*index) != Role::Git;
     let route = kind.and_then(|kind| shape.route(kind)).filter(writable);
     let Some(section) = section else { return route.unwrap_or_else(|| shape.home()) };
-    let keeps = |index: usize| matches!(shape.role(index), Role::Forward | Role::Threads);
+    let keeps = |index: usize| shape.role(index).is_work();
     let stays = closed || matches!(shape.role(section), Role::Summary | Role::Git);
     match route {
         Some(route) if !stays && (!keeps(section) || keeps(route)) => route,

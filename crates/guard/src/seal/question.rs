@@ -210,5 +210,6 @@ fn dropped<'a>(input: &'a Input, sealed: &'a Sealed) -> impl Iterator<Item = Lis
 
 /// Whether the entries of a section end up in the summary. Those of custom sections do not.
 fn is_condensed(shape: &Shape, section: usize) -> bool {
-    matches!(shape.role(section), Role::Summary | Role::Risks | Role::Insight)
+    let role = shape.role(section);
+    role == Role::Summary || role.ages()
 }

@@ -21,7 +21,7 @@ pub(super) fn run(draft: &mut Draft, log: &mut StepReport) {
     let mut folds = Vec::with_capacity(draft.items.len());
     for index in 0..draft.items.len() {
         let item = &draft.items[index];
-        let ages = matches!(shape.role(item.home), Role::Risks | Role::Insight);
+        let ages = shape.role(item.home).ages();
         let old = item.closed || item.inherited && ages;
         let stays = item.pinned || item.none || item.directive;
         folds.push(old && item.home != summary && !stays);
