@@ -41,7 +41,7 @@ const BASELINES: usize = 3;
 struct Row {
     case: Case,
     timing: Timing,
-    peak_kib: u64,
+    peak: memory::Peak,
     calls: Calls,
     /// If they were counted.
     instructions: Option<u64>,
@@ -137,15 +137,15 @@ fn measure(args: &Args, world: &World, cases: Vec<Case>) -> Vec<Row> {
             let calls = calls::count(case, world.folder());
             let instructions =
                 instructions_of(case).then(|| instructions::count(case, world.folder()));
-            (calls, instructions, memory::peak_kib(case))
+            (calls, instructions, memory::peak(case))
         })
         .collect();
     let timings = timing::measure(&all, args.rounds);
     let rows = all.into_iter().zip(counted).zip(timings);
-    let rows = rows.map(|((case, (calls, instructions, peak_kib)), timing)| Row {
+    let rows = rows.map(|((case, (calls, instructions, peak)), timing)| Row {
         case,
         timing,
-        peak_kib,
+        peak,
         calls,
         instructions,
     });
@@ -166,7 +166,7 @@ fn instructions_of(case: &Case) -> bool {
 fn accepted(run: &Run) -> Accepted {
     let mut cases = BTreeMap::new();
     for row in &run.rows[BASELINES..] {
-        let held = Held::of(&row.calls, row.instructions, row.peak_kib);
+        let held = Held::of(&row.calls, row.instructions, row.peak.own_kib);
         cases.entry(row.case.key()).or_insert(held);
     }
     let Machine { rustc, target, .. } = &run.machine;
@@ -180,7 +180,8 @@ fn json(run: &Run) -> Value {
         .map(|row| {
             json!({
                 "case": row.case.name, "transcript_mb": row.case.megabytes, "mod": row.case.module,
-                "timing": row.timing, "peak_kib": row.peak_kib, "calls": row.calls,
+                "timing": row.timing, "peak_kib": row.peak.resident_kib,
+                "own_kib": row.peak.own_kib, "calls": row.calls,
                 "instructions": row.instructions,
             })
         })

@@ -1,7 +1,7 @@
 //! Peak memory of a process, from the kernel's own mark of its address space.
 //!
 //! `wait4` includes pages of the parent that the child had before its `execve`. So strace holds the
-//! process at its `exit_group`, and `VmHWM` is read from `/proc/PID/status`.
+//! process at its `exit_group`, and `VmHWM` and `RssFile` are read from `/proc/PID/status`.
 
 use std::fs;
 use std::path::Path;
@@ -13,34 +13,45 @@ use crate::case::Case;
 /// How long strace holds the process at its end, in microseconds.
 const HELD: &str = "exit_group:delay_enter=25000";
 
-/// The peak resident KiB.
-pub fn peak_kib(case: &Case) -> u64 {
+/// The peak of a process, in KiB.
+#[derive(Debug, Clone, Copy)]
+pub struct Peak {
+    /// All that was resident.
+    pub resident_kib: u64,
+    /// Without pages of files. How many of a program's pages are resident depends on the kernel,
+    /// and on where the build put the functions.
+    pub own_kib: u64,
+}
+
+/// Runs a case and measures its peak.
+pub fn peak(case: &Case) -> Peak {
     let arguments =
         ["-qq", "-e", "trace=exit_group", "-e", "signal=none", "-e", &format!("inject={HELD}")];
     let mut strace =
         case.under("strace", &arguments).stderr(Stdio::null()).spawn().expect("strace");
     let children = format!("/proc/{0}/task/{0}/children", strace.id());
-    let mut peak = 0;
+    let mut peak = None;
     loop {
         let child = fs::read_to_string(&children).unwrap_or_default();
         // Before its `execve` the child shows strace's pages, so the last value counts.
-        if let Some(now) = child.split_whitespace().next().and_then(high_water) {
-            peak = now;
-        }
+        peak = child.split_whitespace().next().and_then(read).or(peak);
         if let Some(status) = strace.try_wait().expect("strace") {
             assert!(status.success(), "{} failed under strace", case.title());
             break;
         }
         std::thread::sleep(Duration::from_millis(1));
     }
-    assert!(peak > 0, "no peak was seen of {}", case.title());
-    peak
+    peak.unwrap_or_else(|| panic!("no peak was seen of {}", case.title()))
 }
 
-fn high_water(pid: &str) -> Option<u64> {
+fn read(pid: &str) -> Option<Peak> {
     let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
-    line.trim().trim_end_matches("kB").trim().parse().ok()
+    let kib = |name: &str| -> Option<u64> {
+        let value = status.lines().find_map(|line| line.strip_prefix(name))?;
+        value.trim().trim_end_matches("kB").trim().parse().ok()
+    };
+    let resident_kib = kib("VmHWM:")?;
+    Some(Peak { resident_kib, own_kib: resident_kib.saturating_sub(kib("RssFile:")?) })
 }
 
 /// Checks the measurement with a program that touches and frees `MIB`, and with one that touches
@@ -53,7 +64,7 @@ pub fn check(eater: &Path, like: &Case) -> Result<(), String> {
     let ballast = std::hint::black_box(vec![1_u8; 64 * 1024 * 1024]);
     let of = |mib: u64| {
         let case = Case { args: vec![mib.to_string()], ..like.instead("known", eater) };
-        peak_kib(&case)
+        peak(&case).own_kib
     };
     let (nothing, known) = (of(0), of(MIB));
     drop(ballast);

@@ -33,7 +33,7 @@ fn cells(run: &Run) -> Vec<[String; 11]> {
                 format!("{:.3}", t.p99_ms),
                 format!("{:.2}", t.by_true),
                 format!("{:.2}", t.by_empty),
-                row.peak_kib.to_string(),
+                row.peak.resident_kib.to_string(),
                 c.bytes_read.to_string(),
                 c.system_calls.to_string(),
                 c.files_opened.to_string(),

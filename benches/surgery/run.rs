@@ -58,7 +58,7 @@ pub fn measured(
         .iter()
         .map(|m| {
             m.prepare();
-            memory::peak_kib(&m.case)
+            memory::peak(&m.case).resident_kib
         })
         .collect();
     let counted: Vec<Option<u64>> = measures
