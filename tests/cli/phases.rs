@@ -164,7 +164,8 @@ fn coaching_prefers_the_call_then_the_job_then_the_settings() {
         let note = format!(
             "## Open Threads\n- heard: {said}\n## forward\n- x\n## risks\n- x\n## insight\n- x\n- steering: none: too early\n"
         );
-        assert_eq!(exit(&hook, &note).code, Some(0));
+        let left = exit(&hook, &note);
+        assert_eq!(left.code, Some(0), "{left:?}");
         said
     };
     assert_eq!(coach(&[], b""), "from the settings");
@@ -190,7 +191,8 @@ fn the_settings_choose_the_reflection_steps() {
         Some(1),
         "`none:` is no reflection"
     );
-    assert_eq!(exit(&hook, &format!("{FULL}- the second was too small\n")).code, Some(0));
+    let left = exit(&hook, &format!("{FULL}- the second was too small\n"));
+    assert_eq!(left.code, Some(0), "{left:?}");
 }
 
 #[test]

@@ -135,6 +135,7 @@ pub fn cut(text: &str, max: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::compaction::{Section, Shape};
 
     #[test]
     fn filled_once_and_nothing_is_searched_twice() {
@@ -147,6 +148,15 @@ mod tests {
             let template = text.built_in();
             assert!(!template.trim().is_empty(), "{}", text.file());
             assert!(template.len() < 2_500, "{}", text.file());
+        }
+    }
+
+    /// Users may rename sections.
+    #[test]
+    fn no_text_names_a_section() {
+        for text in Text::ALL {
+            let names = |section: &Section| text.built_in().contains(&section.name);
+            assert!(!Shape::default().sections.iter().any(names), "{}", text.file());
         }
     }
 }

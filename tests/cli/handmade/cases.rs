@@ -149,7 +149,8 @@ fn seal_names_the_lines_to_cut_in_a_megabyte() {
     let answer = hook.raw(&["append", "--kind", "risk", "it is big"], b"");
     assert_eq!(answer.code, Some(0), "{answer:?}");
     assert_eq!(hook.raw(&["phase", "enter", "by hand"], b"").code, Some(0));
-    assert_eq!(hook.raw(&["phase", "exit"], SLICE.as_bytes()).code, Some(0));
+    let left = hook.raw(&["phase", "exit"], SLICE.as_bytes());
+    assert_eq!(left.code, Some(0), "{left:?}");
     let before = text(&hook);
     assert!(only_adds(&source, &before));
     let refused = hook.raw(&["seal"], b"");

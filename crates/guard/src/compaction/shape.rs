@@ -5,6 +5,8 @@
 
 use std::collections::BTreeMap;
 
+use serde::de::IntoDeserializer as _;
+use serde::de::value::{self, StrDeserializer};
 use serde::{Deserialize, Serialize};
 
 /// The kind of the next step. It goes to the top of its section and comes first in lists of kinds.
@@ -33,16 +35,6 @@ pub enum Role {
 }
 
 impl Role {
-    const ALL: [Self; 7] = [
-        Self::Forward,
-        Self::Threads,
-        Self::Risks,
-        Self::Insight,
-        Self::Summary,
-        Self::Git,
-        Self::Custom,
-    ];
-
     /// The name of the role in settings.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -275,6 +267,10 @@ impl Shape {
                 }
             }
         }
+        let is_role = |word: &str| {
+            let word: StrDeserializer<'_, value::Error> = word.into_deserializer();
+            Role::deserialize(word).is_ok()
+        };
         let names_one = |name: &str| {
             let key = heading_key(name);
             let numbered = |(number, rest): (&str, &str)| {
@@ -287,7 +283,7 @@ impl Shape {
                 || self.sections.iter().any(role)
         };
         for (kind, section) in &self.routes {
-            if !Role::ALL.iter().any(|role| role.as_str() == section) && !names_one(section) {
+            if !is_role(section) && !names_one(section) {
                 let known: Vec<_> =
                     self.sections.iter().map(|section| section.name.as_str()).collect();
                 let known = known.join(", ");
