@@ -18,8 +18,8 @@ const HELD: &str = "exit_group:delay_enter=25000";
 pub struct Peak {
     /// All that was resident.
     pub resident_kib: u64,
-    /// Without pages of files. How many of a program's pages are resident depends on the kernel,
-    /// and on where the build put the functions.
+    /// Without the pages of files that are mapped at its end. How many of a program's pages are
+    /// resident depends on the kernel, and on where the build put the functions.
     pub own_kib: u64,
 }
 
@@ -69,7 +69,7 @@ pub fn check(eater: &Path, like: &Case) -> Result<(), String> {
     let (nothing, known) = (of(0), of(MIB));
     drop(ballast);
     let eaten = known.saturating_sub(nothing);
-    if nothing > 2 * 1024 || eaten.abs_diff(MIB * 1024) > 256 {
+    if nothing > 256 || eaten.abs_diff(MIB * 1024) > 256 {
         return Err(format!(
             "the measuring of memory is wrong: a program that touches {MIB} MiB peaked {eaten} KiB above one that touches none, which peaked at {nothing} KiB"
         ));

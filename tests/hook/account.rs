@@ -221,7 +221,7 @@ fn the_guards_texts_stay_below_three_thousandths() {
     assert!(percent > 0.01, "{added}");
     assert!(
         percent <= 0.3,
-        "the texts take more than 0.3 % of a climb, shorten templates/: {added}"
+        "the texts take more than 0.3 % of the limit, shorten templates/: {added}"
     );
 }
 

@@ -157,7 +157,11 @@ proptest! {
         let Ok(sealed) = case.seal(&case.text, &shape, 1_000_000_000) else { return Ok(()) };
         let after = parse(&sealed.text, &shape);
         let inherited = case.inherited();
-        let is_work = |section: Option<usize>| section.is_none_or(|section| shape.role(section).is_work());
+        // Not asked of the role itself, which is tested here.
+        let is_work = |section: Option<usize>| section.is_none_or(|section| match shape.role(section) {
+            Role::Forward | Role::Threads => true,
+            Role::Risks | Role::Insight | Role::Summary | Role::Git | Role::Custom => false,
+        });
         for entry in parse(&case.text, &shape).entries().filter(|entry| entry.words > 0) {
             let under = entry.under.as_deref().and_then(|title| flags(title).word);
             let kind = entry.kind.clone().or(under.filter(|word| shape.route(word).is_some()));
