@@ -157,6 +157,11 @@ async function readFigures($: EngineInterface): Promise<void> {
   $.ui.invalidate('ui.render')
 }
 
+/** The same once the client is in the next session, or has written the turn's last row. */
+function readFiguresSoon($: EngineInterface): void {
+  void $.clock.sleep(LOOK_MS).then(() => readFigures($)).catch(() => {})
+}
+
 /** `▓▓░░ 23 %` */
 function bar(percent: number, width: number): string {
   const full = Math.max(0, Math.min(width, Math.round((percent / 100) * width)))
@@ -413,6 +418,8 @@ export const register: Register = (on, options) => {
   on('session.end', ($, e, next) => {
     sealed = false
     notice = question = undefined
+    // The next session's start raises no event here.
+    readFiguresSoon($)
     return next(e)
   })
 
@@ -422,7 +429,6 @@ export const register: Register = (on, options) => {
       isTurn = true
       if (snapshots !== '') {
         void readLimit($).catch(() => {})
-        void readFigures($).catch(() => {})
       }
     }
     return next(e)
@@ -478,6 +484,7 @@ export const register: Register = (on, options) => {
     const result = await next(e)
     if (e.agentId === undefined && e.turnId === turn.id) isTurn = false
     if (snapshots !== '' && e.agentId === undefined) {
+      readFiguresSoon($)
       reports.push({
         event: 'turn-complete',
         session_id: await $.session.id(),

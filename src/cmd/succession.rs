@@ -41,7 +41,8 @@ fn answer(facts: &Facts, command: &str, args: &str) -> anyhow::Result<String> {
         (_, "yes") => agree(facts),
         ("slim", "") => propose_advice(facts),
         ("edit", "") if facts.seen.mod_alive && wake::open_list(facts)? => {
-            Ok("brain-guard: edit the list, save it, and say yes".to_owned())
+            Ok("brain-guard: the list of rounds opens above. Edit it, save it, and answer y"
+                .to_owned())
         }
         ("edit", "") => Ok(format!(
             "brain-guard: run `brain-guard surgery edit {}` in another terminal, and then /resume here with the new session's id",
@@ -125,14 +126,14 @@ fn proposal(made: &Succession, command: &str) -> String {
     let other =
         if command == "slim" { ", /brain-guard:edit lets you choose the rounds" } else { "" };
     format!(
-        "{}{saving}\nThe conversation goes on in a new session in this pane. /brain-guard:undo goes back to this one, with the code checkpoints of /rewind.\n/brain-guard:{command} yes does it{other}",
+        "{}{saving}\nThe conversation goes on in a new session in this pane, where /rewind has no earlier code checkpoints. Files stay as they are. /brain-guard:undo comes back here.\n/brain-guard:{command} yes does it{other}",
         made.effect
     )
 }
 
 fn agree(facts: &Facts) -> anyhow::Result<String> {
     let Some(asked) = open(facts).filter(|open| open.step == Step::Proposed) else {
-        bail!("nothing was proposed; /brain-guard:slim shows what can go");
+        bail!("there is nothing to agree to; /brain-guard:slim shows what can go");
     };
     begin(facts, &asked)
 }
@@ -146,7 +147,11 @@ fn decline(facts: &Facts) -> anyhow::Result<String> {
         is_open
     })?;
     if declined != Some(true) {
-        bail!("nothing was proposed");
+        bail!("there is nothing to say no to");
+    }
+    if facts.seen.mod_alive {
+        // The agent's question leaves the strip.
+        wake::perform(facts)?;
     }
     Ok("brain-guard: this session stays as it is".to_owned())
 }
@@ -154,23 +159,36 @@ fn decline(facts: &Facts) -> anyhow::Result<String> {
 /// The session before, which is as it was.
 fn go_back(facts: &Facts) -> anyhow::Result<String> {
     let Some(original) = facts.session.made_of.clone() else {
+        let redo = match undone(facts) {
+            Some(_) => ". /brain-guard:undo redo goes on in the one that was made of it",
+            None => "",
+        };
         bail!(
-            "nothing to undo: this session was not made by surgery in this client. /brain-guard:undo redo goes on in one that was made of it"
+            "there is nothing to undo: this session was not made by surgery in this client{redo}"
         );
     };
-    enter(facts, original, "back in the session as it was. /brain-guard:undo redo goes on again")
+    enter(
+        facts,
+        original,
+        "back in the session as it was; files stay as they are. What was said since is in the other session: /brain-guard:undo redo goes on there",
+    )
+}
+
+fn go_again(facts: &Facts) -> anyhow::Result<String> {
+    let Some(successor) = undone(facts) else {
+        bail!(
+            "there is nothing to redo: you did not come back to this session by /brain-guard:undo"
+        );
+    };
+    enter(facts, successor, "again in the session you came back from. /brain-guard:undo goes back")
 }
 
 /// The successor that the user went back from.
-fn go_again(facts: &Facts) -> anyhow::Result<String> {
-    let was_made_of_this = |id: &String| {
+fn undone(facts: &Facts) -> Option<String> {
+    facts.session.entered_from.clone().filter(|id| {
         let left = state::load(&facts.places, id).ok().flatten();
         left.is_some_and(|left| left.made_of.as_deref() == Some(facts.id))
-    };
-    let Some(successor) = facts.session.entered_from.clone().filter(was_made_of_this) else {
-        bail!("no surgery on this session was undone");
-    };
-    enter(facts, successor, "again in the session that surgery made. /brain-guard:undo goes back")
+    })
 }
 
 fn enter(facts: &Facts, to: String, effect: &str) -> anyhow::Result<String> {

@@ -1,6 +1,7 @@
 //! Takes the running session into a successor that surgery makes of it: between turns, in the same
 //! client and pane. A token moves forward, so that no hook or carrier can repeat a step. Only a
-//! turn that comes first puts it back, before anything has changed for the user.
+//! turn that comes first puts it back, or a client that refuses, before anything has changed for
+//! the user.
 //! The original is never written, so going back is another succession.
 
 use chrono::TimeDelta;
@@ -71,7 +72,7 @@ pub struct Succession {
     pub by: By,
     /// The step it has reached.
     pub step: Step,
-    /// Why it failed.
+    /// Why it failed, or was put back.
     pub why: Option<String>,
     /// The session to go on in, once it exists.
     pub to: Option<String>,
@@ -238,8 +239,15 @@ pub fn next(token: &mut Succession, report: &Report, at: &Situation) -> Action {
         Report::Failed { what, why } if what == "resume" => {
             // So it does after a turn was stopped, until the user sends something.
             let why = why.rsplit("$.command.run: ").next().unwrap_or(why);
-            token
-                .fail(format!("Claude Code refused to change sessions ({why}); try again"), at.now);
+            let why = format!("Claude Code refused to change sessions ({why})");
+            match token.work {
+                // A yes makes the successor anew: the conversation may have gone on by then.
+                Work::Make(_) => {
+                    token.step = Step::Proposed;
+                    (token.since, token.to, token.why) = (at.now, None, Some(why));
+                }
+                Work::Enter(_) => token.fail(why, at.now),
+            }
             Action::None
         }
         Report::Failed { what, why } => {

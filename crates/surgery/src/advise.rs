@@ -51,7 +51,7 @@ impl Case {
             Self::ClosedEngagement => "one engagement is closed, others are live",
             Self::SeparateWorkstream => "one engagement needs its own session",
             Self::ParallelSessions => "parallel sessions need synthesis",
-            Self::OldRounds => "old rounds take most of the context",
+            Self::OldRounds => "old rounds take up room",
             Self::NothingLeft => "nothing more to compress",
         }
     }
@@ -135,7 +135,7 @@ fn before(
     let change = worth(plan::compress_before(session.clone(), cut, Fidelity::default()), find)?;
     let first = session.round(turn.seq).map(|round| round.user_preview.as_str());
     let first = first.filter(|words| !words.is_empty());
-    let first = first.map(|words| format!("; round {} begins: {words}", turn.seq));
+    let first = first.map(|words| format!("; round {} is the first to stay: {words}", turn.seq));
     (before.len() > 1 || case == Case::OldRounds).then(|| Advice {
         case,
         why: format!(

@@ -46,8 +46,12 @@ pub fn step(facts: &Facts, text: &str) -> Option<Value> {
         });
         log::write(&facts.places.log(), facts.now, "succession", &details);
     }
-    if let Report::Overtaken { successor } = report {
-        discard(facts, &token, successor.or(before.to));
+    if token.to.is_none() {
+        let made = match report {
+            Report::Overtaken { successor } => successor,
+            _ => None,
+        };
+        discard(facts, &token, made.or(before.to));
     }
     let mut value = serde_json::to_value(&action).ok()?;
     if matches!(action, Action::Submit { .. }) {
@@ -78,7 +82,7 @@ fn origin(facts: &Facts) -> Option<String> {
     led_here.or_else(|| open(facts.id)).map(|open| open.from)
 }
 
-/// Removes a successor that a turn overtook: nobody goes on in it.
+/// Removes a successor that a turn overtook or the client refused: nobody goes on in it.
 fn discard(facts: &Facts, token: &Succession, successor: Option<String>) {
     let Some(successor) = successor.filter(|_| matches!(token.work, Work::Make(_))) else { return };
     let words = ["surgery", "undo", &successor].map(str::to_owned);
@@ -91,9 +95,12 @@ fn discard(facts: &Facts, token: &Succession, successor: Option<String>) {
 fn result_of(token: &Succession) -> Option<String> {
     match (token.step, &token.work) {
         (Step::Failed, _) => {
-            let why = token.why.as_deref().unwrap_or_default();
-            Some(format!("the session stays as it was: {why}"))
+            Some(format!("the session stays as it was: {}", token.why.as_deref()?))
         }
+        (Step::Proposed, _) => Some(format!(
+            "the session stays as it was: {}. /brain-guard:slim yes tries again",
+            token.why.as_deref()?
+        )),
         (Step::Done, Work::Make(_)) => {
             Some(format!("{}. /brain-guard:undo goes back", token.effect))
         }
@@ -153,7 +160,7 @@ pub fn make(facts: &Facts, words: &[String]) -> anyhow::Result<String> {
 pub fn dry_run(facts: &Facts, words: &[String]) -> anyhow::Result<Tokens> {
     let made = run(facts, words, &["--dry-run"])?;
     let tokens = &made.get(0).unwrap_or(&made)["tokens"];
-    let figure = |name: &str| tokens[name].as_u64().context("it told no figures");
+    let figure = |name: &str| tokens[name].as_u64().context("this session has no long values");
     Ok(Tokens { before: figure("before")?, after: figure("after")? })
 }
 

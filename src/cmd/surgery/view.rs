@@ -70,19 +70,19 @@ pub fn cost(cost: &Cost) -> String {
     format!("{figures}; {saved}")
 }
 
-/// The rounds on one line: `1-46 as index lines, 47-58 whole`.
+/// The rounds on one line: `1-46 become lines of the index table, 47-58 stay whole`.
 pub fn rounds(plan: &Plan) -> String {
-    let of = |places: &[Place]| numbers(plan, places);
-    let indexed: Vec<Place> = plan.indexed().collect();
-    let whole: Vec<Place> = plan.whole().collect();
-    let mut parts = Vec::new();
-    if !indexed.is_empty() {
-        parts.push(format!("{} become lines of the index table", of(&indexed)));
-    }
-    if !whole.is_empty() {
-        parts.push(format!("{} stay whole", of(&whole)));
-    }
-    parts.join(", ")
+    let (shrunk, whole): (Vec<Place>, Vec<Place>) =
+        plan.whole().partition(|place| plan.shrunk.contains(place));
+    let parts = [
+        (plan.left.dropped.clone(), "are dropped"),
+        (plan.indexed().collect(), "become lines of the index table"),
+        (shrunk, "keep one line of each tool result"),
+        (whole, "stay whole"),
+    ];
+    let parts = parts.iter().filter(|(places, _)| !places.is_empty());
+    let parts = parts.map(|(places, what)| format!("{} {what}", numbers(plan, places)));
+    parts.collect::<Vec<_>>().join(", ")
 }
 
 /// Round numbers; of several sessions, or of another one, prefixed by the session.
@@ -112,7 +112,6 @@ fn left(plan: &Plan) -> Option<String> {
         part(&plan.left.rewound, "(rewound)"),
         part(&plan.left.compacted, "(compacted by the client)"),
         part(&plan.left.doubled, "(also in the other session)"),
-        part(&plan.left.dropped, "(dropped)"),
     ]
     .into_iter()
     .flatten()

@@ -253,13 +253,13 @@ fn the_strip_shows_the_first_turns_figures_by_the_clients_limit() {
         .agent(moves(vec![
             step(|_| Reply::bash("echo one").tokens(percent(5.0))),
             step(|_| Reply::bash("echo two").tokens(percent(12.0))),
-            step(|_| Reply::text("first turn done").tokens(percent(12.0))),
+            step(|_| Reply::text("first turn done").tokens(percent(17.0))),
         ]))
         .start();
     let tui = world.tui(&[]);
     tui.prompt("Go");
     tui.wait_screen("the turn's end", |s| s.contains("first turn done"));
     tui.wait_screen("the strip", |s| {
-        s.contains(" 12 %   notes") && s.contains("nothing restricted")
+        s.contains(" 17 %   notes") && s.contains("nothing restricted")
     });
 }

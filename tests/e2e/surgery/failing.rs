@@ -141,7 +141,7 @@ fn the_session_stays_where_surgery_fails_and_the_user_is_told() {
         ("hanging", STAYS),
         ("deleted", STAYS),
         ("damaged", "has no rows"),
-        ("refused", STAYS),
+        ("refused", "/brain-guard:slim yes tries again"),
         ("missing", "brain-guard: operate failed: "),
     ] {
         failing.stays(fault, said);

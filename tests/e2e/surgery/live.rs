@@ -127,12 +127,12 @@ fn goes_on_and_back(version: &str) {
     let now = std::fs::read(&running.transcript).expect("a transcript");
     assert!(now.starts_with(&before), "the original is as it was");
 
-    running.command("/brain-guard:undo", "undo redo goes on again");
+    running.command("/brain-guard:undo", "What was said since");
     let request = running.ask(NEXT);
     assert_eq!(request.session.as_deref(), Some(running.original.as_str()));
     assert!(request.said("part 1, line 100") && !request.said(TABLE));
 
-    running.command("/brain-guard:undo redo", "again in the session that surgery made. ");
+    running.command("/brain-guard:undo redo", "again in the session you came back from. ");
     let request = running.ask(NEXT);
     assert_eq!(request.session.as_ref(), Some(&successor));
     running.tui.quit();
@@ -176,11 +176,15 @@ fn the_agent_shortens_its_session_where_the_user_lets_it() {
 }
 
 #[test]
-fn the_agent_asks_and_the_user_agrees() {
+fn the_agent_asks_and_the_user_says_no_then_yes() {
+    const ASKS: &str = "The agent asks: rounds 1-4 become lines";
     let running = play_in(World::build());
-    running.command(TIDY, "The agent asks: rounds 1-4 become lines");
+    running.command(TIDY, ASKS);
+    running.command("/brain-guard:slim no", "this session stays as it is");
+    running.tui.wait_screen("the strip", |screen| !screen.contains(ASKS));
+    running.command(TIDY, ASKS);
     running.tui.prompt("/brain-guard:slim yes");
-    asked_to_go_on(&running, 2 * ROUNDS + 3);
+    asked_to_go_on(&running, 2 * ROUNDS + 5);
     running.tui.quit();
 }
 

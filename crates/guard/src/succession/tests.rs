@@ -49,11 +49,11 @@ fn an_undo_makes_nothing() {
 #[test]
 fn a_client_that_stays_or_fails_leaves_the_user_where_they_were() {
     let now = token(Step::Agreed).since;
-    for report in [Report::Resumed, Report::Failed { what: "resume".into(), why: "refused".into() }]
-    {
+    let refused = Report::Failed { what: "resume".into(), why: "refused".into() };
+    for (report, step) in [(Report::Resumed, Step::Failed), (refused, Step::Proposed)] {
         let mut t = Succession { to: Some("new".into()), ..token(Step::Resuming) };
         assert_eq!(next(&mut t, &report, &at("old", now)), Action::None);
-        assert_eq!(t.step, Step::Failed, "{report:?}");
+        assert_eq!(t.step, step, "{report:?}");
         // Only what comes after the resume failed: the user is in the successor.
         let mut t = Succession { to: Some("new".into()), ..token(Step::Resuming) };
         next(&mut t, &report, &at("new", now));
@@ -62,13 +62,20 @@ fn a_client_that_stays_or_fails_leaves_the_user_where_they_were() {
 }
 
 #[test]
-fn what_the_client_refuses_is_told_in_its_words() {
+fn what_the_client_refuses_is_told_in_its_words_and_can_be_agreed_to_again() {
+    let why = "brain-guard: $.command.run: the session was stopped".to_owned();
+    let refused = Report::Failed { what: "resume".into(), why };
+    let said = "Claude Code refused to change sessions (the session was stopped)";
     let mut t = Succession { to: Some("new".into()), ..token(Step::Resuming) };
     let now = t.since;
-    let why = "brain-guard: $.command.run: the session was stopped".to_owned();
-    next(&mut t, &Report::Failed { what: "resume".into(), why }, &at("old", now));
-    let said = "Claude Code refused to change sessions (the session was stopped); try again";
-    assert_eq!(t.why.as_deref(), Some(said));
+    next(&mut t, &refused, &at("old", now));
+    assert_eq!((t.why.as_deref(), &t.to), (Some(said), &None));
+    assert!(t.advance(Step::Agreed, now));
+    assert!(matches!(next(&mut t, &Report::Agreed, &at("old", now)), Action::Operate { .. }));
+    // An undo is a command of its own.
+    let mut t = Succession { work: Work::Enter("new".into()), ..token(Step::Resuming) };
+    next(&mut t, &refused, &at("old", now));
+    assert_eq!((t.step, t.why.as_deref()), (Step::Failed, Some(said)));
 }
 
 #[test]

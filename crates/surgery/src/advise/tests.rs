@@ -39,7 +39,7 @@ fn finished_work_lies_before_the_last_turn() {
         commands(&advice),
         [(Case::FinishedWork, "brain-guard surgery compress-before 3f0a9d1e round:6")]
     );
-    let why = "rounds 1-5 lie before the phase build (2026-03-19T10:05Z); round 6 begins: ask 5";
+    let why = "rounds 1-5 lie before the phase build (2026-03-19T10:05Z); round 6 is the first to stay: ask 5";
     assert_eq!(advice[0].why, why);
     assert!(advice[0].frees > 4_500 && advice[0].frees < 5_000);
     assert_eq!(advice[0].after, Some(12_000 - advice[0].frees));
@@ -168,7 +168,7 @@ fn a_cut_is_found_for_a_successor() {
     let advice = advise(&long(), &[], &Beside::default());
     let command = "brain-guard surgery compress-before 3f0a9d1e round:9";
     assert_eq!(commands(&advice), [(Case::OldRounds, command)]);
-    let why = "rounds 1-8 lie before the last third of its tokens (2026-03-19T10:08Z); round 9 begins: ask 8";
+    let why = "rounds 1-8 lie before the last third of its tokens (2026-03-19T10:08Z); round 9 is the first to stay: ask 8";
     assert_eq!(advice[0].why, why);
     assert!(advice[0].frees > 7_000, "{advice:?}");
     // Nothing can be cut off.
