@@ -1,7 +1,7 @@
 //! `surgery log` and `surgery undo`.
 
 use std::fs::{self, OpenOptions};
-use std::io::Write;
+use std::io::{Read as _, Write};
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
@@ -183,12 +183,15 @@ fn undo_keeps_a_running_session() {
     world.hook.set("CLAUDE_CODE_SESSION_ID", &id);
     assert!(world.refused(&["surgery", "undo", &id]).contains("this runs in the session"));
     world.hook.set("CLAUDE_CODE_SESSION_ID", "");
-    // A client started on it, recognized by its command line.
+    // A client started on it, recognized by its command line. Until it says something, the system
+    // may not show that yet.
     let mut client = Command::new("sh")
-        .args(["-c", "read line", "claude", "--resume", &id])
+        .args(["-c", "echo; read line", "claude", "--resume", &id])
         .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
         .spawn()
         .unwrap();
+    client.stdout.as_mut().unwrap().read_exact(&mut [0]).unwrap();
     let why = world.refused(&["surgery", "undo", &id]);
     assert!(why.contains(&format!("the process {} runs", client.id())), "{why}");
     drop(client.stdin.take());

@@ -61,7 +61,9 @@ fn parallel_sessions_keep_their_commits_apart() {
     call(&two, "ls");
     assert_eq!((subjects(&one), subjects(&two).len()), (vec!["one-shown".to_owned()], 2));
     // A quiet script while the other session works: its commit cannot be attributed.
-    fs::write(one.home.join("ship"), "git commit -q --allow-empty -m \"$1\"\n").expect("script");
+    // It pauses because Git knows only whole seconds: the commit must not lie before the call.
+    let script = "sleep 1; git commit -q --allow-empty -m \"$1\"\n";
+    fs::write(one.home.join("ship"), script).expect("script");
     call(&one, "sh ~/ship quiet");
     assert_eq!(subjects(&one).len() + subjects(&two).len(), 3);
     two.stop();
