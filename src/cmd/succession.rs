@@ -151,7 +151,7 @@ fn decline(facts: &Facts) -> anyhow::Result<String> {
     }
     if facts.seen.mod_alive {
         // The agent's question leaves the strip.
-        wake::perform(facts)?;
+        wake::module(facts)?;
     }
     Ok("brain-guard: this session stays as it is".to_owned())
 }
@@ -159,7 +159,7 @@ fn decline(facts: &Facts) -> anyhow::Result<String> {
 /// The session before, which is as it was.
 fn go_back(facts: &Facts) -> anyhow::Result<String> {
     let Some(original) = facts.session.made_of.clone() else {
-        let redo = match undone(facts) {
+        let redo = match undone_successor(facts) {
             Some(_) => ". /brain-guard:undo redo goes on in the one that was made of it",
             None => "",
         };
@@ -170,12 +170,12 @@ fn go_back(facts: &Facts) -> anyhow::Result<String> {
     enter(
         facts,
         original,
-        "back in the session as it was; files stay as they are. What was said since is in the other session: /brain-guard:undo redo goes on there",
+        "back in the session as it was; files stay as they are. The later messages are in the other session: /brain-guard:undo redo goes on there",
     )
 }
 
 fn go_again(facts: &Facts) -> anyhow::Result<String> {
-    let Some(successor) = undone(facts) else {
+    let Some(successor) = undone_successor(facts) else {
         bail!(
             "there is nothing to redo: you did not come back to this session by /brain-guard:undo"
         );
@@ -184,7 +184,7 @@ fn go_again(facts: &Facts) -> anyhow::Result<String> {
 }
 
 /// The successor that the user went back from.
-fn undone(facts: &Facts) -> Option<String> {
+fn undone_successor(facts: &Facts) -> Option<String> {
     facts.session.entered_from.clone().filter(|id| {
         let left = state::load(&facts.places, id).ok().flatten();
         left.is_some_and(|left| left.made_of.as_deref() == Some(facts.id))
@@ -204,7 +204,7 @@ fn enter(facts: &Facts, to: String, effect: &str) -> anyhow::Result<String> {
 fn begin(facts: &Facts, asked: &Succession) -> anyhow::Result<String> {
     succession::update(&facts.places, facts.id, |open| open.advance(Step::Agreed, facts.now))?;
     if facts.seen.mod_alive {
-        wake::perform(facts)?;
+        wake::module(facts)?;
         return Ok(format!("brain-guard: {}", in_progress(&asked.effect)));
     }
     let to = match &asked.work {

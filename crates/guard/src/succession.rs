@@ -1,8 +1,7 @@
 //! Takes the running session into a successor that surgery makes of it: between turns, in the same
-//! client and pane. A token moves forward, so that no hook or carrier can repeat a step. Only a
-//! turn that comes first puts it back, or a client that refuses, before anything has changed for
-//! the user.
-//! The original is never written, so going back is another succession.
+//! client and pane. A token moves forward, so that no hook or carrier can repeat a step. Two
+//! things put it back, before anything has changed for the user: a turn that comes first, and a
+//! client that refuses. The original is never written, so going back is another succession.
 
 use chrono::TimeDelta;
 use serde::{Deserialize, Serialize};
@@ -237,7 +236,7 @@ pub fn next(token: &mut Succession, report: &Report, at: &Situation) -> Action {
             Action::None
         }
         Report::Failed { what, why } if what == "resume" => {
-            // So it does after a turn was stopped, until the user sends something.
+            // The client refuses after Escape, until the user sends something.
             let why = why.rsplit("$.command.run: ").next().unwrap_or(why);
             let why = format!("Claude Code refused to change sessions ({why})");
             match token.work {

@@ -89,7 +89,7 @@ fn propose(
     }
     succession::create(&facts.places, &asked)?;
     if by == By::User {
-        wake::perform(&facts)?;
+        wake::module(&facts)?;
     }
     let (effect, saving) = (&asked.effect, saving(tokens));
     out(match (may, by) {

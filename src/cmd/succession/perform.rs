@@ -47,10 +47,7 @@ pub fn step(facts: &Facts, text: &str) -> Option<Value> {
         log::write(&facts.places.log(), facts.now, "succession", &details);
     }
     if token.to.is_none() {
-        let made = match report {
-            Report::Overtaken { successor } => successor,
-            _ => None,
-        };
+        let made = if let Report::Overtaken { successor } = report { successor } else { None };
         discard(facts, &token, made.or(before.to));
     }
     let mut value = serde_json::to_value(&action).ok()?;
@@ -82,7 +79,8 @@ fn origin(facts: &Facts) -> Option<String> {
     led_here.or_else(|| open(facts.id)).map(|open| open.from)
 }
 
-/// Removes a successor that a turn overtook or the client refused: nobody goes on in it.
+/// Removes a successor that the token no longer leads to: a turn overtook it, or the client
+/// refused it.
 fn discard(facts: &Facts, token: &Succession, successor: Option<String>) {
     let Some(successor) = successor.filter(|_| matches!(token.work, Work::Make(_))) else { return };
     let words = ["surgery", "undo", &successor].map(str::to_owned);
@@ -159,8 +157,11 @@ pub fn make(facts: &Facts, words: &[String]) -> anyhow::Result<String> {
 /// What the verb would save.
 pub fn dry_run(facts: &Facts, words: &[String]) -> anyhow::Result<Tokens> {
     let made = run(facts, words, &["--dry-run"])?;
-    let tokens = &made.get(0).unwrap_or(&made)["tokens"];
-    let figure = |name: &str| tokens[name].as_u64().context("this session has no long values");
+    let made = made.get(0).unwrap_or(&made);
+    if made["extracted"].as_array().is_some_and(Vec::is_empty) {
+        bail!("nothing can be extracted now; `brain-guard extract plan` says what stays, and why");
+    }
+    let figure = |name: &str| made["tokens"][name].as_u64().context("its output has no figures");
     Ok(Tokens { before: figure("before")?, after: figure("after")? })
 }
 

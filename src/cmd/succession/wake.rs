@@ -10,11 +10,11 @@ use base::env;
 use base::shown::shell_quote;
 use guard::hook::facts::Facts;
 
-/// Lets the module perform what the user agreed to.
+/// Lets the module ask what to do now, and what its strip asks the user.
 ///
 /// # Errors
 /// What the system says.
-pub fn perform(facts: &Facts) -> io::Result<()> {
+pub fn module(facts: &Facts) -> io::Result<()> {
     write(facts, &json!({"at": facts.now}))
 }
 

@@ -70,19 +70,27 @@ pub fn cost(cost: &Cost) -> String {
     format!("{figures}; {saved}")
 }
 
-/// The rounds on one line: `1-46 become lines of the index table, 47-58 stay whole`.
+/// The rounds on one line: `1-46 become lines of the index table; 47-58 stay whole`.
 pub fn rounds(plan: &Plan) -> String {
     let (shrunk, whole): (Vec<Place>, Vec<Place>) =
         plan.whole().partition(|place| plan.shrunk.contains(place));
-    let parts = [
-        (plan.left.dropped.clone(), "are dropped"),
-        (plan.indexed().collect(), "become lines of the index table"),
-        (shrunk, "keep one line of each tool result"),
-        (whole, "stay whole"),
-    ];
-    let parts = parts.iter().filter(|(places, _)| !places.is_empty());
-    let parts = parts.map(|(places, what)| format!("{} {what}", numbers(plan, places)));
-    parts.collect::<Vec<_>>().join(", ")
+    let indexed: Vec<Place> = plan.indexed().collect();
+    list(
+        plan,
+        &[
+            (&plan.left.dropped, "are dropped"),
+            (&indexed, "become lines of the index table"),
+            (&shrunk, "stay with a line in place of each tool result"),
+            (&whole, "stay whole"),
+        ],
+    )
+}
+
+/// Groups of rounds, each with what becomes of it. Empty groups are left out.
+fn list(plan: &Plan, groups: &[(&[Place], &str)]) -> String {
+    let groups = groups.iter().filter(|(places, _)| !places.is_empty());
+    let groups = groups.map(|(places, what)| format!("{} {what}", numbers(plan, places)));
+    groups.collect::<Vec<_>>().join("; ")
 }
 
 /// Round numbers; of several sessions, or of another one, prefixed by the session.
@@ -103,20 +111,16 @@ fn numbers(plan: &Plan, places: &[Place]) -> String {
     parts.collect::<Vec<_>>().join(" and ")
 }
 
-/// Rounds that were left out, and why.
-fn left(plan: &Plan) -> Option<String> {
-    let part = |places: &[Place], why: &str| {
-        (!places.is_empty()).then(|| format!("{} {why}", numbers(plan, places)))
-    };
-    let parts: Vec<String> = [
-        part(&plan.left.rewound, "(rewound)"),
-        part(&plan.left.compacted, "(compacted by the client)"),
-        part(&plan.left.doubled, "(also in the other session)"),
-    ]
-    .into_iter()
-    .flatten()
-    .collect();
-    (!parts.is_empty()).then(|| parts.join(", "))
+/// Rounds that were left out, and why; empty if there are none.
+fn left(plan: &Plan) -> String {
+    list(
+        plan,
+        &[
+            (&plan.left.rewound, "(rewound)"),
+            (&plan.left.compacted, "(compacted by the client)"),
+            (&plan.left.doubled, "(also in the other session)"),
+        ],
+    )
 }
 
 /// The command that resumes the new session.
@@ -163,7 +167,8 @@ impl fmt::Display for Made {
         write!(f, "{} of {}", operation(&plan.operation), sources.join(" and "))?;
         let mut line = |name: &str, what: &str| write!(f, "\n  {name:<9}{what}");
         line("rounds", &rounds(plan))?;
-        if let Some(left) = left(plan) {
+        let left = left(plan);
+        if !left.is_empty() {
             line("left out", &left)?;
         }
         if !self.extracted.is_empty() {

@@ -37,6 +37,11 @@ fn edited(world: &World, session: &str, text: &str) -> Value {
 fn one_list_makes_a_session_with_what_stays_and_one_for_an_engagement() {
     let world = World::new(6);
     let text = "index 1-2\nshrink 3\ndrop 4\nengagement import-work 5\n";
+    let file = list(&world, text);
+    let preview =
+        world.done(&["surgery", "edit", ID, "--plan", file.to_str().unwrap(), "--dry-run"]);
+    let rounds = "4 are dropped; 1-2, 5 become lines of the index table; 3 stay with a line in place of each tool result; 6 stay whole";
+    assert!(preview.contains(rounds), "{preview}");
     let made = edited(&world, ID, text);
     assert_eq!([questions(&made[0]), questions(&made[1])], [vec![3, 6], vec![5]]);
     assert_eq!(made[0]["left"]["dropped"], json!([{ "session": ID, "round": 4 }]));
@@ -102,7 +107,7 @@ fn the_editor_gets_the_list_and_the_user_is_asked() {
     let world = World::new(4);
     let index = "sed -i 's/^keep 1 /index 1 /' \"$1\"";
     let no = at_a_terminal(&world, index, "n\n");
-    assert!(no.stdout.contains("1 become lines of the index table, 2-4 stay whole"), "{no:?}");
+    assert!(no.stdout.contains("1 become lines of the index table; 2-4 stay whole"), "{no:?}");
     assert!(no.stdout.contains("nothing was made; the list is") && no.code == Some(1), "{no:?}");
     assert_eq!(world.json(&["surgery", "log"]), json!([]));
     let yes = at_a_terminal(&world, index, "y\n");
@@ -115,7 +120,7 @@ fn the_editor_gets_the_list_and_the_user_is_asked() {
     let mended = at_a_terminal(&world, twice, "y\ny\n");
     assert!(mended.stdout.contains("txt:2: unknown command `kep`"), "{mended:?}");
     assert!(
-        mended.stdout.contains("2 are dropped, 1, 3-4 stay whole") && mended.code == Some(0),
+        mended.stdout.contains("2 are dropped; 1, 3-4 stay whole") && mended.code == Some(0),
         "{mended:?}"
     );
     let left = at_a_terminal(&world, "sed -i 's/^keep 2/kep 2/' \"$1\"", "n\n");

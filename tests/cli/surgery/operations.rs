@@ -225,7 +225,7 @@ fn a_dry_run_writes_nothing() {
     world.done(&["import", world.file(ID).to_str().unwrap()]);
     let before = files(&world.hook.home.clone());
     let text = world.done(&["surgery", "compress-before", ID, "round:3", "--dry-run"]);
-    assert!(text.contains("1-2 become lines of the index table, 3-4 stay whole"), "{text}");
+    assert!(text.contains("1-2 become lines of the index table; 3-4 stay whole"), "{text}");
     assert!(text.contains("nothing was written"), "{text}");
     assert_eq!(files(&world.hook.home.clone()), before);
 }
@@ -321,7 +321,7 @@ fn revive_says_how_to_continue() {
     let world = World::new(9);
     let text = world.done(&["revive", ID]);
     assert!(text.contains("claude --resume "), "{text}");
-    assert!(text.contains("1-7 become lines of the index table, 8-9 stay whole"), "{text}");
+    assert!(text.contains("1-7 become lines of the index table; 8-9 stay whole"), "{text}");
     let made = world.json(&["revive", ID, "--before", "round:8"]);
     assert_eq!(prompts(path(&made)), questions(&[8, 9]));
     let index = &said(path(&made))[0];

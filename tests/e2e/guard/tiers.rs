@@ -262,4 +262,6 @@ fn the_strip_shows_the_first_turns_figures_by_the_clients_limit() {
     tui.wait_screen("the strip", |s| {
         s.contains(" 17 %   notes") && s.contains("nothing restricted")
     });
+    tui.prompt("/clear");
+    tui.wait_screen("the next session's strip", |s| s.contains(" 0 %   notes"));
 }

@@ -127,11 +127,13 @@ fn goes_on_and_back(version: &str) {
     let now = std::fs::read(&running.transcript).expect("a transcript");
     assert!(now.starts_with(&before), "the original is as it was");
 
-    running.command("/brain-guard:undo", "What was said since");
+    running.command("/brain-guard:undo", "The later messages are");
     let request = running.ask(NEXT);
     assert_eq!(request.session.as_deref(), Some(running.original.as_str()));
     assert!(request.said("part 1, line 100") && !request.said(TABLE));
 
+    running.command("/brain-guard:undo", "there is nothing to undo");
+    running.command("/brain-guard:extract --keep-recent 1000", "nothing can be extracted now");
     running.command("/brain-guard:undo redo", "again in the session you came back from. ");
     let request = running.ask(NEXT);
     assert_eq!(request.session.as_ref(), Some(&successor));

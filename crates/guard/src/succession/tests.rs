@@ -62,7 +62,7 @@ fn a_client_that_stays_or_fails_leaves_the_user_where_they_were() {
 }
 
 #[test]
-fn what_the_client_refuses_is_told_in_its_words_and_can_be_agreed_to_again() {
+fn a_refusal_is_told_in_the_clients_words_and_yes_tries_again() {
     let why = "brain-guard: $.command.run: the session was stopped".to_owned();
     let refused = Report::Failed { what: "resume".into(), why };
     let said = "Claude Code refused to change sessions (the session was stopped)";
