@@ -83,6 +83,8 @@ const tools = new Set<string>()
 let edited: ((box: PromptBox) => void) | undefined
 /** Ends when the draft is back in the box. */
 let restored: Promise<void> | undefined
+/** The draft, from then until a turn begins. */
+let refilled = ''
 /** Ends the wait a drive is in. */
 let wake = () => {}
 
@@ -150,14 +152,18 @@ async function readLimit($: EngineInterface): Promise<void> {
   }
 }
 
-/** Asks for the strip's figures; the tokens are brought up to date with every call. */
+/** Asks for the strip's figures, and what the user is to be told about them; the tokens are brought up to date with
+ * every call. */
 async function readFigures($: EngineInterface): Promise<void> {
-  const answer = await ask($, 'strip', { session_id: await $.session.id() })
+  const session_id = await $.session.id()
+  const answer = await ask($, 'strip', { session_id, row: await lastRow($) })
+  if (typeof answer.say === 'string') $.ui.log(answer.say)
+  if ((await $.session.id()) !== session_id) return
   figures = Array.isArray(answer.tiers) ? (answer as Figures) : null
   $.ui.invalidate('ui.render')
 }
 
-/** The same once the client is in the next session, or has written the turn's last row. */
+/** The same once the client is in the next session, or most likely has written the turn's last row. */
 function readFiguresSoon($: EngineInterface): void {
   void $.clock.sleep(LOOK_MS).then(() => readFigures($)).catch(() => {})
 }
@@ -317,7 +323,17 @@ async function restore($: EngineInterface, latest: () => PromptBox, before: stri
   edited = undefined
   const [draft, { text }] = [latest(), await $.prompt.read()]
   if (text.startsWith(draft.text) || turn.id !== before) return
+  refilled = draft.text
   await $.prompt.fill({ text: draft.text + text, cursor: draft.cursor + text.length })
+}
+
+/** Takes the draft out of the prompt box again: a turn began with it, so the user had sent it just before. No event
+ * told us in time, and a hook on `prompt.submit` would make the client put commands back into the box. */
+async function takeBack($: EngineInterface, draft: string): Promise<void> {
+  await restored
+  const { text, cursor } = await $.prompt.read()
+  if (!text.startsWith(draft)) return
+  await $.prompt.fill({ text: text.slice(draft.length), cursor: Math.max(0, cursor - draft.length) })
 }
 
 /** Shows a text in the strip while something is performed. */
@@ -427,6 +443,8 @@ export const register: Register = (on, options) => {
     if (e.agentId === undefined) {
       turn = { id: e.turnId, text: e.text }
       isTurn = true
+      if (refilled !== '' && refilled.trim() === e.text.trim()) void takeBack($, refilled).catch(() => {})
+      refilled = ''
       if (snapshots !== '') {
         void readLimit($).catch(() => {})
       }

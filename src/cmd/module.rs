@@ -57,7 +57,9 @@ impl Run for ModArgs {
             ("operate", Some(id)) => {
                 facts(env, now, id).map(|f| succession::operate(&f, asked.row.as_deref()))
             }
-            ("strip", Some(id)) => facts(env, now, id).map(|f| strip(&f)),
+            ("strip", Some(id)) => {
+                facts(env, now, id).map(|mut f| strip(&mut f, asked.row.as_deref()))
+            }
             ("question", Some(id)) => facts(env, now, id).map(|f| question(&f)),
             ("gate", Some(id)) => facts(env, now, id).map(|mut f| gate(&mut f, &asked)),
             ("tool", Some(id)) => tool::answer(env, now, id, &asked, &text),
@@ -119,10 +121,16 @@ fn sealed(facts: &Facts) -> bool {
     facts.token().is_some_and(|t| t.awaits_carrier(facts.id) && t.carrier == Carrier::Mod)
 }
 
-/// The figures for the status strip; empty if the user has turned it off.
-fn strip(facts: &Facts) -> Value {
+/// How long the strip waits for the client to write `row`, the conversation's last.
+const ROW_PATIENCE: Duration = Duration::from_secs(1);
+
+/// The figures for the status strip, unless the user has turned it off, and what the user is told
+/// about them.
+fn strip(facts: &mut Facts, row: Option<&str>) -> Value {
+    succession::wait_for_row(facts, row, ROW_PATIENCE);
+    let offer = succession::offer(facts);
     if facts.settings.strip == Switch::Off {
-        return json!({});
+        return json!({"say": offer});
     }
     let view = facts.view();
     let tiers = view
@@ -137,6 +145,7 @@ fn strip(facts: &Facts) -> Value {
         "limit": view.context.map_or_else(|| facts.limit_for(None, 0), |c| c.reading.limit),
         "file": view.readings.file.map_or(0.0, |f| f.percent()),
         "tiers": tiers.collect::<Vec<_>>(),
+        "say": offer,
     })
 }
 
@@ -236,14 +245,7 @@ fn step(facts: &mut Facts, text: &str) -> Value {
 
 /// What a report means for surgery on the running session. A boundary goes first.
 fn succeed(facts: &mut Facts, text: &str) -> Value {
-    let mut value = succession::step(facts, text).unwrap_or_else(|| {
-        let is_end = matches!(
-            serde_json::from_str(text),
-            Ok(Report::TurnComplete { is_aborted: false, .. })
-        );
-        let offer = is_end.then(|| succession::offer(facts)).flatten();
-        json!({"action": "none", "say": offer})
-    });
+    let mut value = succession::step(facts, text).unwrap_or_else(|| json!({"action": "none"}));
     value["sealed"] = json!(sealed(facts));
     value["question"] = json!(succession::question(facts));
     value

@@ -16,7 +16,7 @@ use guard::succession::{By, Step, Succession, Tokens, Work};
 
 pub use here::{ask, ask_for_extraction};
 pub use offer::{offer, question};
-pub use perform::{operate, step};
+pub use perform::{operate, step, wait_for_row};
 
 /// What an extraction does, for the user.
 const EXTRACTED: &str = "long values of old messages become placeholders";

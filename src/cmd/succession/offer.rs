@@ -1,7 +1,7 @@
 //! What is said of surgery unasked: the agent's question above the prompt box, and once that this
 //! session can be shortened.
 
-use super::{asked_by_agent, saving};
+use super::{asked_by_agent, open, saving};
 use crate::cmd::{advise, import};
 use base::shown;
 use guard::hook::facts::Facts;
@@ -16,10 +16,14 @@ pub fn question(facts: &Facts) -> Option<String> {
 /// The share of the tier `narrow` at which the user is told how to shorten the session.
 const OFFERED_AT: f64 = 0.75;
 
-/// Tells the user once, at a turn's end, that surgery could shorten this session. A figure needs
-/// the session in the store, which is not made for it.
+/// Tells the user once that surgery could shorten this session, unless they are about to leave it. A
+/// figure needs the session in the store, which is not made for it.
 pub fn offer(facts: &mut Facts) -> Option<String> {
     if facts.session.told_slim.is_some() || facts.settings.shadow || !facts.seen.interactive {
+        return None;
+    }
+    let is_sealed = facts.token().is_some_and(|token| token.awaits_carrier_or_cancelled(facts.id));
+    if is_sealed || open(facts).is_some() {
         return None;
     }
     let view = facts.view();

@@ -117,12 +117,7 @@ const ROWS: usize = 50;
 /// Makes the successor that was agreed on. `row` is the id of the conversation's last row, which
 /// the client writes shortly after the turn's end.
 pub fn operate(facts: &Facts, row: Option<&str>) -> Value {
-    if let (Some(row), Some(transcript)) = (row, &facts.transcript) {
-        let began = Instant::now();
-        while began.elapsed() < PATIENCE && !ends_with_row(transcript, row).unwrap_or(true) {
-            std::thread::sleep(LOOK);
-        }
-    }
+    wait_for_row(facts, row, PATIENCE);
     let made =
         succession::load(&facts.places, facts.id).map_err(anyhow::Error::from).and_then(|token| {
             let token = token.context("nothing was agreed on")?;
@@ -134,6 +129,16 @@ pub fn operate(facts: &Facts, row: Option<&str>) -> Value {
     match made {
         Ok(id) => json!({"event": "operated", "successor": id}),
         Err(e) => json!({"event": "failed", "what": "surgery", "why": format!("{e:#}")}),
+    }
+}
+
+/// Waits until the client has written `row`, at most for `patience`.
+pub fn wait_for_row(facts: &Facts, row: Option<&str>, patience: Duration) {
+    if let (Some(row), Some(transcript)) = (row, &facts.transcript) {
+        let began = Instant::now();
+        while began.elapsed() < patience && !ends_with_row(transcript, row).unwrap_or(true) {
+            std::thread::sleep(LOOK);
+        }
     }
 }
 

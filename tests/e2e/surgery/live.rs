@@ -4,6 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
@@ -201,6 +202,32 @@ fn a_draft_stays_in_the_box() {
         (running.tui.prompt_box().as_deref() == Some("half a thought")).then_some(())
     });
     running.tui.keys("C-u");
+    running.tui.quit();
+}
+
+/// The client empties the box some time after it has changed sessions. What the user sends until
+/// then is no draft.
+#[test]
+fn a_prompt_sent_at_once_is_not_put_back_into_the_box() {
+    let running = play(crate::client::PINNED);
+    running.command("/brain-guard:slim", PROPOSED);
+    running.command("/brain-guard:slim yes", DONE);
+    for after in (0..60).step_by(5) {
+        let asked = running.world.mock.main().len();
+        let (way, result) = if after % 10 == 0 {
+            ("/brain-guard:undo", "The later messages are")
+        } else {
+            ("/brain-guard:undo redo", "you came back from. ")
+        };
+        running.tui.prompt(way);
+        running.tui.wait_screen(result, |screen| screen.rfind(result) > screen.rfind(NEXT));
+        std::thread::sleep(Duration::from_millis(after));
+        running.tui.prompt(NEXT);
+        running.world.mock.wait_main(asked + 1);
+        running.tui.wait_idle();
+        std::thread::sleep(Duration::from_millis(200));
+        assert_eq!(running.tui.prompt_box().as_deref(), Some(""), "{after} ms after the switch");
+    }
     running.tui.quit();
 }
 
