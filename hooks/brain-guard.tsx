@@ -388,9 +388,10 @@ async function drive($: EngineInterface): Promise<void> {
   }
 }
 
-/** Looks for what the user agreed to or wants to edit while no turn runs: a command that a hook answers raises no event here. */
+/** Looks for what the user agreed to or wants to edit while no turn runs: a command that a hook answers raises no event
+ * here. It cuts a drive's wait short. */
 async function look($: EngineInterface): Promise<void> {
-  if (snapshots === '' || isTurn || isDriving) return
+  if (snapshots === '' || isTurn) return
   const session_id = await $.session.id()
   const asked = await $.fs.read(`${snapshots}/${session_id}.agreed`).catch(() => '')
   if (asked === '' || asked === seen) return

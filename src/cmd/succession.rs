@@ -6,11 +6,14 @@ mod offer;
 mod perform;
 mod wake;
 
+use std::io;
+
 use anyhow::bail;
 
 use super::{advise, operator};
 use base::shown;
-use guard::files::{state, succession};
+use guard::boundary::PROMPTED;
+use guard::files::{boundary, state, succession};
 use guard::hook::facts::Facts;
 use guard::succession::{By, Step, Succession, Tokens, Work};
 
@@ -203,6 +206,7 @@ fn enter(facts: &Facts, to: String, effect: &str) -> anyhow::Result<String> {
 /// Lets the module perform it, or says how the user does.
 fn begin(facts: &Facts, asked: &Succession) -> anyhow::Result<String> {
     succession::update(&facts.places, facts.id, |open| open.advance(Step::Agreed, facts.now))?;
+    end_wait(facts)?;
     if facts.seen.mod_alive {
         wake::module(facts)?;
         return Ok(format!("brain-guard: {}", in_progress(&asked.effect)));
@@ -216,6 +220,16 @@ fn begin(facts: &Facts, asked: &Succession) -> anyhow::Result<String> {
         open.advance(Step::Resuming, facts.now);
     })?;
     Ok(format!("brain-guard: {} Type /resume {to}", in_progress(&asked.effect)))
+}
+
+/// Ends a boundary that waits for the user to be gone. They are there, and leave the session in
+/// another way.
+fn end_wait(facts: &Facts) -> io::Result<()> {
+    if let Some(token) = facts.token().filter(|token| token.waits_for_person(facts.id)) {
+        boundary::update(&facts.places, &token.id, |token| token.fail(PROMPTED, facts.now))?;
+        state::update(&facts.places, facts.id, |session| session.token = None)?;
+    }
+    Ok(())
 }
 
 /// The answer while it is performed; the end is told in its own line.

@@ -139,8 +139,9 @@ fn before(
     (before.len() > 1 || case == Case::OldRounds).then(|| Advice {
         case,
         why: format!(
-            "{} lie before {} ({}){}",
+            "{} {} before {} ({}){}",
             numbers(&before),
+            if before.len() == 1 { "lies" } else { "lie" },
             turn.why,
             format_minute(Some(turn.at)),
             first.unwrap_or_default()

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use anyhow::Context as _;
 
-use super::{EXTRACTED, new, saving, wake};
+use super::{EXTRACTED, end_wait, new, saving, wake};
 use crate::cli::OutputArgs;
 use crate::cmd::selector::{self, Found};
 use crate::cmd::surgery::made::Made;
@@ -89,6 +89,7 @@ fn propose(
     }
     succession::create(&facts.places, &asked)?;
     if by == By::User {
+        end_wait(&facts)?;
         wake::module(&facts)?;
     }
     let (effect, saving) = (&asked.effect, saving(tokens));

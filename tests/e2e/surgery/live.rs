@@ -301,3 +301,23 @@ fn the_list_of_rounds_opens_above_the_client() {
     person.kill();
     running.tui.quit();
 }
+
+/// Past `narrow`, where the notes are not sealed and the session waits for its user.
+#[test]
+fn a_session_that_waits_for_its_user_is_shortened() {
+    let script = |request: &Request| {
+        let is_full = request.said(&prompt(ROUNDS)) && !request.said(TABLE);
+        agent(request).tokens(percent(if is_full { 60.0 } else { 5.0 }))
+    };
+    let running = play_rounds(World::build().agent(script).start());
+    running.tui.wait_screen("the wait", |screen| screen.contains("Notes not sealed. In"));
+    running.command("/brain-guard:slim", PROPOSED);
+    running.command("/brain-guard:slim yes", DONE);
+    let request = running.ask(NEXT);
+    assert_ne!(request.session.as_deref(), Some(running.original.as_str()));
+    assert!(request.said(TABLE) && !request.said("part 1, line 100"), "{request}");
+    running.tui.wait_screen("the strip", |screen| screen.contains("nothing restricted"));
+    let left = state(&running.world, &running.original, "json").expect("the session's state");
+    assert!(left["token"].is_null(), "nothing clears the session that was left: {left}");
+    running.tui.quit();
+}
