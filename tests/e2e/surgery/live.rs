@@ -304,13 +304,14 @@ fn the_list_of_rounds_opens_above_the_client() {
 
 /// Past `narrow`, where the notes are not sealed and the session waits for its user.
 #[test]
-fn a_session_that_waits_for_its_user_is_shortened() {
+fn a_session_that_waits_for_its_user_is_left() {
     let script = |request: &Request| {
         let is_full = request.said(&prompt(ROUNDS)) && !request.said(TABLE);
         agent(request).tokens(percent(if is_full { 60.0 } else { 5.0 }))
     };
     let running = play_rounds(World::build().agent(script).start());
-    running.tui.wait_screen("the wait", |screen| screen.contains("Notes not sealed. In"));
+    let waits = || running.tui.wait_screen("the wait", |s| s.contains("Notes not sealed. In"));
+    waits();
     running.command("/brain-guard:slim", PROPOSED);
     running.command("/brain-guard:slim yes", DONE);
     let request = running.ask(NEXT);
@@ -319,5 +320,12 @@ fn a_session_that_waits_for_its_user_is_shortened() {
     running.tui.wait_screen("the strip", |screen| screen.contains("nothing restricted"));
     let left = state(&running.world, &running.original, "json").expect("the session's state");
     assert!(left["token"].is_null(), "nothing clears the session that was left: {left}");
+
+    running.command("/brain-guard:undo", "The later messages are");
+    running.tui.prompt(NEXT);
+    waits();
+    running.command("/brain-guard:undo redo", "you came back from. ");
+    let again = running.ask(NEXT);
+    assert_eq!(again.session, request.session);
     running.tui.quit();
 }
