@@ -1,0 +1,46 @@
+//! In the default permission mode, writing notes and sealing open no dialog.
+
+use serde_json::json;
+
+use super::{append, deliveries, moves, only_result, percent, step, unattended};
+use crate::support::mock::Reply;
+use crate::support::world::{Spy, World};
+
+#[test]
+fn notes_and_seal_open_no_permission_dialog() {
+    let agent = moves(vec![
+        step(|_| Reply::tool("Read", json!({"file_path": "README.md"})).tokens(percent(5.0))),
+        step(|_| append("next", "the parser fails on CRLF").tokens(percent(31.0))),
+        step(|r| {
+            let (text, error) = only_result(r);
+            assert!(!error, "{text}");
+            let file =
+                text.rsplit_once('(').and_then(|(_, path)| path.trim_end().strip_suffix(')'));
+            let edit = json!({
+                "file_path": file.expect("the append names the file"),
+                "old_string": "## Forward State", "new_string": "## Forward State\n\n- write the lexer next",
+            });
+            Reply::tool("Edit", edit).tokens(percent(31.1))
+        }),
+        step(|r| {
+            assert!(!only_result(r).1, "{r}");
+            Reply::bash("brain-guard seal").tokens(percent(31.2))
+        }),
+        step(|r| {
+            assert!(!only_result(r).1, "{r}");
+            Reply::text("Sealed.").tokens(percent(31.3))
+        }),
+        step(|r| {
+            assert_eq!(deliveries(r), 1);
+            Reply::text("going on").tokens(percent(6.0))
+        }),
+    ]);
+    let world = World::build().permission_mode("default").spy(Spy::default());
+    let world = world.guard_settings(unattended()).agent(agent).start();
+    let tui = world.tui(&[]);
+    tui.prompt("Build the parser");
+    let last = world.mock.wait_main(6);
+    assert_ne!(last.session, world.mock.main()[0].session);
+    tui.wait_idle();
+    assert!(world.hooks().iter().all(|hook| hook["hook_event_name"] != "PermissionRequest"));
+}

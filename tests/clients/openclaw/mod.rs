@@ -1,0 +1,6 @@
+//! Checks extraction with OpenClaw, for sessions in files and in its database.
+
+mod cases;
+mod client;
+mod session;
+mod world;

@@ -1,0 +1,39 @@
+//! Checks extraction with pi. The program extracts from and restores sessions that pi wrote, or
+//! that have its format, and pi's session manager opens them. Needs no network and no model.
+
+mod cases;
+mod client;
+mod compare;
+mod scene;
+
+use client::Pi;
+
+/// A test for each case and version.
+macro_rules! cases {
+    ($($name:ident)+) => {
+        $(mod $name {
+            use super::*;
+
+            #[test]
+            fn in_0_53() -> Result<(), String> {
+                cases::$name(&Pi::of("0.53.0")?)
+            }
+
+            #[test]
+            fn in_0_73() -> Result<(), String> {
+                cases::$name(&Pi::of("0.73.1")?)
+            }
+        })+
+    };
+}
+
+cases! {
+    extracted
+    everything
+    restored
+    marked
+    goes_on
+    held
+    broken
+    latest
+}

@@ -1,0 +1,56 @@
+//! When a session enters or leaves a worktree, client 2.1.329 moves its file to another folder
+//! under the same id. The store keeps treating it as one session.
+
+use serde_json::json;
+
+use crate::guard::{moves, step};
+use crate::support::mock::Reply;
+use crate::support::world::World;
+
+#[test]
+fn a_session_stays_one_through_a_worktree() {
+    let search = |name: &str| Reply::tool("ToolSearch", json!({"query": format!("select:{name}")}));
+    let agent = moves(vec![
+        step(|_| Reply::text("iota is done").tokens(21_000)),
+        step(move |_| search("EnterWorktree").tokens(22_000)),
+        step(|_| Reply::tool("EnterWorktree", json!({"name": "wt1"})).tokens(23_000)),
+        step(|_| Reply::text("kappa is done").tokens(24_000)),
+        step(move |_| search("ExitWorktree").tokens(25_000)),
+        step(|_| Reply::tool("ExitWorktree", json!({"action": "keep"})).tokens(26_000)),
+        step(|_| Reply::text("lambda is done").tokens(27_000)),
+    ]);
+    let world = World::build().bare().agent(agent).start();
+    let tui = world.tui(&[]);
+    let imported = || {
+        let done = world.guard(&["import", "--all"]);
+        assert!(done.status.success(), "{}{}", done.stdout, done.stderr);
+        let paths = world.transcripts();
+        assert_eq!(paths.len(), 1, "the file is moved: {paths:?}");
+        paths[0].clone()
+    };
+    let turns = [
+        ("iota", 1, "iota is done"),
+        ("kappa", 4, "kappa is done"),
+        ("lambda", 7, "lambda is done"),
+    ];
+    let places = turns.map(|(prompt, upto, answer)| {
+        tui.prompt(prompt);
+        world.mock.wait_main(upto);
+        tui.wait_screen(answer, |screen| screen.contains(answer));
+        tui.wait_idle();
+        imported()
+    });
+    tui.quit();
+    assert_eq!(imported(), places[2]);
+    assert_eq!(places[0], places[2]);
+    assert_eq!(places[0].file_name(), places[1].file_name());
+    assert_ne!(places[0], places[1]);
+
+    let check = world.guard(&["store", "check"]);
+    assert!(check.status.success(), "{}{}", check.stdout, check.stderr);
+    assert!(check.stdout.contains("1 session"), "{}", check.stdout);
+    for (_, _, answer) in turns {
+        let found = world.guard(&["search", answer, "--json"]);
+        assert_eq!(found.stdout.matches("\"seq\":").count(), 1, "{}", found.stdout);
+    }
+}

@@ -1,0 +1,192 @@
+//! `explain` of one call and of recent ones, `log`, and what `status` reports as added.
+
+use std::io::{BufRead, BufReader, Write};
+use std::process::Stdio;
+use std::sync::mpsc;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::support::hook::{Answer, Hook, percent_in};
+
+fn call(hook: &Hook, id: &str, tool: &str, input: &Value) -> Answer {
+    let mut call = hook.call(tool, input);
+    call["tool_use_id"] = id.into();
+    hook.send(&call)
+}
+
+#[test]
+fn explain_finds_a_call_by_id() {
+    let mut hook = Hook::climbed(percent_in("narrow"));
+    let read = call(&hook, "toolu_read", "Read", &json!({"file_path": "/etc/hostname"}));
+    call(&hook, "toolu_pipe", "Bash", &json!({"command": "brain-guard status | head"}));
+    hook.set("CLAUDE_CODE_SESSION_ID", "");
+    let told = hook.raw(&["explain", "--call", "toolu_read"], b"").stdout;
+    for part in [
+        "Read (toolu_read), blocked, at ",
+        "because     the tier narrow blocks the band read",
+        "context     31.0 % (299,770 of 967,000 tokens, transcript, ",
+        "tried       compaction file, did not hold: /etc/hostname is not ",
+        "tried       control band, did not hold: Read is in the band read",
+        "would pass  the same call below the tier block-reads (25.0 % of the context, 85.0 % of the file)",
+        "would pass  the operator's override: /brain-guard:override --for 30m",
+    ] {
+        assert!(told.contains(part), "{part}: {told}");
+    }
+    assert!(told.contains(read.reason().lines().next().expect("a line")), "{told}");
+    let told = hook.raw(&["explain", "--call", "toolu_pipe", "--json"], b"").json();
+    let accounts = told["accounts"].as_array().expect("a list");
+    let tried = accounts[0]["what"]["call"]["tried"].as_array().expect("a list");
+    let own = tried.iter().find(|t| t["carve_out"] == "own verbs").expect("own verbs");
+    assert_eq!(own["why"], "`|` outside single quotes at column 20");
+    assert!(accounts[0]["context_age_ms"].as_i64().is_some_and(|age| age >= 0), "{told}");
+    assert!(accounts[0]["let_through"].as_array().is_some_and(|ways| ways.len() == 4), "{told}");
+}
+
+#[test]
+fn explain_escapes_terminal_sequences() {
+    let hook = Hook::climbed(percent_in("narrow"));
+    call(&hook, "toolu_esc", "Ba\u{1b}]0;x\u{7}sh", &json!({"command": "\u{1b}[2J"}));
+    for args in [&["explain"][..], &["explain", "--call", "toolu_esc"], &["explain", "--last", "9"]]
+    {
+        let told = hook.raw(args, b"").stdout;
+        assert!(told.contains("sh (toolu_esc), blocked, at "), "{told}");
+        assert!(!told.contains('\u{1b}') && !told.contains('\u{7}'), "{told:?}");
+    }
+}
+
+#[test]
+fn explain_finds_calls_below_the_tiers_in_the_transcript() {
+    let hook = Hook::begun();
+    let row = json!({
+        "type": "assistant", "isSidechain": false, "timestamp": "2026-01-01T00:00:00Z",
+        "message": {
+            "id": "m9", "model": "claude-opus-5-5",
+            "content": [{"type": "tool_use", "id": "toolu_free", "name": "Grep", "input": {}}],
+            "usage": {"input_tokens": 96_700, "output_tokens": 0},
+        },
+    });
+    let mut transcript =
+        std::fs::OpenOptions::new().append(true).open(&hook.transcript).expect("transcript");
+    writeln!(transcript, "{row}").expect("row");
+    let told = hook.raw(&["explain", "--call", "toolu_free"], b"").stdout;
+    for part in [
+        "Grep (toolu_free), not in the journal, at 2026-01-01 00:00:00 UTC",
+        "10.0 % (96,700 of 967,000 tokens",
+        "a call below every tier passes and is not written down",
+    ] {
+        assert!(told.contains(part), "{part}: {told}");
+    }
+    let none = hook.raw(&["explain", "--call", "toolu_none"], b"");
+    assert_eq!(none.code, Some(1));
+    assert!(
+        none.stderr.contains("no call toolu_none in the journal or the transcript"),
+        "{none:?}"
+    );
+}
+
+#[test]
+fn explain_lists_recent_calls_in_order() {
+    let hook = Hook::climbed(percent_in("narrow"));
+    hook.read();
+    hook.batch();
+    let last = hook.raw(&["explain", "--last", "1", "--json"], b"").json();
+    assert_eq!(last["accounts"].as_array().map(Vec::len), Some(1));
+    let all = hook.raw(&["explain", "--last", "99"], b"").stdout;
+    assert!(all.contains("(toolu_1), blocked, at") && all.contains("\n  said "), "{all}");
+    // The hook names the call that `explain` runs in; the question is about an earlier one.
+    let own = hook.agent("brain-guard explain").stdout;
+    assert!(own.contains("last blocked: ") && own.contains("ways out: "), "{own}");
+    let calm = Hook::begun();
+    let none = calm.raw(&["explain", "--last", "3"], b"").stdout;
+    assert!(none.contains("below every tier nothing is written"), "{none}");
+}
+
+#[test]
+fn status_reports_what_was_added() {
+    let hook = Hook::begun();
+    let text = hook.raw(&["status"], b"").stdout;
+    assert!(text.contains("added     nothing to the context yet"), "{text}");
+    hook.fill(percent_in("narrow"));
+    let reason = hook.read().reason();
+    let note = hook.batch().note();
+    let status = hook.raw(&["status", "--json"], b"").json();
+    let added = &status["added"];
+    assert_eq!(added["denials"], json!({"count": 1, "bytes": reason.len()}));
+    assert_eq!(added["bytes"], json!(reason.len() + note.len()));
+    let tokens =
+        (reason.len() + note.len()) as f64 / added["bytes_per_token"].as_f64().expect("a rate");
+    assert_eq!(added["tokens"], json!(tokens.ceil() as u64));
+    let text = hook.raw(&["status"], b"").stdout;
+    assert!(
+        text.contains("added     ") && text.contains("1 denial") && text.contains(" %)"),
+        "{text}"
+    );
+}
+
+#[test]
+fn log_filters_by_kind_session_and_time() {
+    let hook = Hook::begun();
+    hook.fill(percent_in("narrow"));
+    hook.read();
+    hook.bash("ls");
+    let log = |args: &[&str]| hook.raw(&[&["log"], args].concat(), b"");
+    let shown = log(&[]).stdout;
+    assert_eq!(shown.lines().filter(|l| l.contains("  deny ")).count(), 2, "{shown}");
+    assert!(!shown.contains('\u{1b}'), "plain where nobody looks: {shown}");
+    assert!(
+        shown.contains("tool=Read") && shown.contains(&hook.session[..8.min(hook.session.len())])
+    );
+    assert_eq!(log(&["--last", "1", "--kind", "deny"]).stdout.lines().count(), 1);
+    let raw = log(&["--kind", "deny", "--json", "--since", "5m"]).stdout;
+    for line in raw.lines() {
+        let line: Value = serde_json::from_str(line).expect("JSON");
+        assert_eq!((&line["kind"], &line["session"]), (&json!("deny"), &json!(hook.session)));
+    }
+    assert_eq!(raw.lines().count(), 2);
+    let nothing = log(&["--kind", "never"]);
+    assert_eq!((nothing.code, nothing.stdout.as_str()), (Some(0), ""));
+    assert_eq!(log(&["--since", "yesterday"]).code, Some(1));
+    assert_eq!(log(&["--session", &hook.session, "--kind", "deny"]).stdout.lines().count(), 2);
+    assert_eq!(log(&["--session", "other"]).code, Some(1));
+    let everywhere = log(&["--all", "--kind", "deny"]).stdout;
+    assert_eq!(everywhere.lines().count(), 2, "{everywhere}");
+    // The rotated part is read too.
+    let path = hook.places().log();
+    std::fs::rename(&path, path.with_extension("1.jsonl")).expect("rotated");
+    hook.read();
+    assert_eq!(log(&["--kind", "deny"]).stdout.lines().count(), 3);
+}
+
+#[test]
+fn log_follows_across_a_rotation() {
+    let hook = Hook::climbed(percent_in("narrow"));
+    hook.read();
+    let mut follower = hook
+        .command(&["log", "--follow", "--last", "1", "--kind", "deny"])
+        .stdout(Stdio::piped())
+        .stdin(Stdio::null())
+        .spawn()
+        .expect("started");
+    let (send, lines) = mpsc::channel();
+    let stdout = follower.stdout.take().expect("piped");
+    std::thread::spawn(move || {
+        for line in BufReader::new(stdout).lines().map_while(Result::ok) {
+            let _ = send.send(line);
+        }
+    });
+    let next = || lines.recv_timeout(Duration::from_secs(20)).expect("a line");
+    assert!(next().contains("tool=Read"));
+    hook.bash("ls");
+    assert!(next().contains("tool=Bash"));
+    let path = hook.places().log();
+    std::fs::rename(&path, path.with_extension("1.jsonl")).expect("rotated");
+    hook.pre("Grep", &json!({"pattern": "x"}));
+    assert!(next().contains("tool=Grep"));
+    assert!(follower.try_wait().expect("asked").is_none(), "it goes on until it is ended");
+    // SIGTERM, because a test run in the background ignores interrupts.
+    let pid = rustix::process::Pid::from_child(&follower);
+    rustix::process::kill_process(pid, rustix::process::Signal::TERM).expect("ended");
+    let ended = follower.wait().expect("ended");
+    assert_eq!(std::os::unix::process::ExitStatusExt::signal(&ended), Some(15), "{ended:?}");
+}

@@ -1,0 +1,27 @@
+//! The contract of the verbs on the real binary: what they change and print, and how they end.
+mod account;
+mod doctor;
+mod errors;
+mod extract;
+mod handmade;
+mod jobs;
+mod lists;
+mod mcp;
+mod no_program;
+mod notes;
+mod phases;
+mod purge;
+mod seal;
+mod seal_asks;
+mod search;
+mod settings;
+mod steering;
+mod store;
+mod surgery;
+mod surgery_tags;
+mod uninstall;
+mod usage;
+mod validate;
+mod verbs;
+mod views;
+mod watching;

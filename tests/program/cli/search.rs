@@ -1,0 +1,71 @@
+//! `search` over imported sessions.
+
+use std::fs;
+use std::path::Path;
+
+use crate::cli::surgery_tags::{TWO, json_of, sessions, two};
+use crate::cli::verbs::{done, refused};
+
+#[test]
+fn search_finds_imported_words() {
+    let hook = two();
+    let said = done(&hook, &["search", "console", "design"]);
+    assert_eq!(
+        said,
+        "5e550000:001  2026-03-19T10:01Z  claude\n       [design] the [console]\n\
+         in full: brain-guard inject 5e550000:001\n"
+    );
+    assert_eq!(json_of(&hook, &["search", "console", "--json"]).as_array().map(Vec::len), Some(3));
+    let one = json_of(&hook, &["search", "console", "--session", TWO, "--json"]);
+    assert_eq!(one[0]["ref"], "7c41b2aa:001");
+    assert_eq!(one[0]["snippet"], "the [console] again");
+    let limited = done(&hook, &["search", "console", "--limit", "1"]);
+    assert!(limited.contains("--limit shows more"), "{limited}");
+    assert_eq!(json_of(&hook, &["search", "京", "--json"])[0]["seq"], 2);
+    let since = ["search", "console", "--since", "2026-03-19T11:03+01:00", "--json"];
+    assert_eq!(json_of(&hook, &since)[0]["seq"], 4, "in another zone");
+    done(&hook, &["tag", TWO, "1", "again"]);
+    let tagged = done(&hook, &["search", "console", "--engagement", "again"]);
+    assert!(tagged.starts_with("7c41b2aa:001  2026-03-19T10:01Z  claude  #again\n"), "{tagged}");
+    assert!(done(&hook, &["search", "elephants"]).starts_with("no round holds"));
+    assert!(done(&hook, &["search", "NOT (console*"]).starts_with("no round holds"));
+}
+
+#[test]
+fn a_search_in_a_nearly_empty_store_says_how_to_import() {
+    let hook = two();
+    let said = done(&hook, &["search", "elephants"]);
+    assert!(said.contains("only 2 sessions are imported; if there are others: "), "{said}");
+    assert!(said.contains(r#"as it ends: {"surgery": {"import": "session-end"}} in /"#), "{said}");
+    let settings = said.lines().last().and_then(|line| line.rsplit(" in ").next()).expect("a path");
+    fs::create_dir_all(Path::new(settings).parent().expect("folder")).expect("folder");
+    fs::write(settings, r#"{"surgery": {"import": "session-end"}}"#).expect("written");
+    let said = done(&hook, &["search", "elephants"]);
+    assert!(said.contains("import --all") && !said.contains("as it ends"), "{said}");
+    assert!(!done(&hook, &["search", "console"]).contains("import"));
+}
+
+#[test]
+fn an_invalid_search_says_why() {
+    let hook = two();
+    for (args, expected) in [
+        (&["search", "console", "--engagement", "x"][..], "no round is tagged x"),
+        (&["search", "\"\""], "has no word"),
+        (&["search", "console", "--since", "round:1"], "--since takes a time"),
+        (&["search", "console", "--since", "soon"], "soon"),
+    ] {
+        let said = refused(&hook, args);
+        assert!(said.contains(expected), "{args:?}: {said}");
+    }
+}
+
+#[test]
+fn a_damaged_database_names_the_way_out() {
+    let hook = two();
+    let path = sessions(&hook).join("search.db");
+    fs::write(&path, "not a database, and long enough to be taken for one".repeat(100))
+        .expect("write");
+    let said = refused(&hook, &["search", "console"]);
+    assert!(said.contains("search.db is damaged"), "{said}");
+    assert!(said.contains("brain-guard store check --repair"), "{said}");
+}

@@ -1,0 +1,274 @@
+//! `import` and `store` on the real binary: what they keep and print, and how they end.
+
+mod back;
+mod old;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::support::hook::{Answer, Hook};
+
+fn round(number: u32) -> String {
+    let row = |kind: &str, uuid: String, parent: String, message: Value| {
+        json!({
+            "type": kind, "uuid": uuid, "parentUuid": parent, "sessionId": "s", "cwd": "/p",
+            "timestamp": "2026-03-19T10:23:45.678Z", "message": message,
+        })
+        .to_string()
+    };
+    let asked = json!({"role": "user", "content": format!("question {number}")});
+    let said = json!({"role": "assistant", "content": [{"type": "text", "text": "an answer"}]});
+    let user = row("user", format!("u{number}"), format!("a{}", number - 1), asked);
+    let agent = row("assistant", format!("a{number}"), format!("u{number}"), said);
+    format!("{user}\n{agent}\n")
+}
+
+fn write(hook: &Hook, rounds: std::ops::RangeInclusive<u32>) {
+    fs::write(&hook.transcript, rounds.map(round).collect::<String>()).expect("written");
+}
+
+fn ok(answer: &Answer) -> &str {
+    assert_eq!((answer.code, answer.stderr.as_str()), (Some(0), ""), "{answer:?}");
+    &answer.stdout
+}
+
+fn parsed(answer: &Answer) -> Value {
+    serde_json::from_str(&answer.stdout).unwrap_or_else(|e| panic!("{e}: {answer:?}"))
+}
+
+fn store(hook: &Hook) -> PathBuf {
+    hook.home.join(".local/share/brain-guard/sessions")
+}
+
+fn wait_for(what: &str, mut is: impl FnMut() -> bool) {
+    let began = Instant::now();
+    while !is() {
+        assert!(began.elapsed() < Duration::from_secs(60), "{what}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// Runs a verb while every database write fails with "disk full".
+fn on_a_full_disk(hook: &Hook, args: &[&str]) -> Output {
+    let program = hook.command(args);
+    let mut strace = Command::new("strace");
+    strace.args(["-f", "-qq", "-o", "/dev/null", "-e", "inject=pwrite64:error=ENOSPC"]);
+    strace.arg(program.get_program()).args(program.get_args());
+    strace.env_clear().envs(hook.variables()).current_dir(&hook.project);
+    strace.output().expect("strace: apt-get install strace")
+}
+
+#[test]
+fn import_accepts_file_folder_id_project_or_all() {
+    let hook = Hook::new();
+    write(&hook, 1..=3);
+    let project = hook.project.to_str().expect("utf-8");
+    let dashed: String =
+        project.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
+    let of_project = hook.home.join(".claude/projects").join(dashed);
+    fs::create_dir_all(&of_project).expect("made");
+    fs::write(of_project.join("of-project.jsonl"), round(1)).expect("written");
+    let file = hook.transcript.to_str().expect("utf-8");
+    let folder = hook.transcript.parent().and_then(Path::to_str).expect("utf-8");
+    for (args, sessions) in [
+        (&["import", file][..], 1),
+        (&["import", folder], 1),
+        (&["import", &hook.session[..6]], 1),
+        (&["import", "--project", "."], 1),
+        (&["import", "--all"], 2),
+    ] {
+        fs::remove_dir_all(store(&hook)).unwrap_or_default();
+        let report = parsed(&hook.raw(&[args, &["--json"]].concat(), b""));
+        assert_eq!(report["imported"].as_array().map(Vec::len), Some(sessions), "{args:?}");
+        assert_eq!(report["failed"], json!([]), "{args:?}");
+    }
+    let again = hook.raw(&["import", "--all"], b"");
+    assert!(ok(&again).contains("2 sessions looked at, 0 with something new"), "{again:?}");
+    for args in [&["import"][..], &["import", "--all", file]] {
+        assert_eq!(hook.raw(args, b"").code, Some(2), "{args:?}");
+    }
+    let unknown = hook.raw(&["import", "nobodys"], b"");
+    assert_eq!(unknown.code, Some(1));
+    assert!(unknown.stderr.contains("no file nobodys, and no session with that id found in"));
+    assert!(unknown.stderr.contains(".claude/projects"));
+}
+
+#[test]
+fn import_covers_subagents_and_other_clients() {
+    let hook = Hook::new();
+    write(&hook, 1..=2);
+    let subagents = hook.transcript.with_extension("").join("subagents");
+    fs::create_dir_all(&subagents).expect("made");
+    fs::write(subagents.join("agent-1.jsonl"), round(1)).expect("written");
+    fs::write(subagents.join("agent-1.meta.json"), r#"{"agentType":"Explore"}"#).expect("written");
+    let claw = hook.home.join(".openclaw/agents/main/sessions");
+    fs::create_dir_all(&claw).expect("made");
+    let header = r#"{"type":"session","version":3,"id":"x1","timestamp":"2026-02-20T10:00:00.000Z","cwd":"/w"}"#;
+    let entry = r#"{"type":"message","id":"a1","parentId":null,"timestamp":"2026-02-20T10:00:01.000Z","message":{"role":"user","content":"Hello"}}"#;
+    fs::write(claw.join("x1.jsonl"), format!("{header}\n{entry}\n")).expect("written");
+    let pi = hook.home.join(".pi/agent/sessions/--w--");
+    fs::create_dir_all(&pi).expect("made");
+    let header = header.replace("x1", "p1");
+    fs::write(pi.join("2026-02-20_p1.jsonl"), format!("{header}\n{entry}\n")).expect("written");
+    ok(&hook.raw(&["import", "--all"], b""));
+    for folder in [&format!("claude/{}", hook.session), "Explore/agent-1", "main/x1", "pi/p1"] {
+        assert!(store(&hook).join(folder).join("blocks.db").is_file(), "{folder}");
+    }
+    let stats = parsed(&hook.raw(&["store", "stats", "--json"], b""));
+    assert_eq!((&stats["sessions"], &stats["rounds"]), (&json!(4), &json!(5)));
+    assert_eq!(stats["agents"]["claude"]["rows"], 4);
+    assert!(ok(&hook.raw(&["store", "check"], b"")).contains("no fault"));
+}
+
+#[test]
+fn import_continues_after_an_unreadable_session() {
+    let hook = Hook::new();
+    write(&hook, 1..=2);
+    let other =
+        hook.transcript.with_file_name("x").join(hook.transcript.file_name().expect("name"));
+    fs::create_dir(other.parent().expect("folder")).expect("made");
+    fs::write(&other, round(9)).expect("written");
+    let answer = hook.raw(&["import", "--all", "--json"], b"");
+    let report = parsed(&answer);
+    assert_eq!(answer.code, Some(1), "{answer:?}");
+    assert_eq!(report["imported"].as_array().map(Vec::len), Some(1));
+    let why = report["failed"][0]["why"].as_str().expect("why");
+    assert!(why.contains("--agent NAME"), "{why}");
+    let apart = hook.raw(&["import", other.to_str().expect("utf-8"), "--agent", "other"], b"");
+    assert!(ok(&apart).contains("other "), "{apart:?}");
+}
+
+#[test]
+fn store_check_finds_and_repairs_damage() {
+    let hook = Hook::new();
+    write(&hook, 1..=4);
+    ok(&hook.raw(&["import", "--all"], b""));
+    let folder = store(&hook).join("claude").join(&hook.session);
+    let blocks = folder.join("blocks.db");
+    let check = |args: &[&str]| hook.raw(&[&["store", "check"], args].concat(), b"");
+    let mut bytes = fs::read(&blocks).expect("blocks");
+    let block = bytes.windows(4).position(|w| w == b"\x28\xb5\x2f\xfd").expect("a block");
+    bytes[block + 20] ^= 1;
+    fs::write(&blocks, &bytes).expect("written");
+    let found = check(&[]);
+    assert_eq!(found.code, Some(1));
+    assert!(found.stdout.contains("not what its digest says") && found.stdout.contains("--repair"));
+    // Without the session's file the fault stays, with the reason.
+    let aside = hook.transcript.with_extension("aside");
+    fs::rename(&hook.transcript, &aside).expect("moved");
+    let left = check(&["--repair"]);
+    assert!(left.code == Some(1) && left.stdout.contains("1 fault left"), "{left:?}");
+    assert!(left.stdout.contains("; that could not be mended: its file is gone"), "{left:?}");
+    fs::rename(&aside, &hook.transcript).expect("moved back");
+    let mended = check(&["--repair"]);
+    assert!(ok(&mended).contains("1 fault mended"), "{mended:?}");
+    assert!(ok(&check(&[])).contains("no fault"));
+    assert!(folder.join("blocks.1.db").is_file(), "what was there is kept");
+    // A file that is no database, and a missing one.
+    fs::write(folder.join("session.db"), "no database").expect("written");
+    let found = check(&[]);
+    assert!(found.code == Some(1) && found.stdout.contains("session.db"), "{found:?}");
+    let refused = {
+        fs::write(&hook.transcript, (1..=5).map(round).collect::<String>()).expect("written");
+        hook.raw(&["import", "--all"], b"")
+    };
+    assert!(refused.code == Some(1) && refused.stderr.contains("--repair"), "{refused:?}");
+    ok(&check(&["--repair"]));
+    for name in ["search.db", "search.db-wal", "search.db-shm"] {
+        fs::remove_file(store(&hook).join(name)).unwrap_or_default();
+    }
+    ok(&check(&["--repair"]));
+    ok(&check(&[]));
+    ok(&hook.raw(&["import", "--all"], b""));
+    let report = parsed(&check(&["--json"]));
+    assert_eq!((&report["rounds"], &report["faults"]), (&json!(5), &json!([])));
+}
+
+#[test]
+fn store_gc_removes_only_unreferenced_files() {
+    let hook = Hook::new();
+    write(&hook, 1..=4);
+    ok(&hook.raw(&["import", "--all"], b""));
+    write(&hook, 2..=3);
+    let again = hook.raw(&["import", "--all"], b"");
+    assert!(ok(&again).contains("kept as edition 1"), "{again:?}");
+    let folder = store(&hook).join("claude").join(&hook.session);
+    let half = store(&hook).join("claude/half");
+    fs::create_dir(&half).expect("made");
+    fs::write(half.join(".lock"), "").expect("written");
+    let blocks = folder.join("blocks.db");
+    let whole = fs::read(&blocks).expect("blocks");
+    // Extracted content belongs to `extract gc`, whatever it looks like here.
+    let extracted = store(&hook).with_file_name("extracted");
+    let theirs = [
+        extracted.join("objects/1.pack"),
+        extracted.join("sessions/claude/half/.lock"),
+        extracted.join("state.json"),
+    ];
+    for file in &theirs {
+        fs::create_dir_all(file.parent().expect("a folder")).expect("made");
+        fs::write(file, "").expect("written");
+    }
+    let dry = hook.raw(&["store", "gc", "--dry-run"], b"");
+    assert!(ok(&dry).contains("2 things") && ok(&dry).contains("would be removed"), "{dry:?}");
+    assert!(folder.join("blocks.1.db").is_file() && half.is_dir());
+    ok(&hook.raw(&["store", "gc"], b""));
+    assert!(!folder.join("blocks.1.db").exists() && !half.exists());
+    assert_eq!(fs::read(&blocks).expect("blocks"), whole);
+    assert!(ok(&hook.raw(&["store", "gc"], b"")).contains("0 things"));
+    assert!(ok(&hook.raw(&["store", "check", "--repair"], b"")).contains("no fault"));
+    assert!(theirs.iter().all(|file| file.is_file()));
+}
+
+#[test]
+fn watch_follows_a_session_until_it_is_ended() {
+    let hook = Hook::new();
+    write(&hook, 1..=1);
+    let mut watcher = hook
+        .command(&["import", "--watch"])
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .spawn()
+        .expect("started");
+    let rounds = |number: u64| {
+        let stats = hook.raw(&["store", "stats", "--json"], b"");
+        serde_json::from_str::<Value>(&stats.stdout).is_ok_and(|stats| stats["rounds"] == number)
+    };
+    wait_for("the first round", || rounds(1));
+    write(&hook, 1..=3);
+    wait_for("what was appended", || rounds(3));
+    let pid = i32::try_from(watcher.id()).ok().and_then(rustix::process::Pid::from_raw);
+    rustix::process::kill_process(pid.expect("a pid"), rustix::process::Signal::TERM)
+        .expect("sent");
+    assert_eq!(watcher.wait().expect("ended").code(), Some(0));
+}
+
+#[test]
+fn session_end_imports_only_if_the_user_wants_it() {
+    let mut hook = Hook::begun();
+    let end = |hook: &Hook| hook.send(&hook.payload("SessionEnd", &json!({"reason": "other"})));
+    let kept = hook.home.join("kept");
+    write(&hook, 1..=2);
+    assert!(end(&hook).silent());
+    let project = hook.project.join(".brain-guard");
+    fs::create_dir_all(&project).expect("made");
+    let wanted = json!({"surgery": {"inscribe": "session-end", "store": kept}});
+    fs::write(project.join("settings.json"), wanted.to_string()).expect("written");
+    assert!(end(&hook).silent());
+    let check = hook.raw(&["settings", "check"], b"");
+    assert!(check.stdout.contains("can be set only in your own settings"), "{check:?}");
+    fs::remove_file(project.join("settings.json")).expect("removed");
+    hook.settings(&wanted);
+    assert!(end(&hook).silent());
+    // The client writes its last row after the hook.
+    fs::write(&hook.transcript, (1..=3).map(round).collect::<String>()).expect("written");
+    let root = kept.to_str().expect("utf-8");
+    hook.set("BRAIN_GUARD_STORE", root);
+    let exported = || hook.raw(&["store", "export", &hook.session], b"").stdout;
+    wait_for("its last row", || exported().contains("question 3"));
+    assert!(!store(&hook).exists(), "a project says nothing of the store");
+}

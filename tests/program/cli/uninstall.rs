@@ -1,0 +1,117 @@
+//! `brain-guard uninstall` on the real binary, with a fake client: what it removes, lists and keeps.
+
+use std::fs;
+use std::path::PathBuf;
+
+use base::clock;
+use guard::files::state;
+
+use crate::cli::doctor::lab::Lab;
+use crate::cli::watching::{World, came, text};
+use crate::support::hook::Answer;
+
+/// An installation whose only session has ended, seen from the user's terminal.
+fn ended() -> Lab {
+    let mut lab = Lab::installed();
+    lab.hook.agent("brain-guard append --kind thread 'a thread'");
+    lab.hook.settings(&serde_json::json!({"profile": "relaxed"}));
+    state::update(&lab.hook.places(), &lab.hook.session, |s| s.ended = Some(clock::now()))
+        .expect("written");
+    lab.leave_client();
+    lab
+}
+
+fn uninstall(lab: &Lab, args: &[&str]) -> Answer {
+    lab.hook.raw(&[&["uninstall"], args].concat(), b"")
+}
+
+/// Our folders that are there.
+fn folders(lab: &Lab) -> Vec<&'static str> {
+    let all = [
+        ".claude/brain-guard",
+        ".claude/plugins/cache/brain-guard",
+        ".local/bin/brain-guard",
+        ".local/share/brain-guard",
+        ".local/state/brain-guard",
+    ];
+    all.into_iter().filter(|path| lab.at(path).exists()).collect()
+}
+
+fn notes(lab: &Lab) -> PathBuf {
+    lab.hook.project.join(".brain-guard")
+}
+
+#[test]
+fn uninstall_lists_what_stays() {
+    let lab = ended();
+    lab.put(".claude/plugins/cache/brain-guard/brain-guard/0.0.1/plugin.json", "{}");
+    let done = uninstall(&lab, &[]);
+    assert_eq!((done.code, done.stderr.as_str()), (Some(0), ""), "{done:?}");
+    assert_eq!(folders(&lab), [".claude/brain-guard", ".local/state/brain-guard"]);
+    for path in [lab.at(".local/state/brain-guard"), lab.at(".claude/brain-guard"), notes(&lab)] {
+        assert!(done.stdout.contains(&format!("{} (", path.display())), "{done:?}");
+    }
+}
+
+#[test]
+fn purge_without_a_terminal_needs_yes() {
+    let lab = ended();
+    let before = folders(&lab);
+    let refused = uninstall(&lab, &["--purge"]);
+    assert_eq!(refused.code, Some(1));
+    assert!(refused.stderr.contains("Nothing was removed") && refused.stderr.contains("--yes"));
+    assert!(refused.stdout.contains(&lab.at(".claude/brain-guard").display().to_string()));
+    assert_eq!(folders(&lab), before);
+    assert_eq!(uninstall(&lab, &["--yes"]).code, Some(2), "--yes is for --purge");
+}
+
+#[test]
+fn purge_leaves_only_the_projects_folders() {
+    let lab = ended();
+    let done = uninstall(&lab, &["--purge", "--yes"]);
+    assert_eq!((done.code, done.stderr.as_str()), (Some(0), ""), "{done:?}");
+    assert!(folders(&lab).is_empty() && notes(&lab).exists(), "{:?}", folders(&lab));
+    let kept: Vec<&str> = done.stdout.lines().filter(|l| l.starts_with("kept")).collect();
+    assert!(kept.len() == 1 && kept[0].contains(text(&notes(&lab))), "{done:?}");
+}
+
+#[test]
+fn purge_leaves_foreign_files_in_a_store_elsewhere() {
+    let mut lab = ended();
+    lab.put("things/sessions/theirs", "theirs");
+    let things = lab.at("things").display().to_string();
+    lab.hook.set("BRAIN_GUARD_STORE", &things);
+    let done = uninstall(&lab, &["--purge", "--yes"]);
+    assert_eq!((done.code, done.stderr.as_str()), (Some(0), ""), "{done:?}");
+    assert!(lab.at("things/sessions/theirs").exists() && folders(&lab).is_empty());
+    assert!(done.stdout.contains(&format!("{things}/sessions (")), "{done:?}");
+}
+
+#[test]
+fn purge_keeps_the_data_of_open_sessions_and_says_so() {
+    let lab = ended();
+    state::update(&lab.hook.places(), &lab.hook.session, |s| {
+        (s.ended, s.client) = (None, state::client(std::process::id()));
+    })
+    .expect("written");
+    let done = uninstall(&lab, &["--purge", "--yes"]);
+    assert!(done.code == Some(1) && done.stderr.contains("open sessions stays"), "{done:?}");
+    assert!(done.stdout.contains("(stays: its session is open)"), "{done:?}");
+    assert_eq!(folders(&lab), [".claude/brain-guard", ".local/state/brain-guard"]);
+    assert!(lab.hook.state()["started"].is_string());
+}
+
+#[test]
+fn purge_names_the_sessions_whose_placeholders_need_the_content() {
+    let mut world = World::new();
+    world.hook.set("CLAUDECODE", "");
+    let path = world.session("mine", 3600);
+    assert_eq!(came(&world.once(&path), &path), "extracted");
+    let asked = world.hook.raw(&["uninstall", "--purge"], b"");
+    assert!(asked.stdout.contains("brain-guard extract restore mine all"), "{asked:?}");
+    assert!(world.objects() > 0);
+    let done = world.hook.raw(&["uninstall", "--purge", "--yes"], b"");
+    assert_eq!(done.code, Some(0), "{done:?}");
+    assert!(!world.hook.home.join(".local/share/brain-guard").exists());
+    assert!(fs::metadata(&path).is_ok(), "the session itself is the client's");
+}

@@ -1,0 +1,258 @@
+//! A session's journal: what the guard decided, said and did.
+
+use std::fs;
+
+use guard::files::journal::{self, Line, Verdict, What};
+use serde_json::json;
+
+use crate::support::hook::{Hook, LIMIT, percent_in};
+
+fn lines(hook: &Hook) -> Vec<Line> {
+    journal::read(&hook.places(), &hook.session)
+}
+
+fn last(hook: &Hook) -> (Line, journal::Called) {
+    let line = lines(hook).pop().expect("a line");
+    let What::Call(call) = line.what.clone() else { panic!("no call: {line:?}") };
+    (line, call)
+}
+
+/// Whether a carve-out accepted the last call, and why.
+fn tried(hook: &Hook, name: &str) -> (bool, String) {
+    let (_, call) = last(hook);
+    let tried = call.tried.iter().find(|t| t.carve_out == name);
+    let tried = tried.unwrap_or_else(|| panic!("{name} was not tried: {:?}", call.tried));
+    (tried.held, tried.why.clone())
+}
+
+#[test]
+fn below_the_tiers_nothing_is_journaled() {
+    let hook = Hook::begun();
+    assert!(hook.read().silent());
+    assert!(hook.bash("ls").silent());
+    assert!(hook.batch().silent());
+    assert!(hook.stop().silent());
+    assert!(!journal::paths(&hook.places(), &hook.session)[0].exists());
+}
+
+#[test]
+fn a_denial_is_journaled() {
+    let hook = Hook::climbed(percent_in("narrow"));
+    let said = hook.read().reason();
+    let (line, call) = last(&hook);
+    assert_eq!((call.verdict, call.why.as_deref()), (Verdict::Deny, Some("tier")));
+    assert_eq!(
+        (call.tool.as_str(), call.band.as_str(), line.tier.as_str()),
+        ("Read", "read", "narrow")
+    );
+    assert_eq!(line.said, said, "what the agent got, to the letter");
+    assert_eq!(line.context.expect("a reading").limit, LIMIT);
+    assert!(line.cap.is_none() && !call.subagent);
+    let passes = call.passes.expect("a tier it passes at");
+    assert!(passes.starts_with("below the tier block-reads (25.0 % of the context"), "{passes}");
+    let (held, why) = tried(&hook, "compaction file");
+    assert!(!held && why.contains(" is not ") && why.ends_with("compaction.md"), "{why}");
+    assert!(!tried(&hook, "partial re-read").0);
+    assert_eq!(tried(&hook, "control band"), (false, "Read is in the band read".into()));
+    assert_eq!(tried(&hook, "subagent"), (false, "made by the main loop".into()));
+}
+
+#[test]
+fn the_journal_says_where_a_command_left_the_accepted_form() {
+    let hook = Hook::climbed(percent_in("narrow"));
+    for (command, why) in [
+        ("brain-guard status | head", "`|` outside single quotes at column 20"),
+        ("brain-guard seal && ls", "`ls` is not brain-guard"),
+        ("ls -l", "`ls` is not brain-guard"),
+        ("brain-guard append \"$x\"", "`$` outside single quotes at column 21"),
+    ] {
+        assert_eq!(hook.bash(command).verdict(), "deny");
+        assert_eq!(tried(&hook, "own verbs"), (false, why.to_owned()), "{command}");
+    }
+    assert_eq!(hook.bash("brain-guard append x && brain-guard status").verdict(), "allow");
+    assert_eq!(tried(&hook, "own verbs"), (true, "append, status".to_owned()));
+    assert_eq!(last(&hook).1.verdict, Verdict::Allow);
+}
+
+#[test]
+fn passed_and_partial_reads_are_journaled() {
+    let hook = Hook::climbed(percent_in("coach"));
+    assert!(hook.bash("ls").silent());
+    let (line, call) = last(&hook);
+    assert_eq!((call.verdict, line.tier.as_str()), (Verdict::Pass, "coach"));
+    assert!(call.tried.is_empty() && line.said.is_empty());
+    let note = hook.batch().note();
+    let line = lines(&hook).pop().expect("a line");
+    assert_eq!((line.what, line.said), (What::Note("PostToolBatch".into()), note));
+
+    let input = json!({"file_path": "/etc/hostname"});
+    let read = json!({
+        "tool_name": "Read", "tool_use_id": "t", "tool_input": input, "tool_response": {"file": 1},
+    });
+    hook.send(&hook.payload("PostToolUse", &read));
+    hook.fill(percent_in("block-reads"));
+    assert_eq!(hook.pre("Read", &input).verdict(), "allow");
+    assert_eq!(last(&hook).1.verdict, Verdict::Partial);
+    assert!(tried(&hook, "partial re-read").0);
+}
+
+#[test]
+fn a_subagents_call_is_journaled_only_if_decided() {
+    let hook = Hook::climbed(percent_in("narrow"));
+    let before = lines(&hook).len();
+    let inside = |command: &str| {
+        let mut call = hook.call("Bash", &json!({"command": command}));
+        call["agent_id"] = "a1".into();
+        hook.send(&call)
+    };
+    assert!(inside("ls").silent());
+    assert_eq!(lines(&hook).len(), before);
+    assert_eq!(inside("brain-guard seal").verdict(), "deny");
+    let (_, call) = last(&hook);
+    assert_eq!((call.subagent, call.why.as_deref()), (true, Some("main-loop-only")));
+    assert!(!tried(&hook, "own verbs").0);
+}
+
+#[test]
+fn shadow_mode_decides_and_denies_nothing() {
+    let hook = Hook::begun();
+    hook.settings(&json!({"shadow": true})).fill(percent_in("narrow"));
+    assert!(hook.read().silent());
+    let (line, call) = last(&hook);
+    assert_eq!((call.verdict, call.why.as_deref()), (Verdict::WouldDeny, Some("tier")));
+    assert!(line.cap.is_some_and(|cap| cap.contains("shadow")) && !call.tried.is_empty());
+    assert!(hook.bash("brain-guard override --for 1h").silent());
+    assert_eq!(last(&hook).1.why.as_deref(), Some("operator"));
+    assert_eq!(hook.bash("brain-guard append x").verdict(), "allow", "our own verbs work");
+    let would = hook.log("would-deny");
+    assert_eq!(
+        (would.len(), &would[0]["tool"], &would[1]["why"]),
+        (2, &json!("Read"), &json!("operator"))
+    );
+    assert!(hook.log("deny").is_empty());
+    assert!(hook.stop().silent());
+    let stopped = lines(&hook).pop().expect("a line");
+    assert_eq!(stopped.what, What::Stop(Verdict::WouldDeny));
+
+    // A call that passes for another reason is not counted as blocked.
+    let mut hook = Hook::begun();
+    hook.settings(&json!({"shadow": true})).fill(percent_in("narrow"));
+    hook.set("BRAIN_GUARD_MOD", "");
+    assert!(hook.read().silent());
+    assert_eq!(last(&hook).1.verdict, Verdict::Pass);
+    assert!(hook.log("would-deny").is_empty());
+}
+
+#[test]
+fn shadow_mode_opens_no_boundary_and_ignores_projects() {
+    let mut hook = Hook::begun();
+    hook.set("BRAIN_GUARD_SHADOW", "1").fill(percent_in("narrow"));
+    hook.read();
+    let answer = hook.agent("brain-guard append --kind next 'x' && brain-guard seal");
+    assert!(answer.stdout.contains("shadow mode is on"), "{answer:?}");
+    assert!(hook.state()["token"].is_null());
+    assert!(lines(&hook).iter().any(|l| matches!(&l.what, What::Sealed(s) if s.version == 1)));
+    assert!(!lines(&hook).iter().any(|l| matches!(l.what, What::Boundary(_))));
+
+    let hook = Hook::begun();
+    let settings = hook.project.join(".brain-guard/settings.json");
+    fs::create_dir_all(settings.parent().expect("parent")).expect("folder");
+    fs::write(settings, r#"{"shadow": true}"#).expect("settings");
+    hook.fill(percent_in("narrow"));
+    assert_eq!(hook.read().verdict(), "deny");
+}
+
+#[test]
+fn the_journal_is_protected_and_not_needed() {
+    let hook = Hook::climbed(percent_in("coach"));
+    let [path, _] = journal::paths(&hook.places(), &hook.session);
+    let path_text = path.to_string_lossy().into_owned();
+    let denied = hook.pre("Write", &json!({"file_path": path_text, "content": ""}));
+    assert_eq!(denied.verdict(), "deny");
+    assert_eq!(hook.bash(&format!("rm {path_text}")).verdict(), "deny");
+    fs::remove_file(&path).expect("journal");
+    fs::create_dir(&path).expect("folder");
+    hook.fill(percent_in("narrow"));
+    assert_eq!(hook.read().verdict(), "deny", "the decision stands without its account");
+}
+
+#[test]
+fn a_cut_output_is_one_line() {
+    let hook = Hook::climbed(percent_in("block-reads"));
+    let response = json!({"stdout": "x\n".repeat(9_000), "stderr": "", "interrupted": false});
+    let ran = json!({
+        "tool_name": "Bash", "tool_use_id": "t9", "tool_input": {"command": "make"},
+        "tool_response": response,
+    });
+    assert!(!hook.send(&hook.payload("PostToolUse", &ran)).silent());
+    let line = lines(&hook).pop().expect("a line");
+    let What::Cut(cut) = line.what else { panic!("no cut: {line:?}") };
+    assert_eq!((cut.id.as_str(), cut.before), ("t9", 18_000));
+    let line_and_breaks = line.said.chars().count() as u64 + 2;
+    assert!(cut.after <= 4_000 + line_and_breaks, "{cut:?}");
+    assert!(line.said.contains("characters left out"));
+}
+
+/// Over a whole climb the guard adds at most 0.3 % of the limit to the context.
+#[test]
+fn the_guards_texts_stay_below_three_thousandths() {
+    let hook = Hook::begun();
+    for tenth in 190..=310 {
+        hook.fill(f64::from(tenth) / 10.0);
+        if tenth < 300 {
+            assert!(hook.bash("ls").silent());
+        }
+        if tenth == 260 || tenth == 280 {
+            assert_eq!(hook.read().verdict(), "deny");
+        }
+        hook.batch();
+    }
+    for tool in ["Read", "Grep", "Agent"] {
+        assert_eq!(hook.pre(tool, &json!({"file_path": "/etc/hostname"})).verdict(), "deny");
+    }
+    assert!(hook.stop().json()["reason"].is_string());
+    hook.agent("brain-guard append --kind next 'go on with the lexer'");
+    hook.agent("brain-guard seal");
+    assert!(hook.read().reason().contains("sealed"));
+    let added = hook.raw(&["status", "--json"], b"").json()["added"].clone();
+    assert!(added["notes"]["count"].as_u64() >= Some(5), "{added}");
+    assert!(added["denials"]["count"].as_u64() >= Some(6), "{added}");
+    let percent = added["percent"].as_f64().expect("a share");
+    assert!(percent > 0.01, "{added}");
+    assert!(
+        percent <= 0.3,
+        "the texts take more than 0.3 % of the limit, shorten templates/: {added}"
+    );
+}
+
+/// What is in the conversation already is not repeated in full.
+#[test]
+fn the_second_denial_and_note_of_a_tier_are_short() {
+    let hook = Hook::begun();
+    hook.fill(percent_in("coach"));
+    let first = hook.batch().note();
+    let percent = percent_in("coach") + 1.1;
+    hook.fill(percent);
+    let second = hook.batch().note();
+    assert!(first.contains("kinds: ") && !second.contains("kinds: "), "{second}");
+    assert!(
+        second.contains(&format!("{percent:.1} % (")) && second.contains("nothing is blocked"),
+        "{second}"
+    );
+    hook.fill(percent_in("narrow"));
+    let (first, second) = (hook.read().reason(), hook.bash("ls").reason());
+    assert!(first.contains("kinds: ") && second.len() < first.len() * 3 / 4, "{second}");
+    for part in [
+        "Bash is blocked",
+        "31.0 % (299,770 of 967,000 tokens, ",
+        "Still allowed: ",
+        "brain-guard seal",
+    ] {
+        assert!(second.contains(part), "{part}: {second}");
+    }
+    hook.start("compact");
+    hook.fill(percent_in("narrow"));
+    assert!(hook.read().silent(), "coached only at first");
+    hook.fill(35.0);
+    assert!(hook.read().reason().contains("kinds: "), "told anew after a compaction");
+}

@@ -1,0 +1,149 @@
+//! Faults at 31 %, where a working hook would deny. The call passes in silence, and the log has a
+//! line if it can be written.
+
+use std::fs;
+
+use serde_json::json;
+
+use crate::support::hook::{Answer, Hook, percent_in};
+
+/// Asserts that the call passes, with these fault lines in the log.
+fn assert_passes(hook: &Hook, answer: &Answer, faults: &[&str]) {
+    assert!(answer.silent(), "{answer:?}");
+    let logged: Vec<String> =
+        hook.log("fault").iter().map(|l| l["what"].as_str().expect("what").to_owned()).collect();
+    assert_eq!(logged, faults);
+}
+
+#[test]
+fn invalid_json_passes_and_is_logged() {
+    for bytes in [&b""[..], b"{", b"no", b"\0", b"{\"session_id\":\"\xff\xfe\"}", b"{}{}"] {
+        let hook = Hook::climbed(percent_in("narrow"));
+        assert_passes(&hook, &hook.raw(&["hook"], bytes), &["payload is not JSON"]);
+    }
+}
+
+/// A newer client's payload is not a fault.
+#[test]
+fn json_of_another_shape_passes() {
+    for text in [
+        "{}",
+        "[]",
+        "null",
+        "7",
+        r#"{"session_id":7}"#,
+        r#"{"hook_event_name":"New","session_id":"s"}"#,
+    ] {
+        let hook = Hook::climbed(percent_in("narrow"));
+        assert_passes(&hook, &hook.raw(&["hook"], text.as_bytes()), &[]);
+    }
+}
+
+/// The file may be late, a folder, or gone for good: reported once a session.
+#[test]
+fn an_unreadable_transcript_is_logged_once() {
+    for folder in [false, true] {
+        let hook = Hook::climbed(percent_in("narrow"));
+        fs::remove_file(&hook.transcript).expect("removed");
+        if folder {
+            fs::create_dir(&hook.transcript).expect("folder");
+        }
+        let said = format!("transcript {} not read", hook.transcript.display());
+        for _ in 0..3 {
+            assert_passes(&hook, &hook.read(), &[&said]);
+        }
+    }
+}
+
+#[test]
+fn a_half_written_state_passes() {
+    for damage in [&b"{\"job\":\"x\",\"ran"[..], b"", b"\0\0\0", b"{\"job\":7}"] {
+        let hook = Hook::climbed(percent_in("narrow"));
+        fs::write(hook.places().session(&hook.session, "json"), damage).expect("damage");
+        assert_passes(&hook, &hook.read(), &["state not read"]);
+    }
+}
+
+#[test]
+fn an_unreadable_state_passes() {
+    let hook = Hook::climbed(percent_in("narrow"));
+    let path = hook.places().session(&hook.session, "json");
+    fs::remove_file(&path).expect("removed");
+    fs::create_dir(&path).expect("folder");
+    let answer = hook.read();
+    assert!(answer.silent(), "{answer:?}");
+    assert_eq!(hook.log("fault")[0]["what"], "state not read");
+}
+
+/// Nothing can be written, so a denial would leave no way out.
+#[test]
+fn an_unwritable_state_passes() {
+    let hook = Hook::begun();
+    hook.fill(percent_in("narrow"));
+    let lock = hook.places().session(&hook.session, "lock");
+    fs::remove_file(&lock).expect("removed");
+    fs::create_dir(&lock).expect("folder");
+    for answer in
+        [hook.read(), hook.bash("ls"), hook.batch(), hook.stop(), hook.stop(), hook.stop()]
+    {
+        assert!(answer.silent(), "{answer:?}");
+    }
+    assert!(!hook.log("fault").is_empty());
+}
+
+#[test]
+fn a_missing_state_folder_passes() {
+    let mut hook = Hook::new();
+    hook.fill(percent_in("narrow"));
+    hook.set("XDG_STATE_HOME", "/dev/null/state");
+    for answer in [
+        hook.start("startup"),
+        hook.read(),
+        hook.bash("ls"),
+        hook.batch(),
+        hook.stop(),
+        hook.stop(),
+    ] {
+        assert!(answer.silent(), "{answer:?}");
+    }
+}
+
+#[test]
+fn a_missing_home_passes() {
+    let mut hook = Hook::climbed(percent_in("narrow"));
+    hook.set("HOME", "");
+    assert!(hook.read().silent() && hook.stop().silent());
+    assert!(hook.raw(&["hook"], b"{").silent());
+}
+
+#[test]
+fn unreadable_settings_leave_the_defaults() {
+    let hook = Hook::begun();
+    let path = hook.places().user_settings;
+    fs::create_dir_all(&path).expect("a folder in its place");
+    hook.fill(percent_in("narrow"));
+    assert_eq!(hook.read().verdict(), "deny", "the defaults hold");
+    let status = hook.raw(&["status", "--json"], b"").json();
+    assert_eq!(status["stance"], "narrow");
+}
+
+#[test]
+fn a_subagent_passes_despite_a_full_main_conversation() {
+    let hook = Hook::climbed(percent_in("narrow"));
+    for (tool, input) in [
+        ("Read", json!({"file_path": "/etc/hostname"})),
+        ("Bash", json!({"command": "ls"})),
+        ("Agent", json!({"prompt": "p"})),
+    ] {
+        let mut call = hook.call(tool, &input);
+        call["agent_id"] = "a57d1be77952c40a2".into();
+        assert_passes(&hook, &hook.send(&call), &[]);
+    }
+}
+
+#[test]
+fn unknown_arguments_pass() {
+    let hook = Hook::climbed(percent_in("narrow"));
+    let call = hook.call("Read", &json!({"file_path": "/etc/hostname"})).to_string();
+    assert!(hook.raw(&["hook", "--of-a-later-version"], call.as_bytes()).silent());
+}

@@ -1,0 +1,21 @@
+//! The contract of `brain-guard hook` on the real binary: its answers to the client's payloads in
+//! every tier, to broken ones, to many at once.
+mod account;
+mod checkout;
+mod commits;
+mod customising;
+mod faults;
+mod golden;
+mod holders;
+mod jobs;
+mod marketplace;
+mod mutations;
+mod operator;
+mod output;
+mod parallel;
+mod project_settings;
+mod stop;
+mod table;
+mod texts;
+mod tiers;
+mod way_out;

@@ -1,0 +1,62 @@
+//! Twenty calls of one response at once: one note, one mention of a skipped tier, every call
+//! counted.
+
+use serde_json::{Value, json};
+
+use crate::support::hook::{Answer, Hook, percent_in};
+
+fn at_once(hook: &Hook, payloads: &[Value]) -> Vec<Answer> {
+    std::thread::scope(|scope| {
+        let started: Vec<_> = payloads.iter().map(|p| scope.spawn(move || hook.send(p))).collect();
+        started.into_iter().map(|s| s.join().expect("ran")).collect()
+    })
+}
+
+fn reads(hook: &Hook) -> Vec<Value> {
+    let read = |n: usize| {
+        let mut call = hook.call("Read", &json!({"file_path": format!("/etc/file{n}")}));
+        call["tool_use_id"] = format!("toolu_{n}").into();
+        call
+    };
+    (0..20).map(read).collect()
+}
+
+#[test]
+fn twenty_calls_get_one_note() {
+    let hook = Hook::begun();
+    hook.fill(percent_in("coach"));
+    let mut payloads = reads(&hook);
+    payloads.push(hook.payload("PostToolBatch", &json!({"tool_calls": []})));
+    let answers = at_once(&hook, &payloads);
+    let noted: Vec<&Answer> = answers.iter().filter(|a| !a.silent()).collect();
+    assert_eq!(noted.len(), 1, "{noted:?}");
+    assert!(noted[0].note().contains("Nothing is blocked"), "{noted:?}");
+    assert_eq!(noted[0].user().matches("tier coach").count(), 1);
+    assert!(hook.batch().silent(), "told a second time");
+    assert_eq!(hook.log("fault"), Vec::<Value>::new());
+}
+
+/// Hooks of two clients, or a retry by the client: still one note.
+#[test]
+fn two_batches_get_one_note() {
+    let hook = Hook::begun();
+    hook.fill(percent_in("coach"));
+    let batch = hook.payload("PostToolBatch", &json!({"tool_calls": []}));
+    let answers = at_once(&hook, &vec![batch; 8]);
+    assert_eq!(answers.iter().filter(|a| !a.note().is_empty()).count(), 1, "{answers:?}");
+}
+
+#[test]
+fn a_skipped_tier_is_mentioned_in_one_of_twenty_denials() {
+    let hook = Hook::begun();
+    hook.fill(percent_in("narrow"));
+    let answers = at_once(&hook, &reads(&hook));
+    assert!(answers.iter().all(|a| a.verdict() == "deny"));
+    let told = |a: &&Answer| a.reason().contains("rose past coach and block-reads at once");
+    assert_eq!(answers.iter().filter(told).count(), 1);
+    assert_eq!(answers.iter().filter(|a| !a.user().is_empty()).count(), 1);
+    assert_eq!(hook.log("deny").len(), 20);
+    let calls = std::fs::metadata(hook.places().session(&hook.session, "calls")).expect("count");
+    assert_eq!(calls.len(), 20);
+    assert_eq!(hook.log("fault"), Vec::<Value>::new());
+}

@@ -1,0 +1,162 @@
+//! A request as the scripted agent and the tests read it.
+
+use std::fmt;
+use std::time::Duration;
+
+use serde_json::Value;
+
+use super::http::Message;
+use crate::support::evidence::short;
+
+/// The conversation that a request belongs to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    Main,
+    Subagent,
+    /// A call by the client itself: a title (no tools) or a compaction summary (the tools of the
+    /// main conversation).
+    Side,
+}
+
+/// The start of the client's prompt for a compaction summary.
+const SUMMARY: &str = "CRITICAL: Respond with TEXT ONLY";
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ToolResult {
+    pub id: String,
+    pub text: String,
+    pub is_error: bool,
+}
+
+/// One call of `/v1/messages`.
+#[derive(Debug)]
+pub struct Request {
+    pub kind: Kind,
+    /// Number among the requests of its kind, from 1. A retry counts again.
+    pub n: usize,
+    /// The arrival time since the mock's start.
+    pub at: Duration,
+    pub session: Option<String>,
+    pub agent: Option<String>,
+    pub headers: Vec<(String, String)>,
+    pub body: Value,
+}
+
+impl Request {
+    pub(super) fn new(message: Message, body: Value, at: Duration) -> Self {
+        let agent = message.header("x-claude-code-agent-id").map(str::to_owned);
+        let session = message.header("x-claude-code-session-id").map(str::to_owned);
+        let mut request =
+            Self { kind: Kind::Main, n: 0, at, session, agent, headers: message.headers, body };
+        if request.agent.is_some() {
+            request.kind = Kind::Subagent;
+        } else if request.body["tools"].as_array().is_none_or(Vec::is_empty)
+            || request.prompt().starts_with(SUMMARY)
+        {
+            request.kind = Kind::Side;
+        }
+        request
+    }
+
+    pub fn messages(&self) -> &[Value] {
+        self.body["messages"].as_array().map_or(&[], Vec::as_slice)
+    }
+
+    fn by_role(&self, role: &str) -> impl DoubleEndedIterator<Item = &Value> {
+        self.messages().iter().filter(move |message| message["role"] == role)
+    }
+
+    /// The content of the last user message. The last message overall may have the role `system`.
+    fn last_user(&self) -> &Value {
+        self.by_role("user").next_back().map_or(&Value::Null, |message| &message["content"])
+    }
+
+    pub fn last_user_text(&self) -> String {
+        texts(self.last_user()).join("\n")
+    }
+
+    /// The last text block of the last user message. Earlier blocks are the client's reminders.
+    pub fn prompt(&self) -> &str {
+        texts(self.last_user()).last().copied().unwrap_or_default()
+    }
+
+    pub fn user_texts(&self) -> Vec<&str> {
+        self.by_role("user").flat_map(|message| texts(&message["content"])).collect()
+    }
+
+    /// The texts of all messages of role `system`, where the output of hooks arrives.
+    pub fn system_texts(&self) -> Vec<&str> {
+        self.by_role("system").flat_map(|message| texts(&message["content"])).collect()
+    }
+
+    /// The parts of compaction files: the rest of the opening marker, and the text.
+    pub fn notes(&self) -> Vec<(String, String)> {
+        let mut parts = Vec::new();
+        for text in self.user_texts().into_iter().chain(self.system_texts()) {
+            for found in text.split("<<<<< compaction file ").skip(1) {
+                let Some((head, rest)) = found.split_once('\n') else { continue };
+                let id = head.split(',').next().unwrap_or_default();
+                let end = rest.match_indices("\n>>>>> end of ").find(|(at, _)| {
+                    rest[*at + 1..].lines().next().is_some_and(|line| line.ends_with(id))
+                });
+                let file = end.map_or(rest, |(at, _)| &rest[..at]);
+                parts.push((head.to_owned(), file.to_owned()));
+            }
+        }
+        parts.sort();
+        parts
+    }
+
+    pub fn tool_results(&self) -> Vec<ToolResult> {
+        let blocks = self.last_user().as_array().map_or(&[][..], Vec::as_slice);
+        let results = blocks.iter().filter(|block| block["type"] == "tool_result");
+        results
+            .map(|block| ToolResult {
+                id: block["tool_use_id"].as_str().unwrap_or_default().to_owned(),
+                text: texts(&block["content"]).join("\n"),
+                is_error: block["is_error"] == true,
+            })
+            .collect()
+    }
+
+    /// Whether the body contains `needle`: system prompt, messages or tools.
+    pub fn contains(&self, needle: &str) -> bool {
+        holds(&self.body, needle)
+    }
+
+    /// Whether a message contains `needle`.
+    pub fn said(&self, needle: &str) -> bool {
+        holds(&self.body["messages"], needle)
+    }
+}
+
+impl fmt::Display for Request {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let session = self.session.as_deref().map_or("?", |id| id.get(..8).unwrap_or(id));
+        let at = self.at.as_secs_f64();
+        write!(f, "{:?} {} at {at:.2} s, session {session}", self.kind, self.n)?;
+        write!(f, ", {} messages: {}", self.messages().len(), short(&self.last_user_text(), 160))?;
+        for result in self.tool_results() {
+            let mark = if result.is_error { "error" } else { "result" };
+            write!(f, "\n    {mark} {}: {}", result.id, short(&result.text, 200))?;
+        }
+        Ok(())
+    }
+}
+
+fn texts(content: &Value) -> Vec<&str> {
+    match content {
+        Value::String(text) => vec![text],
+        Value::Array(blocks) => blocks.iter().filter_map(|block| block["text"].as_str()).collect(),
+        _ => Vec::new(),
+    }
+}
+
+fn holds(value: &Value, needle: &str) -> bool {
+    match value {
+        Value::String(text) => text.contains(needle),
+        Value::Array(items) => items.iter().any(|item| holds(item, needle)),
+        Value::Object(fields) => fields.values().any(|field| holds(field, needle)),
+        _ => false,
+    }
+}
