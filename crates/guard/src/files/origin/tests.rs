@@ -84,22 +84,6 @@ fn the_users_words_are_those_that_the_state_has() {
 }
 
 #[test]
-fn jobs_of_an_earlier_version_are_own() {
-    let world = World::new();
-    let places = world.places("app");
-    for job in ["worked-on", "theirs"] {
-        lay(&places, job, "notes");
-    }
-    known_jobs::forget_all(&places);
-    state::update(&places, "s", |s| s.job = "worked-on".into()).unwrap();
-    assert_eq!(origin(&places, "worked-on"), Origin::Own);
-    assert_eq!(origin(&places, "theirs"), Origin::Found);
-    lay(&places, "later", "notes");
-    state::update(&places, "t", |s| s.job = "later".into()).unwrap();
-    assert_eq!(origin(&places, "later"), Origin::Found, "it is looked at once");
-}
-
-#[test]
 fn a_moved_project_keeps_its_jobs_and_a_copy_has_none() {
     let world = World::new();
     let places = world.places("app");
