@@ -1,6 +1,6 @@
 //! The block store under stress. A hundred sessions are imported while others write them, and both
 //! kinds of processes are killed at random; then imports are killed at writing calls. In the end
-//! every session must be complete, each round once, and `store check` finds nothing.
+//! every session must be complete, each round once, and `doctor` finds nothing wrong.
 #![allow(
     clippy::disallowed_methods,
     clippy::print_stdout,
@@ -26,8 +26,6 @@ mod harness;
 #[allow(dead_code, reason = "the kill harness uses the rest")]
 mod trace;
 
-#[path = "../packs.rs"]
-mod packs;
 #[path = "../played.rs"]
 mod played;
 
@@ -37,15 +35,12 @@ use played::End;
 
 type Case = (&'static str, fn() -> End);
 
-const CASES: [Case; 19] = [
+const CASES: [Case; 16] = [
     ("a hundred sessions, written and imported by processes that are killed", storm::run),
     ("control: a row that is gone is found", storm::control),
     ("kills: the first inscription", || kills::run(kills::first)),
     ("kills: what was appended", || kills::run(kills::appended)),
     ("kills: a file that was written anew", || kills::run(kills::anew)),
-    ("kills: gc", || kills::run(kills::gc)),
-    ("kills: packs of an earlier build are copied", || kills::run(kills::old)),
-    ("kills: packs that are copied go", || kills::run(kills::dropped)),
     ("kills: a session's file is written anew", edits::killed),
     ("kills: extract run", extracts::run),
     ("kills: extract restore --in-place", extracts::restore),
