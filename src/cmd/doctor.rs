@@ -167,7 +167,7 @@ impl<'a> World<'a> {
     fn look(&self, checks: &[Check]) -> Vec<Line> {
         let lines = checks.iter().flat_map(|check| {
             let found = (check.look)(self).into_iter();
-            found.map(|finding| Line { check: check.name, finding })
+            found.map(move |finding| Line { check: check.name, finding })
         });
         lines.collect()
     }

@@ -1,5 +1,7 @@
 //! Which carrier would clear a session here, and the chords that the carriers press.
 
+use std::fmt::Write as _;
+
 use super::{Finding, INSTALL, World};
 use crate::cmd::install::keys::describe_chords;
 use crate::cmd::selector;
@@ -13,10 +15,9 @@ pub fn look(world: &World) -> Vec<Finding> {
     let (place, selection) =
         in_session(world).unwrap_or_else(|| ("this terminal".to_owned(), in_terminal(world)));
     let mut others = String::new();
-    for (carrier, usable, why) in &selection.looked {
-        if !usable {
-            others.push_str(&format!("; {} can't: {why}", carrier.name()));
-        }
+    for (carrier, _, why) in selection.looked.iter().take_while(|(_, usable, _)| !usable) {
+        // Writing to a string can't fail.
+        let _ = write!(others, "; {} can't: {why}", carrier.name());
     }
     let choice = world.settings.boundary.carrier;
     vec![match selection.looked.iter().find(|(_, usable, _)| *usable) {

@@ -100,7 +100,7 @@ impl Checked {
 pub fn look(world: &World) -> Vec<Finding> {
     let checked = match Checked::of(world) {
         Ok(checked) => checked,
-        Err(e) => return vec![Finding::problem(format!("{e:#}"), "do that, then look again")],
+        Err(e) => return vec![Finding::problem(format!("{e:#}"), "then run `brain-guard doctor` again")],
     };
     let (faults, held) = (checked.faults(), checked.held);
     let mut found = Vec::new();

@@ -86,8 +86,9 @@ pub fn imported(root: &Root, owners: &Owners) -> anyhow::Result<Vec<Kept>> {
                 .collect();
             let mut kept = owners.kept(Kind::Store, session, folder.path);
             // They are listed apart.
-            kept.count -= editions.len() as u64;
-            kept.bytes -= editions.iter().map(|edition| edition.bytes).sum::<u64>();
+            kept.count = kept.count.saturating_sub(editions.len() as u64);
+            let apart: u64 = editions.iter().map(|edition| edition.bytes).sum();
+            kept.bytes = kept.bytes.saturating_sub(apart);
             found.push(Kept { needed: named.contains(&of), ..kept });
             found.extend(editions);
         }
