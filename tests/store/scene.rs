@@ -67,7 +67,8 @@ impl Scene {
             return Err(format!("doctor found {found:?}"));
         }
         let sessions = found[0]["seen"].as_str().and_then(|seen| seen.split(' ').next());
-        if sessions != Some(&(numbers.end - numbers.start).to_string()) {
+        let sessions = sessions.and_then(|number| number.parse::<u64>().ok());
+        if sessions != Some(numbers.end - numbers.start) {
             return Err(format!("{sessions:?} sessions"));
         }
         let index = Index::new(self.store());

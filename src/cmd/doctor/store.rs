@@ -100,7 +100,9 @@ impl Checked {
 pub fn look(world: &World) -> Vec<Finding> {
     let checked = match Checked::of(world) {
         Ok(checked) => checked,
-        Err(e) => return vec![Finding::problem(format!("{e:#}"), "then run `brain-guard doctor` again")],
+        Err(e) => {
+            return vec![Finding::problem(format!("{e:#}"), "then run `brain-guard doctor` again")];
+        }
     };
     let (faults, held) = (checked.faults(), checked.held);
     let mut found = Vec::new();

@@ -2,7 +2,6 @@ use crate::files::jobs;
 use std::fs;
 
 use super::*;
-use crate::files::state;
 use base::env::Env;
 
 struct World {
