@@ -168,8 +168,11 @@ fn is_broken_pipe(e: &anyhow::Error) -> bool {
 /// How much was read.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Counted {
+    /// Rounds.
     pub rounds: u64,
+    /// Rows.
     pub rows: u64,
+    /// Their bytes.
     pub bytes: u64,
 }
 

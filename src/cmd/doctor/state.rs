@@ -57,8 +57,8 @@ pub fn settings(world: &World) -> Vec<Finding> {
 }
 
 /// The folder of all projects' states. That it is private protects everything below it.
-fn states(world: &World) -> &Path {
-    let state = &world.places.state;
+fn states(places: &Places) -> &Path {
+    let state = &places.state;
     state.parent().unwrap_or(state)
 }
 
@@ -67,7 +67,7 @@ fn mode(folder: &Path) -> io::Result<u32> {
 }
 
 pub fn private(world: &World) -> Vec<Finding> {
-    let folder = states(world);
+    let folder = states(&world.places);
     let shown = folder.display();
     vec![if mode(folder).is_ok_and(|mode| mode & OTHERS != 0) {
         Finding::problem(format!("others may get at the state: {shown} is not yours alone"), FIX)
@@ -77,7 +77,7 @@ pub fn private(world: &World) -> Vec<Finding> {
 }
 
 pub fn make_private(world: &World) -> anyhow::Result<String> {
-    let folder = states(world);
+    let folder = states(&world.places);
     mode(folder)
         .and_then(|mode| fs::set_permissions(folder, fs::Permissions::from_mode(mode & !OTHERS)))
         .with_context(|| format!("could not change {}", folder.display()))?;
