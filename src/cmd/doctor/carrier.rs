@@ -19,24 +19,17 @@ pub fn look(world: &World) -> Vec<Finding> {
         // Writing to a string can't fail.
         let _ = write!(others, "; {} can't: {why}", carrier.name());
     }
-    let choice = world.settings.boundary.carrier;
-    vec![match selection.looked.iter().find(|(_, usable, _)| *usable) {
-        Some((carrier, _, why)) => {
-            Finding::ok(format!("{} would clear {place}: {why}{others}", carrier.name()))
-        }
-        None => {
-            let seen = format!("none can clear {place}, so nothing is blocked{others}");
-            match choice {
-                CarrierChoice::Auto => Finding::note(
-                    seen,
-                    format!("{INSTALL} and start a new session, or start the client in tmux"),
-                ),
-                _ => Finding::problem(
-                    seen,
-                    "boundary.carrier asks for this one alone; set it to \"auto\"",
-                ),
-            }
-        }
+    if let Some((carrier, _, why)) = selection.looked.iter().find(|(_, usable, _)| *usable) {
+        let seen = format!("{} would clear {place}: {why}{others}", carrier.name());
+        return vec![Finding::ok(seen)];
+    }
+    let seen = format!("none can clear {place}, so nothing is blocked{others}");
+    vec![if world.settings.boundary.carrier == CarrierChoice::Auto {
+        let way = format!("{INSTALL} and start a new session, or start the client in tmux");
+        Finding::note(seen, way)
+    } else {
+        let way = "boundary.carrier asks for this one alone; set it to \"auto\"";
+        Finding::problem(seen, way)
     }]
 }
 
