@@ -1,6 +1,5 @@
 //! The command line: only types and help. `cmd` does the work.
 
-mod carrier;
 #[cfg(test)]
 mod examples;
 mod extract;
@@ -22,7 +21,6 @@ mod views;
 
 use std::path::PathBuf;
 
-pub use carrier::{CarrierArgs, CarrierVerb};
 pub use extract::{ExtractArgs, ExtractVerb};
 pub use import::{ImportArgs, StoreVerb};
 pub use job::{JobArgs, JobVerb};
@@ -32,7 +30,7 @@ pub use notes::{AppendArgs, CloseArgs, PhaseArgs, SealArgs, SteeringArgs};
 pub use operator::{LaterArgs, NowArgs, OverrideArgs, OverrideSpan};
 pub use overview::command;
 pub use phase::PhaseVerb;
-pub use plumbing::{CarrierScratchArgs, ClipboardVerb, GenerateArgs, ModArgs, WaiterArgs};
+pub use plumbing::{ClipboardVerb, GenerateArgs, ModArgs, WaiterArgs};
 pub use purge::{PurgeArgs, PurgeKind};
 pub use settings::{CheckArgs, SettingsVerb, ShowArgs};
 pub use setup::{DemoArgs, InstallArgs, UninstallArgs};
@@ -104,13 +102,6 @@ pub enum Verb {
     Seal(SealArgs),
     /// Focus, pause, resume and complete jobs, each with notes of its own
     Job(JobArgs),
-    /// Show how a session would be cleared here, or test it
-    #[command(after_help = "Examples:\n  brain-guard carrier probe\n  brain-guard carrier test")]
-    Carrier {
-        /// What to do with them
-        #[command(subcommand)]
-        what: CarrierVerb,
-    },
     /// Play a session through the installed hooks, without a model or network
     Demo(DemoArgs),
     /// Show the settings in force, or check them
@@ -166,10 +157,8 @@ pub enum Verb {
     /// Import sessions into the store
     #[command(alias = "inscribe")]
     Import(ImportArgs),
-    /// Check, count, export and clean up the store of sessions
-    #[command(
-        after_help = "Examples:\n  brain-guard store check\n  brain-guard store stats\n  brain-guard store export 3f0a9d1e --out restored/\n  brain-guard store gc --dry-run"
-    )]
+    /// Write stored sessions back to files
+    #[command(after_help = "Example:\n  brain-guard store export 3f0a9d1e --out restored/")]
     Store {
         /// What to do with it
         #[command(subcommand)]
@@ -183,9 +172,6 @@ pub enum Verb {
     /// Writes completions and man pages into a folder, for packages (not for people)
     #[command(hide = true)]
     Generate(GenerateArgs),
-    /// Stands in for the client in a test of the carriers (not for people)
-    #[command(hide = true)]
-    CarrierScratch(CarrierScratchArgs),
     /// Serves or reads the X11 selection, for the carrier (not for people)
     #[command(hide = true)]
     Clipboard {

@@ -37,18 +37,6 @@ pub struct ImportArgs {
 /// The verbs of `store`.
 #[derive(Debug, Clone, Subcommand)]
 pub enum StoreVerb {
-    /// Check every stored row, the index, and both against the session files
-    #[command(
-        after_help = "Examples:\n  brain-guard store check\n  brain-guard store check --repair\n\nExit codes: 0 no fault, 1 faults are left, 2 wrong usage."
-    )]
-    Check {
-        /// Rebuild what does not match; tags are kept
-        #[arg(long)]
-        repair: bool,
-        /// As JSON
-        #[arg(long)]
-        json: bool,
-    },
     /// Write a session's transcript as it was imported: byte for byte, and verified
     #[command(
         after_help = "Examples:\n  brain-guard store export 3f0a9d1e | sha256sum\n  brain-guard store export 3f0a9d1e --out restored/\n\nExit codes: 0 all of it was written, 1 not all (said why; a file is not made then), 2 wrong usage."
@@ -62,34 +50,5 @@ pub enum StoreVerb {
         /// Number of an earlier edition, stored before the session's file was rewritten
         #[arg(long, value_name = "N")]
         edition: Option<u64>,
-    },
-    /// Remove replaced editions and empty folders that nothing refers to
-    #[command(after_help = "Example:\n  brain-guard store gc --dry-run")]
-    Gc {
-        /// Say what would be removed, remove nothing
-        #[arg(long)]
-        dry_run: bool,
-        /// As JSON
-        #[arg(long)]
-        json: bool,
-    },
-    /// Remove sessions in the old format, once every byte is copied to the new one
-    #[command(
-        after_help = "Example:\n  brain-guard store drop-old --dry-run\n\nSessions are copied when they are first used, or by this command. What cannot be copied stays, and the output says why.\n\nExit codes: 0 all of it is removed, 1 some of it stays, 2 wrong usage."
-    )]
-    DropOld {
-        /// Copy and compare, but remove nothing
-        #[arg(long)]
-        dry_run: bool,
-        /// As JSON
-        #[arg(long)]
-        json: bool,
-    },
-    /// Count sessions, rounds, rows and bytes, by agent
-    #[command(after_help = "Example:\n  brain-guard store stats --json | jq .agents")]
-    Stats {
-        /// As JSON
-        #[arg(long)]
-        json: bool,
     },
 }

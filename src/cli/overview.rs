@@ -35,7 +35,7 @@ const GROUPS: [(&str, &[&str]); 4] = [
             "mcp",
         ],
     ),
-    ("Setup commands", &["install", "uninstall", "demo", "carrier"]),
+    ("Setup commands", &["install", "uninstall", "demo"]),
 ];
 
 /// The command line, with the groups in its `--help`.

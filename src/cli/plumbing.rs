@@ -11,13 +11,6 @@ pub struct ModArgs {
     pub ask: String,
 }
 
-/// Where the stand-in for a client writes the keys it gets.
-#[derive(Debug, Clone, Args)]
-pub struct CarrierScratchArgs {
-    /// Where the keys it gets are written
-    pub file: PathBuf,
-}
-
 /// Which boundary is watched.
 #[derive(Debug, Clone, Args)]
 pub struct WaiterArgs {

@@ -31,6 +31,8 @@ pub enum PurgeKind {
     Jobs,
     /// Files that are recreated when needed
     Temporary,
+    /// What imported sessions were before their files were rewritten
+    Editions,
     /// Imported sessions (`import`), with their tags and search index
     Store,
     /// Extracted content; needs --forget

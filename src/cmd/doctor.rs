@@ -1,46 +1,71 @@
-//! `doctor`: checks the installation and its surroundings, one line per check, each fault with its
-//! fix. It only reads, except with `--fix`. That does what is safe: it never deletes jobs or sealed
-//! files, and of the client's files it changes only what `install` writes.
+//! `doctor`: checks the installation and its surroundings, one line per finding, each fault with
+//! its fix. It only reads, except with `--fix`. That does what is safe: it never deletes jobs or
+//! sealed files, and of the client's files it changes only what `install` writes.
 
-mod client;
+mod carrier;
 mod copies;
-mod disk;
-mod environment;
-mod files;
 mod hooks;
 mod installed;
-mod keys;
-mod mend;
-mod private;
-mod stale;
+mod state;
+mod store;
+mod switches;
 
 use std::fmt;
 use std::path::PathBuf;
 
-use anyhow::Context as _;
 use serde::Serialize;
-use serde::ser::{SerializeStruct as _, Serializer};
 
-use self::mend::{Done, Mend};
+use self::copies::Registered;
 use super::uninstall::UninstallPlan;
-use super::{Context, Exit, Run, selector, setup, show};
+use super::{Context, Exit, Run, install, out_json, selector, setup, show};
 use crate::cli::{DoctorArgs, SessionSelector};
 use base::clock::Time;
 use base::env::Env;
-use base::paths::{Places, config_folder};
-use guard::files::state;
+use base::paths::Places;
+use guard::files::state as sessions;
 use guard::hook::facts::read_settings;
 use guard::session::Session;
 use guard::settings::Settings;
 use guard::settings::layers::Diagnostic;
 
-/// The fix for findings that `--fix` can repair.
+/// The way out of a finding that `--fix` can repair.
 const FIX: &str = "run `brain-guard doctor --fix`";
+
+const INSTALL: &str = "run `brain-guard install`";
+
+/// A check.
+struct Check {
+    name: &'static str,
+    look: fn(&World) -> Vec<Finding>,
+    /// Repairs the findings whose way out is [`FIX`], and says what it did.
+    fix: Option<fn(&World) -> anyhow::Result<String>>,
+}
+
+/// All checks, in the order they are printed. The last one reads the whole store, and is left out
+/// where an answer must come soon.
+const CHECKS: [Check; 16] = [
+    Check { name: "plugin", look: installed::plugin, fix: Some(installed::fix) },
+    Check { name: "files", look: installed::files, fix: Some(installed::fix) },
+    Check { name: "binary", look: installed::binary, fix: Some(installed::fix) },
+    Check { name: "command", look: installed::command, fix: Some(installed::fix) },
+    Check { name: "client", look: installed::client, fix: None },
+    Check { name: "registered", look: copies::look, fix: Some(installed::fix) },
+    Check { name: "switches", look: switches::look, fix: None },
+    Check { name: "hooks", look: hooks::fired, fix: None },
+    Check { name: "module", look: hooks::module, fix: None },
+    Check { name: "state", look: state::folder, fix: None },
+    Check { name: "private", look: state::private, fix: Some(state::make_private) },
+    Check { name: "boundaries", look: state::boundaries, fix: Some(state::end_boundaries) },
+    Check { name: "settings", look: state::settings, fix: None },
+    Check { name: "keys", look: carrier::keys, fix: None },
+    Check { name: "carrier", look: carrier::look, fix: None },
+    Check { name: "store", look: store::look, fix: Some(store::repair) },
+];
 
 /// The result of a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Level {
+enum Level {
     /// As it should be.
     Ok,
     /// Worth knowing, but nothing fails because of it.
@@ -61,42 +86,39 @@ impl fmt::Display for Level {
 
 /// What a check found.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Finding {
-    /// The name of the check.
-    pub check: &'static str,
-    /// Its result.
-    pub level: Level,
-    /// What the check saw.
-    pub seen: String,
-    /// What to do about it.
-    pub way_out: Option<String>,
-    /// How `--fix` repairs it.
-    #[serde(skip)]
-    mend: Option<Mend>,
+struct Finding {
+    level: Level,
+    seen: String,
+    way_out: Option<String>,
 }
 
 impl Finding {
-    fn ok(check: &'static str, seen: impl Into<String>) -> Self {
-        Self { check, level: Level::Ok, seen: seen.into(), way_out: None, mend: None }
+    fn ok(seen: impl Into<String>) -> Self {
+        Self { level: Level::Ok, seen: seen.into(), way_out: None }
     }
 
-    fn note(check: &'static str, seen: impl Into<String>, way_out: impl Into<String>) -> Self {
-        Self { level: Level::Note, way_out: Some(way_out.into()), ..Self::ok(check, seen) }
+    fn note(seen: impl Into<String>, way_out: impl Into<String>) -> Self {
+        Self { level: Level::Note, seen: seen.into(), way_out: Some(way_out.into()) }
     }
 
-    fn problem(check: &'static str, seen: impl Into<String>, way_out: impl Into<String>) -> Self {
-        Self { level: Level::Problem, way_out: Some(way_out.into()), ..Self::ok(check, seen) }
-    }
-
-    fn mended_by(self, mend: Mend) -> Self {
-        Self { mend: Some(mend), ..self }
+    fn problem(seen: impl Into<String>, way_out: impl Into<String>) -> Self {
+        Self { level: Level::Problem, ..Self::note(seen, way_out) }
     }
 }
 
-impl fmt::Display for Finding {
+/// A finding with the name of its check, as it is printed.
+#[derive(Debug, Serialize)]
+struct Line {
+    check: &'static str,
+    #[serde(flatten)]
+    finding: Finding,
+}
+
+impl fmt::Display for Line {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:<7}  {:<11}  {}", self.level, self.check, self.seen)?;
-        self.way_out.as_ref().map_or(Ok(()), |way| write!(f, " -> {way}"))
+        let Finding { level, seen, way_out } = &self.finding;
+        write!(f, "{level:<7}  {:<11}  {seen}", self.check)?;
+        way_out.as_ref().map_or(Ok(()), |way| write!(f, " -> {way}"))
     }
 }
 
@@ -105,16 +127,15 @@ struct World<'a> {
     env: &'a Env,
     now: Time,
     places: Places,
-    /// Where an installation is.
     plan: UninstallPlan,
-    /// The client's config folder.
-    config: PathBuf,
+    /// The plugin's folder, if `install` made one.
+    current: PathBuf,
+    /// What the client says about the plugin; `None` without a client.
+    registered: Option<anyhow::Result<Registered>>,
     settings: Settings,
     diagnostics: Vec<Diagnostic>,
     /// The session this runs in, or the project's only live one.
-    session: Option<Session>,
-    /// Its id; empty without one.
-    session_id: String,
+    found: Option<selector::Found>,
     /// The project's most recently started session, and its id.
     last: Option<(String, Session)>,
 }
@@ -124,99 +145,100 @@ impl<'a> World<'a> {
         let project = selector::project(env, &SessionSelector::default())?;
         let places = selector::places(env, &project)?;
         let (settings, diagnostics) = read_settings(&places, env);
-        let found = selector::find(env, &SessionSelector::default()).ok();
-        let session_id = found.as_ref().map(|found| found.session.clone()).unwrap_or_default();
-        let session = found.and_then(|found| {
-            let facts = selector::facts(env, now, &found).ok()?;
-            facts.session.started.is_some().then(|| facts.session.clone())
-        });
-        let config = config_folder(env).context("HOME is not set; set it to your home folder")?;
-        let all = state::all(&places).unwrap_or_default().into_iter();
-        let all = all.filter_map(|id| Some((id.clone(), state::load(&places, &id).ok()??)));
-        let last = all.max_by_key(|(_, session)| session.started);
         let plan = setup::uninstall_plan(env)?;
+        let current = plan.data.join(install::place::CURRENT);
+        let registered = plan.client.as_deref().map(|client| Registered::ask(client, &current));
+        let all = sessions::all(&places).unwrap_or_default().into_iter();
+        let all = all.filter_map(|id| Some((id.clone(), sessions::load(&places, &id).ok()??)));
         Ok(Self {
             env,
             now,
+            found: selector::find_any(env, &SessionSelector::default()).ok().flatten(),
+            last: all.max_by_key(|(_, session)| session.started),
             places,
             plan,
-            config,
+            current,
+            registered,
             settings,
             diagnostics,
-            session,
-            session_id,
-            last,
         })
     }
 
-    fn look(&self) -> Vec<Finding> {
-        CHECKS.iter().flat_map(|check| check(self)).collect()
+    fn look(&self, checks: &[Check]) -> Vec<Line> {
+        let lines = checks.iter().flat_map(|check| {
+            let found = (check.look)(self).into_iter();
+            found.map(move |finding| Line { check: check.name, finding })
+        });
+        lines.collect()
     }
 }
-
-type Check = fn(&World) -> Vec<Finding>;
-
-/// All checks, in the order they are printed.
-const CHECKS: [Check; 9] = [
-    installed::look,
-    client::look,
-    hooks::look,
-    environment::look,
-    private::look,
-    stale::look,
-    disk::look,
-    keys::look,
-    environment::terminal,
-];
 
 /// The answer to the slash command.
 pub fn at_the_prompt(env: &Env, now: Time) -> String {
     match World::of(env, now) {
         Ok(world) => {
-            let found: Vec<String> = world.look().iter().map(ToString::to_string).collect();
-            format!("brain-guard\n{}", found.join("\n"))
+            let quick = &CHECKS[..CHECKS.len() - 1];
+            let lines: Vec<String> = world.look(quick).iter().map(ToString::to_string).collect();
+            format!("brain-guard\n{}", lines.join("\n"))
         }
         Err(e) => format!("brain-guard: {e:#}"),
     }
 }
 
-/// What was repaired, and what was found after that.
-#[derive(Debug)]
-struct Report {
-    /// `None` without `--fix`.
-    done: Option<Vec<Done>>,
-    found: Vec<Finding>,
+/// The result of a fix.
+#[derive(Debug, Serialize)]
+struct Done {
+    check: &'static str,
+    fixed: bool,
+    said: String,
 }
 
-impl Serialize for Report {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Some(done) = &self.done else { return self.found.serialize(serializer) };
-        let mut fields = serializer.serialize_struct("Report", 2)?;
-        fields.serialize_field("done", done)?;
-        fields.serialize_field("found", &self.found)?;
-        fields.end()
+impl fmt::Display for Done {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let word = if self.fixed { "fixed" } else { "failed" };
+        write!(f, "{word:<7}  {:<11}  {}", self.check, self.said)
     }
+}
+
+/// Fixes what can be fixed. Each check looks after the fixes before it, which may have helped.
+fn fix_all(env: &Env, now: Time) -> anyhow::Result<Vec<Done>> {
+    let mut world = World::of(env, now)?;
+    let mut done = Vec::new();
+    for Check { name: check, look, fix } in CHECKS {
+        let is_fixable = |finding: &Finding| finding.way_out.as_deref() == Some(FIX);
+        let Some(fix) = fix.filter(|_| look(&world).iter().any(is_fixable)) else { continue };
+        let result = fix(&world);
+        let fixed = result.is_ok();
+        done.push(Done { check, fixed, said: result.unwrap_or_else(|e| format!("{e:#}")) });
+        world = World::of(env, now)?;
+    }
+    Ok(done)
+}
+
+/// What `--fix` did, and what was found after that.
+#[derive(Debug, Serialize)]
+struct Report {
+    done: Vec<Done>,
+    found: Vec<Line>,
 }
 
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.done.iter().flatten().try_for_each(|done| writeln!(f, "{done}"))?;
-        self.found.iter().try_for_each(|finding| writeln!(f, "{finding}"))
+        self.done.iter().try_for_each(|done| writeln!(f, "{done}"))?;
+        self.found.iter().try_for_each(|line| writeln!(f, "{line}"))
     }
 }
 
 impl Run for DoctorArgs {
-    fn run(&self, context: Context) -> anyhow::Result<Exit> {
-        let Context { env, now } = context;
-        let world = World::of(env, now)?;
-        let mut report = Report { done: None, found: world.look() };
-        if self.fix {
-            report.done = Some(mend::all(&world, &report.found));
-            // What remains is what a second check finds.
-            report.found = World::of(env, now)?.look();
+    fn run(&self, Context { env, now }: Context) -> anyhow::Result<Exit> {
+        let done = if self.fix { fix_all(env, now)? } else { Vec::new() };
+        let report = Report { done, found: World::of(env, now)?.look(&CHECKS) };
+        if self.json && !self.fix {
+            out_json(&report.found)?;
+        } else {
+            show(&report, self.json)?;
         }
-        show(&report, self.json)?;
-        let is_problem = report.found.iter().any(|f| f.level == Level::Problem);
+        let is_problem = report.found.iter().any(|line| line.finding.level == Level::Problem);
         Ok(if is_problem { Exit::Refused } else { Exit::Done })
     }
 }

@@ -5,7 +5,6 @@
 pub mod advise;
 pub mod append;
 pub mod block_store;
-pub mod carrier;
 pub mod close;
 pub mod demo;
 pub mod doctor;
@@ -199,7 +198,6 @@ impl Run for Verb {
             Self::Close(args) => args.run(context),
             Self::Seal(args) => args.run(context),
             Self::Job(args) => args.run(context),
-            Self::Carrier { what } => what.run(context),
             Self::Settings { what } => what.run(context),
             Self::Extract { what } => what.run(context),
             Self::Mcp => mcp::run(context.env),
@@ -220,7 +218,6 @@ impl Run for Verb {
             Self::Purge(args) => args.run(context),
             Self::Mod(args) => args.run(context),
             Self::Generate(args) => args.run(context),
-            Self::CarrierScratch(args) => carrier::scratch::run(&args.file),
             Self::Clipboard { what } => what.run(context),
             Self::Waiter(args) => args.run(context),
         }

@@ -103,7 +103,7 @@ fn install_plan(env: &Env, settings: &Settings, keys: Wish) -> anyhow::Result<In
 ///
 /// # Errors
 /// An error of a step; earlier steps stay done.
-pub fn mend(env: &Env) -> anyhow::Result<String> {
+pub fn complete_installation(env: &Env) -> anyhow::Result<String> {
     let mut said = Vec::new();
     place(&install_plan(env, &settings(env)?, Wish::Kept)?, &mut said)?;
     let said = String::from_utf8_lossy(&said);

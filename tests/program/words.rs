@@ -23,7 +23,7 @@ const OLD: [(&str, &str); 15] = [
 ];
 
 /// Aliases that a page may name.
-const ALIASES: [&str; 2] = ["`inscribe`", "`surgery.inscribe`"];
+const ALIASES: [&str; 1] = ["`inscribe`"];
 
 /// The pages for users, what the agent reads, and the recorded texts.
 fn texts() -> Vec<PathBuf> {

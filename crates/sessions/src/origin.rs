@@ -60,20 +60,10 @@ impl Named {
             .map(move |seq| Origin { session: session.clone(), seq })
     }
 
-    /// Reads what a row of surgery says about its table; empty if it names no round. An
-    /// earlier form of the field names rounds of one session.
+    /// Reads what a row of surgery says about its table; empty if it names no round.
     pub fn read(json: &[u8]) -> Vec<Self> {
-        #[derive(Deserialize)]
-        #[serde(untagged)]
-        enum Told {
-            Many(Vec<Named>),
-            One(Named),
-        }
-        match span::find(json, "stands_for").map(serde_json::from_slice) {
-            Some(Ok(Told::Many(named))) => named,
-            Some(Ok(Told::One(named))) => vec![named],
-            Some(Err(_)) | None => Vec::new(),
-        }
+        let named = span::find(json, "stands_for").map(serde_json::from_slice);
+        named.and_then(Result::ok).unwrap_or_default()
     }
 
     /// Groups rounds by session; runs of a session stay in order.
@@ -140,8 +130,6 @@ mod tests {
         assert_eq!(Named::read(json.as_bytes()), named);
         let back: Vec<Origin> = named.iter().flat_map(Named::origins).collect();
         assert_eq!(back, [of("a", 1), of("a", 2), of("a", 4), of("b", 9)]);
-        let older = br#"{"stands_for":{"session":"a","rounds":"1-2","first":["x",null]}}"#;
-        assert_eq!(Named::read(older)[0].rounds, "1-2");
         assert_eq!(Named::read(br#"{"table":true}"#), []);
         let endless = Named { session: "a".into(), rounds: "1-4294967295".into() };
         assert_eq!(endless.origins().count(), MOST);
@@ -154,7 +142,5 @@ mod tests {
         assert_eq!((client.origin, client.less), (None, false));
         let own = Fork::read(br#"{"sessionId":"b","entryId":"v","origin":"a:3","less":true}"#);
         assert_eq!((own.origin, own.less), (Some(Origin { session: "a".into(), seq: 3 }), true));
-        // An older form of the field.
-        assert_eq!(Fork::read(br#"{"origin":{"sessionId":"a"}}"#), Fork::default());
     }
 }

@@ -4,13 +4,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::mend::Mend;
-use super::{FIX, Finding, World};
+use super::{FIX, Finding, INSTALL, World};
 use crate::cmd::install::client::{Client, PLUGIN, Plugin};
 use base::paths::same_file;
-
-const CHECK: &str = "registered";
-const INSTALL: &str = "run `brain-guard install`";
 
 /// What the client says about the plugin.
 pub struct Registered {
@@ -50,57 +46,62 @@ impl Registered {
 }
 
 /// All copies, which one runs, and how to keep only one.
-pub fn look(world: &World, current: &Path, registered: anyhow::Result<Registered>) -> Vec<Finding> {
-    let registered = match registered {
-        Ok(registered) => registered,
-        Err(e) => {
+pub fn look(world: &World) -> Vec<Finding> {
+    let registered = match &world.registered {
+        None => return Vec::new(),
+        Some(Ok(registered)) => registered,
+        Some(Err(e)) => {
             let way = format!("look at `claude plugin list`, then {INSTALL}");
-            return vec![Finding::problem(CHECK, format!("{e:#}"), way)];
+            return vec![Finding::problem(format!("{e:#}"), way)];
         }
     };
     let mut found = Vec::new();
-    if current.is_dir() || !registered.is_elsewhere() {
-        found.push(installed(&registered, current));
+    if world.current.is_dir() || !registered.is_elsewhere() {
+        found.push(installed(registered, &world.current));
     }
     found.extend(registered.others().map(other));
-    found.extend(several(world, current, &registered));
+    found.extend(several(world, registered));
     found
 }
 
 /// The copy that `install` registered.
 fn installed(registered: &Registered, current: &Path) -> Finding {
     let plugin = registered.copies.iter().find(|copy| copy.is_installed());
+    let elsewhere = registered.is_elsewhere();
     let (Some(folder), Some(plugin)) = (&registered.marketplace, plugin) else {
-        if registered.is_elsewhere() {
+        if elsewhere {
             let seen =
                 format!("the client does not use the installed plugin in {}", current.display());
-            return Finding::note(CHECK, seen, "run `brain-guard uninstall` to remove it");
+            return Finding::note(seen, "run `brain-guard uninstall` to remove it");
         }
-        let found = |way| Finding::problem(CHECK, "the client does not know the plugin", way);
-        return if current.is_dir() { found(FIX).mended_by(Mend::Install) } else { found(INSTALL) };
+        let way = if current.is_dir() { FIX } else { INSTALL };
+        return Finding::problem("the client does not know the plugin", way);
     };
     if !plugin.enabled {
         let way = format!("`claude plugin enable {PLUGIN}`");
-        if registered.is_elsewhere() {
-            return Finding::note(CHECK, format!("{PLUGIN} is switched off"), way);
-        }
-        return Finding::problem(CHECK, "the client has it switched off", way);
-    }
-    let laid = fs::read_link(current).unwrap_or_default().display().to_string();
-    let version = plugin.version.as_deref().unwrap_or("unknown");
-    if folder == current && !laid.starts_with(&format!("{version}-")) {
-        let seen = format!("the client has it as version {version}, installed is {laid}");
-        let way = format!("`claude plugin update {PLUGIN}`, then /reload-plugins in open sessions");
-        return Finding::problem(CHECK, seen, way);
+        return if elsewhere {
+            Finding::note(format!("{PLUGIN} is switched off"), way)
+        } else {
+            Finding::problem("the client has it switched off", way)
+        };
     }
     let seen = format!("the client reads it from {}", folder.display());
-    if folder == current {
-        Finding::ok(CHECK, seen)
-    } else {
+    if folder != current {
         // The client has one marketplace of a name: adding another folder replaced ours.
         let seen = format!("{seen}, a marketplace that took the place of the installed one");
-        Finding::note(CHECK, seen, format!("{INSTALL} for {}", current.display()))
+        return Finding::note(seen, format!("{INSTALL} for {}", current.display()));
     }
+    let release = fs::read_link(current).unwrap_or_default().display().to_string();
+    let version = plugin.version.as_deref().unwrap_or("unknown");
+    if release.starts_with(&format!("{version}-")) {
+        return Finding::ok(seen);
+    }
+    let seen = format!("the client has it as version {version}, installed is {release}");
+    Finding::problem(seen, update(PLUGIN))
+}
+
+fn update(id: &str) -> String {
+    format!("`claude plugin update {id}`, then /reload-plugins in open sessions")
 }
 
 /// A copy from another marketplace.
@@ -108,30 +109,28 @@ fn other(copy: &Plugin) -> Finding {
     let (id, own) = (&copy.id, env!("CARGO_PKG_VERSION"));
     let version = copy.version.as_deref().unwrap_or("unknown");
     if !copy.enabled {
-        return Finding::ok(CHECK, format!("{id} is switched off"));
+        Finding::ok(format!("{id} is switched off"))
+    } else if version == own {
+        Finding::ok(format!("the client has {id}, version {version}"))
+    } else {
+        let seen = format!("the client has {id} as version {version}, this program is {own}");
+        Finding::note(seen, update(id))
     }
-    if version == own {
-        return Finding::ok(CHECK, format!("the client has {id}, version {version}"));
-    }
-    let seen = format!("the client has {id} as version {version}, this program is {own}");
-    let way = format!("`claude plugin update {id}`, then /reload-plugins in open sessions");
-    Finding::note(CHECK, seen, way)
 }
 
 /// Several enabled copies: which one runs, and how to drop the others.
-fn several(world: &World, current: &Path, registered: &Registered) -> Option<Finding> {
+fn several(world: &World, registered: &Registered) -> Option<Finding> {
     let enabled: Vec<&Plugin> = registered.copies.iter().filter(|copy| copy.enabled).collect();
     if enabled.len() < 2 {
         return None;
     }
     let last = world.last.as_ref().and_then(|(id, session)| {
         let root = Path::new(session.plugin.as_ref()?);
-        let is_it = |copy: &&&Plugin| {
-            let current = Some(current).filter(|_| registered.is_ours(copy));
-            let folder = copy.folder.as_deref().or(current);
-            folder.is_some_and(|folder| same_file(folder, root))
+        let ran = |copy: &&&Plugin| {
+            let current = Some(&*world.current).filter(|_| registered.is_ours(copy));
+            copy.folder.as_deref().or(current).is_some_and(|folder| same_file(folder, root))
         };
-        Some(format!("; in the last one, {id}, {} ran", enabled.iter().find(is_it)?.id))
+        Some(format!("; in the last one, {id}, {} ran", enabled.iter().find(ran)?.id))
     });
     let ids: Vec<&str> = enabled.iter().map(|copy| copy.id.as_str()).collect();
     let seen = format!(
@@ -147,5 +146,5 @@ fn several(world: &World, current: &Path, registered: &Registered) -> Option<Fin
         }
     };
     let ways: Vec<String> = enabled.iter().map(drop).collect();
-    Some(Finding::note(CHECK, seen, format!("keep one: {}", ways.join(" or "))))
+    Some(Finding::note(seen, format!("keep one: {}", ways.join(" or "))))
 }

@@ -1,155 +1,128 @@
-//! The plugin's folder, its binary, the command's link, and the client.
+//! The plugin's folder, its files, the command's link, and the client.
 
 use std::fs;
-use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-use super::copies::{self, Registered};
-use super::mend::Mend;
-use super::{FIX, Finding, World, files};
+use super::{FIX, Finding, INSTALL, World};
+use crate::cmd::install::assets::ASSETS;
 use crate::cmd::install::client::Client;
-use crate::cmd::install::elf::{Linkage, linkage};
 use crate::cmd::install::{COMMAND, place};
 use crate::cmd::setup;
-use crate::cmd::uninstall::UninstallPlan;
-use base::env::Env;
 use base::process;
 
 /// Time limit for our own binary to print its version.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// The oldest client whose hooks support everything that is blocked, and the newest one that the
-/// tests run with.
-const OLDEST: [u32; 3] = [2, 1, 250];
-const NEWEST: [u32; 3] = [2, 1, 330];
+/// The oldest client that the plugin supports, and the newest one that the tests run with.
+const OLDEST: [u32; 3] = [2, 1, 286];
+const NEWEST: [u32; 3] = [2, 1, 332];
 
-const INSTALL: &str = "run `brain-guard install`";
-
-/// What is installed, and whether the client uses it.
-pub fn look(world: &World) -> Vec<Finding> {
-    let World { env, plan, .. } = world;
-    let current = plan.data.join(place::CURRENT);
-    let registered = plan.client.as_deref().map(|program| Registered::ask(program, &current));
-    let is_elsewhere = matches!(&registered, Some(Ok(known)) if known.is_elsewhere());
-    let mut found = vec![plugin(&current, is_elsewhere)];
-    if current.is_dir() {
-        found.extend(files::look(&current, env));
-        found.push(binary(&current.join(place::BINARY)));
-    }
-    found.push(command(plan, &current, env));
-    match plan.client.as_deref().zip(registered) {
-        None => found.push(Finding::problem(
-            "client",
-            "no claude on PATH",
-            format!("install Claude Code, then {INSTALL}"),
-        )),
-        Some((program, registered)) => {
-            found.push(client(program));
-            found.extend(copies::look(world, &current, registered));
-        }
-    }
-    found
+/// Completes the installation, as `install` does.
+pub fn fix(world: &World) -> anyhow::Result<String> {
+    setup::complete_installation(world.env)
 }
 
-fn plugin(current: &Path, is_elsewhere: bool) -> Finding {
-    let shown = current.display();
-    match fs::read_link(current) {
-        Ok(release) if current.is_dir() => {
-            let version = env!("CARGO_PKG_VERSION");
-            let release = release.display().to_string();
+pub fn plugin(world: &World) -> Vec<Finding> {
+    let shown = world.current.display();
+    vec![match fs::read_link(&world.current) {
+        Ok(release) if world.current.is_dir() => {
+            let (release, version) = (release.display().to_string(), env!("CARGO_PKG_VERSION"));
             if release.starts_with(&format!("{version}-")) {
-                Finding::ok("plugin", format!("{shown} is {release}"))
+                Finding::ok(format!("{shown} is {release}"))
             } else {
-                let seen = format!("{shown} is {release}, this program {version}");
-                Finding::note("plugin", seen, INSTALL)
+                Finding::note(format!("{shown} is {release}, this program {version}"), INSTALL)
             }
         }
-        Ok(_) => Finding::problem("plugin", format!("{shown} leads nowhere"), FIX)
-            .mended_by(Mend::Install),
-        Err(_) if is_elsewhere => {
-            Finding::ok("plugin", "the client has it from a marketplace; nothing else is installed")
+        Ok(_) => Finding::problem(format!("{shown} leads nowhere"), FIX),
+        Err(_) if matches!(&world.registered, Some(Ok(known)) if known.is_elsewhere()) => {
+            Finding::ok("the client has it from a marketplace; nothing else is installed")
         }
-        Err(_) => Finding::problem("plugin", format!("nothing is installed at {shown}"), INSTALL),
-    }
+        Err(_) => Finding::problem(format!("nothing is installed at {shown}"), INSTALL),
+    }]
 }
 
-fn binary(path: &Path) -> Finding {
+/// Compares the release with the digest in its name.
+pub fn files(world: &World) -> Vec<Finding> {
+    let release = fs::read_link(&world.current).unwrap_or_default().display().to_string();
+    // Another version has other files; `plugin` says so.
+    if !release.starts_with(concat!(env!("CARGO_PKG_VERSION"), "-")) || !world.current.is_dir() {
+        return Vec::new();
+    }
+    let installed = |path: &str| fs::read(world.current.join(path)).unwrap_or_default();
+    let all = ASSETS.iter().map(|(path, _)| (*path, installed(path)));
+    let digest = place::digest(all, &installed(place::BINARY));
+    vec![if release.ends_with(&digest) {
+        Finding::ok(format!("{} files and the binary are as installed", ASSETS.len()))
+    } else {
+        Finding::problem("files are missing or changed since the installation", FIX)
+    }]
+}
+
+pub fn binary(world: &World) -> Vec<Finding> {
+    if !world.current.is_dir() {
+        return Vec::new();
+    }
+    let path = world.current.join(place::BINARY);
     let shown = path.display();
-    let answer = process::output(Command::new(path).arg("--version"), PATIENCE);
-    let said = match answer {
+    vec![match process::output(Command::new(&path).arg("--version"), PATIENCE) {
         Ok(output) if output.status.success() => {
-            String::from_utf8_lossy(&output.stdout).trim().to_owned()
+            Finding::ok(String::from_utf8_lossy(&output.stdout).trim())
         }
-        Ok(output) => {
-            return Finding::problem(
-                "binary",
-                format!("{shown} ends with {}", output.status),
-                INSTALL,
-            );
-        }
-        Err(e) => return Finding::problem("binary", format!("{shown} can't be run: {e}"), INSTALL),
-    };
-    match linkage(&fs::read(path).unwrap_or_default()) {
-        Linkage::Static => Finding::ok("binary", format!("{said}, static")),
-        Linkage::StaticPie | Linkage::Dynamic => Finding::note(
-            "binary",
-            format!("{said}, not static: every hook starts slower"),
-            "`cargo xtask install` in the source builds the static one",
-        ),
-        Linkage::Unknown => Finding::ok("binary", said),
-    }
+        Ok(output) => Finding::problem(format!("{shown} ends with {}", output.status), FIX),
+        Err(e) => Finding::problem(format!("{shown} can't be run: {e}"), FIX),
+    }]
 }
 
-fn command(plan: &UninstallPlan, current: &Path, env: &Env) -> Finding {
-    let link = plan.links.join(COMMAND);
+pub fn command(world: &World) -> Vec<Finding> {
+    let link = world.plan.links.join(COMMAND);
     let shown = link.display();
-    if !link.is_symlink() && !link.exists() {
-        let found = |way| Finding::note("command", format!("{shown} is not there"), way);
-        return if current.is_symlink() {
-            found(FIX).mended_by(Mend::Install)
-        } else {
-            found(INSTALL)
-        };
-    }
-    if !place::is_ours(&link, &current.join(place::BINARY)) {
+    vec![if !link.is_symlink() && !link.exists() {
+        let way = if world.current.is_symlink() { FIX } else { INSTALL };
+        Finding::note(format!("{shown} is not there"), way)
+    } else if !place::is_ours(&link, &world.current.join(place::BINARY)) {
         let seen = format!("{shown} is not the installed command");
-        return Finding::note("command", seen, format!("move away what is there, then {INSTALL}"));
-    }
-    if setup::on_path(env, &plan.links) {
-        return Finding::ok("command", shown.to_string());
-    }
-    let seen = format!("{} is not on this PATH", plan.links.display());
-    Finding::note("command", seen, format!("add it, or call {shown}"))
+        Finding::note(seen, format!("move away what is there, then {INSTALL}"))
+    } else if setup::on_path(world.env, &world.plan.links) {
+        Finding::ok(shown.to_string())
+    } else {
+        let seen = format!("{} is not on this PATH", world.plan.links.display());
+        Finding::note(seen, format!("add it, or call {shown}"))
+    }]
 }
 
-fn client(program: &Path) -> Finding {
+pub fn client(world: &World) -> Vec<Finding> {
+    let Some(program) = &world.plan.client else {
+        let way = format!("install Claude Code, then {INSTALL}");
+        return vec![Finding::problem("no claude on PATH", way)];
+    };
     let shown = program.display();
+    let (oldest, newest) = (written(OLDEST), written(NEWEST));
     let said = match Client::new(program).version() {
         Ok(said) => said,
         Err(e) => {
-            let way = "reinstall Claude Code";
-            return Finding::problem("client", format!("{shown}: {e:#}"), way);
+            return vec![Finding::problem(format!("{shown}: {e:#}"), "reinstall Claude Code")];
         }
     };
-    match numbers(&said) {
+    vec![match numbers(&said) {
         Some(version) if version < OLDEST => Finding::problem(
-            "client",
             format!("{shown} is {said}"),
-            "update it: the hooks are made for 2.1.250 and later",
+            format!("update it: the hooks are made for {oldest} and later"),
         ),
         Some(version) if version > NEWEST => Finding::note(
-            "client",
-            format!("{shown} is {said}, newer than 2.1.330, the last one that was tried"),
+            format!("{shown} is {said}, newer than {newest}, the last one that was tried"),
             "nothing while it works; else look for a newer brain-guard",
         ),
-        Some(_) => Finding::ok("client", format!("{shown} is {said}")),
+        Some(_) => Finding::ok(format!("{shown} is {said}")),
         None => Finding::note(
-            "client",
             format!("{shown} calls itself {said:?}"),
-            "the plugin was tried with Claude Code 2.1.250 to 2.1.330",
+            format!("the plugin was tried with Claude Code {oldest} to {newest}"),
         ),
-    }
+    }]
+}
+
+fn written(version: [u32; 3]) -> String {
+    version.map(|number| number.to_string()).join(".")
 }
 
 /// The three numbers a version begins with.
@@ -166,9 +139,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn versions() {
-        assert_eq!(numbers("2.1.330 (Claude Code)"), Some([2, 1, 330]));
-        assert_eq!(numbers("2.1.250-beta.1"), Some([2, 1, 250]));
+    fn versions_are_compared_as_numbers() {
+        assert_eq!(numbers("2.1.332 (Claude Code)"), Some(NEWEST));
+        assert_eq!(numbers("2.1.286-beta.1"), Some(OLDEST));
         assert_eq!(numbers("nightly"), None);
         assert!(numbers("2.1.99") < Some(OLDEST) && numbers("2.2.0") > Some(OLDEST));
     }

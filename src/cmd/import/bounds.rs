@@ -2,14 +2,13 @@
 //! again.
 
 use std::cmp::Reverse;
-use std::fmt;
 use std::fs;
 use std::time::Duration;
 
 use chrono::TimeDelta;
 use serde::Serialize;
 
-use super::{count, hold};
+use super::hold;
 use base::clock::Time;
 use guard::files::prune::remove_beneath;
 use sessions::settings::{ImportWhen, SurgerySettings};
@@ -20,7 +19,7 @@ use store::index::Index;
 const GB: u64 = 1000 * 1000 * 1000;
 
 /// How much of the store stays. 0 is no bound.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Bounds {
     /// The size of all sessions on the disk, in GB.
     pub gb: u32,
@@ -30,11 +29,10 @@ pub struct Bounds {
 
 /// The sessions of a store, as the bounds see them.
 #[derive(Debug, Default)]
-pub struct Held {
+struct Held {
     /// Those that may be removed, the latest import first.
     free: Vec<Session>,
-    /// The number of sessions that others point to, which stay.
-    pub pointed_to: usize,
+    /// Bytes of the sessions that others point to, which stay.
     pointed_to_bytes: u64,
 }
 
@@ -89,31 +87,18 @@ pub fn remove(root: &Root, index: &Index, folder: &Folder) -> anyhow::Result<boo
     Ok(true)
 }
 
-impl fmt::Display for Bounds {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let days = count(self.days as usize, "day");
-        match (self.gb, self.days) {
-            (0, 0) => write!(f, "none"),
-            (gb, 0) => write!(f, "{gb} GB"),
-            (0, _) => write!(f, "{days} after the last import"),
-            (gb, _) => write!(f, "{gb} GB, {days} after the last import"),
-        }
-    }
-}
-
 impl Held {
     /// Looks at the sizes and times of all sessions.
     ///
     /// # Errors
     /// A store that can't be read.
-    pub fn of(root: &Root, index: &Index) -> anyhow::Result<Self> {
+    fn of(root: &Root, index: &Index) -> anyhow::Result<Self> {
         let pointed_to = index.pointed_to()?;
         let mut held = Self::default();
         for folder in root.all()? {
             let files = fs::read_dir(&folder.path)?.flatten();
             let bytes = files.filter_map(|file| file.metadata().ok()).map(|meta| meta.len()).sum();
             if pointed_to.contains(&folder.session) {
-                held.pointed_to += 1;
                 held.pointed_to_bytes += bytes;
             } else if let Ok(imported) = fs::metadata(folder.blocks()).and_then(|m| m.modified()) {
                 held.free.push(Session { folder, imported: imported.into(), bytes });
@@ -157,7 +142,7 @@ mod tests {
             session("third", "2026-04-01T00:00:00Z", 1),
             session("old", "2025-12-31T00:00:00Z", 1),
         ];
-        let held = Held { free, pointed_to: 1, pointed_to_bytes: GB };
+        let held = Held { free, pointed_to_bytes: GB };
         let beyond = |gb, days| {
             let beyond = held.beyond(Bounds { gb, days }, now);
             beyond.map(|session| session.folder.session.clone()).collect::<Vec<_>>()

@@ -32,7 +32,7 @@ use store::blocks::Root;
 use store::index::{Index, Progress};
 
 pub use anew::{reindex, renew};
-pub use bounds::{Bounds, Held, remove};
+pub use bounds::{Bounds, remove};
 pub use engagement::Engagements;
 pub use session::{Done, PATIENCE, hold, settled};
 pub use source::{Source, below, find_files, homes, ids, is_session, of_project};

@@ -54,7 +54,7 @@ pub fn of(store: &Store, name: &str, seq: u32) -> anyhow::Result<RoundTarget> {
 
 /// What `seq` refers to in a session that surgery made.
 fn within(export: &Export, seq: u32, unknown: bool) -> anyhow::Result<RoundTarget> {
-    let tables = export.detail.numbers();
+    let tables = &export.detail.tables;
     let mut named: Vec<&Numbers> = tables.iter().filter(|table| table.names(seq)).collect();
     named.dedup_by(|a, b| a.session == b.session && a.blocks == b.blocks);
     let several = |ids: &mut dyn Iterator<Item = &str>| {
@@ -100,7 +100,6 @@ mod tests {
             operation: String::new(),
             path: String::new(),
             bytes: 0,
-            sha256: String::new(),
             undone: None,
             detail: Detail {
                 sources: vec![("claude".to_owned(), "source".to_owned())],

@@ -38,7 +38,7 @@ pub fn remove(states: &Path, store: Option<&Root>, chosen: &[Kept]) -> Vec<Failu
                 contents.push(kept);
                 Ok(())
             }
-            Kind::Store | Kind::Extracted => remover.store(kept),
+            Kind::Editions | Kind::Store | Kind::Extracted => remover.store(kept),
             _ => remover.state(kept),
         };
         failed.extend(done.err().map(|e| failure(&kept.path, &e)));
@@ -96,12 +96,14 @@ impl Remover<'_> {
         Ok(())
     }
 
-    /// Removes an imported session, or a link in the place of extracted content.
+    /// Removes an imported session or an edition of it, or a link in the place of extracted content.
     fn store(&mut self, kept: &Kept) -> anyhow::Result<()> {
         let root = self.store.context("the store can't be used")?;
-        let folder = root.all()?.into_iter().find(|folder| folder.path == kept.path);
+        let is_session = kept.kind == Kind::Store;
+        let path = if is_session { Some(&*kept.path) } else { kept.path.parent() };
+        let folder = root.all()?.into_iter().find(|folder| Some(&*folder.path) == path);
         let mut held = None;
-        if let Some(folder) = folder.filter(|_| kept.kind == Kind::Store) {
+        if let Some(folder) = folder.filter(|_| kept.kind != Kind::Extracted) {
             let agent = folder.path.parent().unwrap_or(&folder.path);
             if is_link(agent) {
                 bail!("{} is a link; remove it with rm", agent.display());
@@ -109,8 +111,10 @@ impl Remover<'_> {
             if !is_link(&folder.path) {
                 held = Some(import::hold(&folder, Duration::ZERO)?);
             }
-            Index::new(root.clone()).forget(&folder)?;
-            self.imported = true;
+            if is_session {
+                Index::new(root.clone()).forget(&folder)?;
+                self.imported = true;
+            }
         }
         remove_beneath(root.path(), &kept.path)?;
         drop(held);

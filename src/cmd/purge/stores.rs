@@ -9,7 +9,7 @@ use super::size;
 use crate::cli::PurgeKind as Kind;
 use crate::cmd::import;
 use base::env::Env;
-use store::blocks::Root;
+use store::blocks::{self, Root};
 use store::extracted::{self, Extracted, Record};
 use store::index::{Imported, Index};
 
@@ -55,29 +55,42 @@ impl<'a> Owners<'a> {
     }
 }
 
-/// Imported sessions. Subagents' sessions belong to the session that started them.
+/// Imported sessions and their editions. Subagents' sessions belong to the session that started them.
 ///
 /// # Errors
 /// An error of the store or of its databases.
 pub fn imported(root: &Root, owners: &Owners) -> anyhow::Result<Vec<Kept>> {
     let index = Index::new(root.clone());
-    let exports = index.exports()?.into_iter().filter(|export| export.undone.is_none());
-    let tables = exports.flat_map(|export| export.detail.numbers());
-    let named: BTreeSet<(String, String)> =
-        tables.map(|table| (table.agent, table.session)).collect();
+    let (mut sources, mut named) = (BTreeSet::new(), BTreeSet::new());
+    for export in index.exports()?.into_iter().filter(|export| export.undone.is_none()) {
+        sources.extend(export.detail.sources);
+        named.extend(export.detail.tables.into_iter().map(|table| (table.agent, table.session)));
+    }
     let key = |origin: Imported| ((origin.agent.clone(), origin.session.clone()), origin);
     let origins: BTreeMap<(String, String), Imported> =
         index.imported()?.into_iter().map(key).collect();
     let mut found = Vec::new();
     for folder in root.all()? {
-        let of = (folder.agent, folder.session);
+        let of = (folder.agent.clone(), folder.session.clone());
         let origin = origins.get(&of);
         let source = origin.and_then(|origin| origin.source.as_deref());
         let cwd = origin.and_then(|origin| origin.cwd.as_deref());
         let session = source.and_then(main_session).unwrap_or_else(|| of.1.clone());
         if owners.is_ours(&session, source, cwd) {
-            let kept = owners.kept(Kind::Store, session, folder.path);
+            let editions = blocks::editions(&folder)?.into_iter();
+            let editions: Vec<Kept> = editions
+                .map(|edition| Kept {
+                    needed: sources.contains(&of),
+                    ..owners.kept(Kind::Editions, session.clone(), edition.path)
+                })
+                .collect();
+            let mut kept = owners.kept(Kind::Store, session, folder.path);
+            // They are listed apart.
+            kept.count = kept.count.saturating_sub(editions.len() as u64);
+            let apart: u64 = editions.iter().map(|edition| edition.bytes).sum();
+            kept.bytes = kept.bytes.saturating_sub(apart);
             found.push(Kept { needed: named.contains(&of), ..kept });
+            found.extend(editions);
         }
     }
     Ok(found)

@@ -98,8 +98,8 @@ struct Companion<'a> {
 impl<'a> Entry<'a> {
     fn of(export: &'a Export) -> Self {
         let Export { id, made, operation, path, bytes, undone, detail, .. } = export;
-        let indexed = detail.numbers().into_iter().flat_map(|numbers| {
-            let rounds = numbers.rounds.into_iter().flat_map(|(from, to)| from..=to);
+        let indexed = detail.tables.iter().flat_map(|numbers| {
+            let rounds = numbers.rounds.iter().flat_map(|(from, to)| *from..=*to);
             rounds.map(move |round| Indexed { session: numbers.session.clone(), round })
         });
         Self {

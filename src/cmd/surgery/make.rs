@@ -179,7 +179,6 @@ fn publish(
         operation: view::operation(&made.plan.operation),
         path: path.display().to_string(),
         bytes: written.bytes,
-        sha256: String::new(),
         undone: None,
         detail: Detail::default(),
     };
@@ -200,7 +199,7 @@ fn publish(
             return Err(why).with_context(failed);
         }
     };
-    export.detail.mark = Some(written.mark);
+    export.detail.mark = written.mark;
     // If that fails, `undo` uses the record from before.
     let _ = store.index.detail_export(&made.id, &export.detail);
     Ok(made)

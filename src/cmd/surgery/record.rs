@@ -16,9 +16,8 @@ pub fn detail(store: &Store, made: &Made, mark: Mark) -> anyhow::Result<Detail> 
     Ok(Detail {
         sources: sessions.map(|s| (s.agent.clone(), s.id.clone())).collect(),
         companions: made.companions.iter().map(write::noted).collect(),
-        index: Vec::new(),
         tables: tables(store, made)?,
-        mark: Some(mark),
+        mark,
     })
 }
 
@@ -37,7 +36,7 @@ fn tables(store: &Store, made: &Made) -> anyhow::Result<Vec<Numbers>> {
     let exports = store.index.exports()?;
     for session in made.report.told.iter().filter_map(|number| plan.sessions.get(*number)) {
         let source = exports.iter().find(|export| export.id == session.id);
-        for numbers in source.into_iter().flat_map(|export| export.detail.numbers()) {
+        for numbers in source.into_iter().flat_map(|export| export.detail.tables.clone()) {
             if !all.contains(&numbers) {
                 all.push(numbers);
             }

@@ -56,7 +56,7 @@ impl Store {
         let unknown = self.index.unknown()?;
         if unknown > 0 {
             err(format_args!(
-                "the index knows nothing of {} in the store {}: its databases were lost; `brain-guard store check --repair` makes them anew",
+                "{} in the store {} are not indexed, because databases were lost; `brain-guard doctor --fix` indexes them again",
                 import::count(unknown, "session"),
                 self.root.path().display()
             ));

@@ -13,7 +13,6 @@ use std::path::{Component, Path, PathBuf};
 use anyhow::{Context as _, bail};
 use serde::Serialize;
 use serde_json::Value;
-use sha2::{Digest as _, Sha256};
 
 use super::source::Store;
 use crate::cmd::import;
@@ -131,9 +130,7 @@ fn find_running_client(env: &Env, store: &Store, export: &Export) -> Option<u32>
 struct Ours<'e> {
     path: &'e str,
     bytes: u64,
-    mark: Option<Mark>,
-    /// Only for files without a mark.
-    sha256: &'e str,
+    mark: Mark,
 }
 
 /// All files of an export. The session's file is last: without it, nothing would own the others.
@@ -142,14 +139,8 @@ fn files_of(export: &Export) -> impl Iterator<Item = Ours<'_>> {
         path: &file.path,
         bytes: file.bytes,
         mark: file.mark,
-        sha256: &file.sha256,
     });
-    beside.chain([Ours {
-        path: &export.path,
-        bytes: export.bytes,
-        mark: export.detail.mark,
-        sha256: &export.sha256,
-    }])
+    beside.chain([Ours { path: &export.path, bytes: export.bytes, mark: export.detail.mark }])
 }
 
 /// Checks that the files are unchanged and that nothing was added beside them.
@@ -182,25 +173,16 @@ fn change(file: &Ours) -> anyhow::Result<Option<String>> {
         Some(format!("{} has grown by {}: the session went on", file.path, shown::size(more)))
     };
     let differs = |how: &str| Some(format!("{} is not as it was written: {how}", file.path));
-    let touched = || differs("other content");
-    let Some(written) = file.mark else {
-        return match digest(path) {
-            Ok((_, now)) if now == file.sha256 => Ok(None),
-            Ok((length, _)) => Ok(grown(length).or_else(touched)),
-            Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(None),
-            Err(e) => Err(e).with_context(|| format!("could not read {}", file.path)),
-        };
-    };
     let now = match fs::symlink_metadata(path) {
         Ok(meta) if meta.is_file() => atomic::mark_of(&meta),
         Ok(_) => return Ok(differs("no file any more")),
         Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(e) => return Err(e).with_context(|| format!("could not read {}", file.path)),
     };
-    if is_untouched(written, now) {
+    if is_untouched(file.mark, now) {
         return Ok(None);
     }
-    let how = match (written, now) {
+    let how = match (file.mark, now) {
         ((.., inode), (.., other)) if inode != other => "another file is there under its name",
         ((modified, ..), (other, ..)) if modified != other => "its content or its time was changed",
         _ => "its rights, its links or its times were changed",
@@ -238,14 +220,6 @@ fn ensure_own_files(export: &Export) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// A file's length and SHA-256 in hex.
-fn digest(path: &Path) -> io::Result<(u64, String)> {
-    let mut file = fs::File::open(path)?;
-    let mut digest = Sha256::new();
-    let bytes = io::copy(&mut file, &mut digest)?;
-    Ok((bytes, format!("{:x}", digest.finalize())))
-}
-
 #[cfg(test)]
 mod tests {
     use std::fs::FileTimes;
@@ -259,12 +233,12 @@ mod tests {
         let path = dir.path().join("a.jsonl");
         let write = |text: &str| fs::write(&path, text).unwrap();
         let named = path.to_str().unwrap();
-        let ours = |mark| Ours { path: named, bytes: 4, mark, sha256: "" };
+        let ours = |mark| Ours { path: named, bytes: 4, mark };
         write("one\n");
-        let mark = atomic::mark(&path);
+        let mark = atomic::mark(&path).unwrap();
         assert_eq!(change(&ours(mark)).unwrap(), None);
         // A kill came between naming and recording.
-        let early = mark.map(|(modified, _, size, inode)| (modified, 0, size, inode));
+        let early = (mark.0, 0, mark.2, mark.3);
         assert_eq!(change(&ours(early)).unwrap(), None);
 
         // The same length and modification time; loops until the clock advances.
@@ -286,21 +260,5 @@ mod tests {
         assert_eq!(change(&ours(mark)).unwrap(), None, "gone");
         fs::create_dir(&path).unwrap();
         assert!(change(&ours(mark)).unwrap().is_some(), "another thing");
-    }
-
-    /// Older records have no marks.
-    #[test]
-    fn a_file_without_a_mark_is_known_by_its_digest() {
-        let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("a.jsonl");
-        fs::write(&path, "one\n").unwrap();
-        let sha256 = format!("{:x}", Sha256::digest(b"one\n"));
-        let named = path.to_str().unwrap();
-        let ours = Ours { path: named, bytes: 4, mark: None, sha256: &sha256 };
-        assert_eq!(change(&ours).unwrap(), None);
-        fs::write(&path, "two\n").unwrap();
-        assert!(change(&ours).unwrap().is_some());
-        fs::write(&path, "one\ntwo\n").unwrap();
-        assert!(change(&ours).unwrap().expect("grown").contains("has grown"));
     }
 }

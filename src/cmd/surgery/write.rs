@@ -92,10 +92,5 @@ pub fn remove_beside(copied: &[Written], path: &Path) {
 
 /// The record of a copy.
 pub fn noted(copy: &Written) -> Beside {
-    Beside {
-        path: copy.path.display().to_string(),
-        bytes: copy.bytes,
-        sha256: String::new(),
-        mark: Some(copy.mark),
-    }
+    Beside { path: copy.path.display().to_string(), bytes: copy.bytes, mark: copy.mark }
 }

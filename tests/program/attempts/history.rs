@@ -15,11 +15,11 @@ const COMMANDS: &[(&str, &str)] = &[
     ),
     (
         "the state swept as a store",
-        "S={state}; export BRAIN_GUARD_STORE=$S; brain-guard store gc; brain-guard store check --repair",
+        "S={state}; export BRAIN_GUARD_STORE=$S; brain-guard import --all; brain-guard doctor --fix",
     ),
     (
         "a store whose folders are links to the state",
-        "mkdir -p s/sessions && ln -s {state}/sess* s/sessions/claude; export BRAIN_GUARD_STORE=$PWD/s; brain-guard import {transcript}; brain-guard store gc",
+        "mkdir -p s/sessions && ln -s {state}/sess* s/sessions/claude; export BRAIN_GUARD_STORE=$PWD/s; brain-guard import {transcript}; brain-guard doctor --fix",
     ),
     (
         "a session over the settings",

@@ -288,14 +288,8 @@ const INDIRECT: &[(&str, &str)] = &[
 ];
 
 /// The operator's verbs, without the override.
-const VERBS: [&str; 6] = [
-    "job accept parser",
-    "purge --project .",
-    "later 30m",
-    "now",
-    "extract gc --forget",
-    "store drop-old",
-];
+const VERBS: [&str; 5] =
+    ["job accept parser", "purge --project .", "later 30m", "now", "extract gc --forget"];
 
 /// Spellings of each verb.
 const SPELLINGS: [&str; 17] = [

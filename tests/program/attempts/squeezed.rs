@@ -45,7 +45,7 @@ const SHELL: &[(&str, &str)] = &[
     ("another file", "brain-guard seal --file /etc/passwd"),
     ("another session", "brain-guard append --session other x"),
     ("another project", "brain-guard status --project=/"),
-    ("a hidden verb", "brain-guard carrier-scratch src/main.rs"),
+    ("a hidden verb", "brain-guard generate src"),
     ("no verb of the agent's", "brain-guard demo"),
     ("time", "time brain-guard status"),
     ("xargs", "ls | xargs brain-guard append"),

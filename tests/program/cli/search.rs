@@ -67,5 +67,5 @@ fn a_damaged_database_names_the_way_out() {
         .expect("write");
     let said = refused(&hook, &["search", "console"]);
     assert!(said.contains("search.db is damaged"), "{said}");
-    assert!(said.contains("brain-guard store check --repair"), "{said}");
+    assert!(said.contains("brain-guard doctor --fix"), "{said}");
 }

@@ -1,7 +1,6 @@
-//! `import` and `store` on the real binary: what they keep and print, and how they end.
+//! `import` on the real binary, and what `doctor` and `purge` do with the store.
 
 mod back;
-mod old;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
+use crate::cli::doctor::check;
 use crate::support::hook::{Answer, Hook};
 
 fn round(number: u32) -> String {
@@ -38,6 +38,18 @@ fn ok(answer: &Answer) -> &str {
 
 fn parsed(answer: &Answer) -> Value {
     serde_json::from_str(&answer.stdout).unwrap_or_else(|e| panic!("{e}: {answer:?}"))
+}
+
+/// What `doctor` says about the store.
+fn seen(hook: &Hook) -> String {
+    check(hook, "store")["seen"].as_str().expect("text").to_owned()
+}
+
+/// What `doctor --fix` did with the store.
+fn repaired(hook: &Hook) -> Value {
+    let report = parsed(&hook.raw(&["doctor", "--fix", "--json"], b""));
+    let done = report["done"].as_array().expect("a list").iter();
+    done.clone().find(|done| done["check"] == "store").expect("a fix of the store").clone()
 }
 
 fn store(hook: &Hook) -> PathBuf {
@@ -118,10 +130,8 @@ fn import_covers_subagents_and_other_clients() {
     for folder in [&format!("claude/{}", hook.session), "Explore/agent-1", "main/x1", "pi/p1"] {
         assert!(store(&hook).join(folder).join("blocks.db").is_file(), "{folder}");
     }
-    let stats = parsed(&hook.raw(&["store", "stats", "--json"], b""));
-    assert_eq!((&stats["sessions"], &stats["rounds"]), (&json!(4), &json!(5)));
-    assert_eq!(stats["agents"]["claude"]["rows"], 4);
-    assert!(ok(&hook.raw(&["store", "check"], b"")).contains("no fault"));
+    assert_eq!(check(&hook, "store")["level"], "ok");
+    assert_eq!(seen(&hook).split(", ").take(2).collect::<Vec<_>>(), ["4 sessions", "5 rounds"]);
 }
 
 #[test]
@@ -143,85 +153,80 @@ fn import_continues_after_an_unreadable_session() {
 }
 
 #[test]
-fn store_check_finds_and_repairs_damage() {
+fn doctor_finds_and_repairs_damage_in_the_store() {
     let hook = Hook::new();
     write(&hook, 1..=4);
     ok(&hook.raw(&["import", "--all"], b""));
+    assert!(seen(&hook).starts_with("1 session, 4 rounds, 8 rows"), "{}", seen(&hook));
     let folder = store(&hook).join("claude").join(&hook.session);
     let blocks = folder.join("blocks.db");
-    let check = |args: &[&str]| hook.raw(&[&["store", "check"], args].concat(), b"");
     let mut bytes = fs::read(&blocks).expect("blocks");
     let block = bytes.windows(4).position(|w| w == b"\x28\xb5\x2f\xfd").expect("a block");
     bytes[block + 20] ^= 1;
     fs::write(&blocks, &bytes).expect("written");
-    let found = check(&[]);
-    assert_eq!(found.code, Some(1));
-    assert!(found.stdout.contains("not what its digest says") && found.stdout.contains("--repair"));
+    let found = check(&hook, "store");
+    assert_eq!(found["level"], "problem", "{found}");
+    assert_eq!(found["way_out"], "run `brain-guard doctor --fix`");
+    assert!(seen(&hook).contains("not what its digest says"), "{found}");
     // Without the session's file the fault stays, with the reason.
     let aside = hook.transcript.with_extension("aside");
     fs::rename(&hook.transcript, &aside).expect("moved");
-    let left = check(&["--repair"]);
-    assert!(left.code == Some(1) && left.stdout.contains("1 fault left"), "{left:?}");
-    assert!(left.stdout.contains("; that could not be mended: its file is gone"), "{left:?}");
+    let left = repaired(&hook);
+    assert!(
+        left["fixed"] == false && left["said"].to_string().contains("its file is gone"),
+        "{left}"
+    );
+    assert_eq!(check(&hook, "store")["level"], "problem");
     fs::rename(&aside, &hook.transcript).expect("moved back");
-    let mended = check(&["--repair"]);
-    assert!(ok(&mended).contains("1 fault mended"), "{mended:?}");
-    assert!(ok(&check(&[])).contains("no fault"));
+    let done = repaired(&hook);
+    assert!(done["fixed"] == true && done["said"] == "1 fault repaired", "{done}");
+    assert!(seen(&hook).contains("no fault"));
     assert!(folder.join("blocks.1.db").is_file(), "what was there is kept");
     // A file that is no database, and a missing one.
     fs::write(folder.join("session.db"), "no database").expect("written");
-    let found = check(&[]);
-    assert!(found.code == Some(1) && found.stdout.contains("session.db"), "{found:?}");
-    let refused = {
-        fs::write(&hook.transcript, (1..=5).map(round).collect::<String>()).expect("written");
-        hook.raw(&["import", "--all"], b"")
-    };
-    assert!(refused.code == Some(1) && refused.stderr.contains("--repair"), "{refused:?}");
-    ok(&check(&["--repair"]));
+    assert!(seen(&hook).contains("session.db"), "{}", seen(&hook));
+    fs::write(&hook.transcript, (1..=5).map(round).collect::<String>()).expect("written");
+    let refused = hook.raw(&["import", "--all"], b"");
+    assert!(refused.code == Some(1) && refused.stderr.contains("doctor --fix"), "{refused:?}");
+    assert_eq!(repaired(&hook)["fixed"], true);
     for name in ["search.db", "search.db-wal", "search.db-shm"] {
         fs::remove_file(store(&hook).join(name)).unwrap_or_default();
     }
-    ok(&check(&["--repair"]));
-    ok(&check(&[]));
+    assert_eq!(repaired(&hook)["fixed"], true);
     ok(&hook.raw(&["import", "--all"], b""));
-    let report = parsed(&check(&["--json"]));
-    assert_eq!((&report["rounds"], &report["faults"]), (&json!(5), &json!([])));
+    assert!(seen(&hook).starts_with("1 session, 5 rounds"), "{}", seen(&hook));
 }
 
 #[test]
-fn store_gc_removes_only_unreferenced_files() {
-    let hook = Hook::new();
+fn purge_removes_editions_that_nothing_refers_to() {
+    let mut hook = Hook::new();
+    for name in ["CLAUDECODE", "CLAUDE_CODE_SESSION_ID", "CLAUDE_PID"] {
+        hook.set(name, "");
+    }
     write(&hook, 1..=4);
     ok(&hook.raw(&["import", "--all"], b""));
     write(&hook, 2..=3);
     let again = hook.raw(&["import", "--all"], b"");
     assert!(ok(&again).contains("kept as edition 1"), "{again:?}");
     let folder = store(&hook).join("claude").join(&hook.session);
-    let half = store(&hook).join("claude/half");
-    fs::create_dir(&half).expect("made");
-    fs::write(half.join(".lock"), "").expect("written");
-    let blocks = folder.join("blocks.db");
+    let (blocks, edition) = (folder.join("blocks.db"), folder.join("blocks.1.db"));
     let whole = fs::read(&blocks).expect("blocks");
-    // Extracted content belongs to `extract gc`, whatever it looks like here.
-    let extracted = store(&hook).with_file_name("extracted");
-    let theirs = [
-        extracted.join("objects/1.pack"),
-        extracted.join("sessions/claude/half/.lock"),
-        extracted.join("state.json"),
-    ];
-    for file in &theirs {
-        fs::create_dir_all(file.parent().expect("a folder")).expect("made");
-        fs::write(file, "").expect("written");
-    }
-    let dry = hook.raw(&["store", "gc", "--dry-run"], b"");
-    assert!(ok(&dry).contains("2 things") && ok(&dry).contains("would be removed"), "{dry:?}");
-    assert!(folder.join("blocks.1.db").is_file() && half.is_dir());
-    ok(&hook.raw(&["store", "gc"], b""));
-    assert!(!folder.join("blocks.1.db").exists() && !half.exists());
+    let purge = |args: &[&str]| {
+        let common = ["purge", "--all-projects", "--only", "editions"];
+        hook.raw(&[&common, args].concat(), b"")
+    };
+    assert!(ok(&purge(&["--dry-run"])).contains("1 file, "));
+    // A successor was made from the session.
+    let from = hook.transcript.to_str().expect("utf-8");
+    let made = hook.raw(&["surgery", "compress-before", from, "round:2", "--json"], b"");
+    let made = parsed(&made)["id"].as_str().expect("an id").to_owned();
+    let needed = purge(&["--yes"]);
+    assert!(ok(&needed).contains("--forget removes it") && edition.is_file(), "{needed:?}");
+    ok(&hook.raw(&["surgery", "undo", &made], b""));
+    ok(&purge(&["--yes"]));
+    assert!(!edition.exists());
     assert_eq!(fs::read(&blocks).expect("blocks"), whole);
-    assert!(ok(&hook.raw(&["store", "gc"], b"")).contains("0 things"));
-    assert!(ok(&hook.raw(&["store", "check", "--repair"], b"")).contains("no fault"));
-    assert!(theirs.iter().all(|file| file.is_file()));
+    assert!(seen(&hook).contains("no fault"));
 }
 
 #[test]
@@ -235,8 +240,8 @@ fn watch_follows_a_session_until_it_is_ended() {
         .spawn()
         .expect("started");
     let rounds = |number: u64| {
-        let stats = hook.raw(&["store", "stats", "--json"], b"");
-        serde_json::from_str::<Value>(&stats.stdout).is_ok_and(|stats| stats["rounds"] == number)
+        let listed = hook.raw(&["search", "question", "--json"], b"");
+        listed.stdout.matches("\"seq\":").count() as u64 == number
     };
     wait_for("the first round", || rounds(1));
     write(&hook, 1..=3);
@@ -256,7 +261,7 @@ fn session_end_imports_only_if_the_user_wants_it() {
     assert!(end(&hook).silent());
     let project = hook.project.join(".brain-guard");
     fs::create_dir_all(&project).expect("made");
-    let wanted = json!({"surgery": {"inscribe": "session-end", "store": kept}});
+    let wanted = json!({"surgery": {"import": "session-end", "store": kept}});
     fs::write(project.join("settings.json"), wanted.to_string()).expect("written");
     assert!(end(&hook).silent());
     let check = hook.raw(&["settings", "check"], b"");

@@ -265,7 +265,7 @@ fn tags_of_two_processes_are_both_stored() {
 }
 
 #[test]
-fn a_database_of_a_newer_version_is_left_alone() {
+fn a_database_of_another_format_is_left_alone() {
     let hook = two();
     let path = sessions(&hook).join("claude").join(ONE).join("session.db");
     let before = fs::read(&path).expect("database");
@@ -274,7 +274,7 @@ fn a_database_of_a_newer_version_is_left_alone() {
     newer[60..64].copy_from_slice(&99_u32.to_be_bytes());
     fs::write(&path, &newer).expect("database");
     let said = refused(&hook, &["tag", ONE, "1", "x"]);
-    assert!(said.contains("newer brain-guard (schema 99"), "{said}");
+    assert!(said.contains("session.db has format 99"), "{said}");
     assert_eq!(fs::read(&path).expect("database"), newer);
 }
 

@@ -47,7 +47,7 @@ fn every_verb_has_an_example() {
         "phase exit",
         "phase list",
         "steering",
-        "carrier probe",
+        "store export",
         "settings check",
     ] {
         assert!(names.contains(&name), "{name} is not listed in {names:?}");

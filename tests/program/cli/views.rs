@@ -1,4 +1,4 @@
-//! `status`, `explain`, `carrier probe`: their JSON, and which session they find.
+//! `status` and `explain`: their JSON, and which session they find.
 
 use std::process::{Command, Stdio};
 
@@ -69,20 +69,6 @@ fn explain_json_has_its_documented_keys() {
 }
 
 #[test]
-fn probe_json_has_its_documented_keys() {
-    let mut hook = Hook::begun();
-    let probe = hook.raw(&["carrier", "probe", "--json"], b"").json();
-    assert_eq!(keys(&probe), ["carriers", "chosen", "session"]);
-    assert_eq!(probe["chosen"], "mod");
-    for carrier in probe["carriers"].as_array().expect("list") {
-        assert_eq!(keys(carrier), ["carrier", "usable", "why"]);
-    }
-    hook.set("BRAIN_GUARD_MOD", "");
-    let text = hook.raw(&["carrier", "probe"], b"").stdout;
-    assert!(text.contains("would be used: none, so nothing is blocked"), "{text}");
-}
-
-#[test]
 fn status_names_faults_in_the_settings() {
     let hook = Hook::begun();
     hook.settings(&serde_json::json!({"file": {"words": 5}, "tires": {}}));
@@ -98,7 +84,7 @@ fn status_names_faults_in_the_settings() {
 fn views_change_nothing() {
     let hook = Hook::climbed(percent_in("block-reads"));
     let before = hook.state();
-    for args in [&["status"][..], &["explain"], &["carrier", "probe"], &["settings", "show"]] {
+    for args in [&["status"][..], &["explain"], &["settings", "show"]] {
         assert_eq!(hook.raw(args, b"").code, Some(0), "{args:?}");
     }
     assert_eq!(hook.state(), before);

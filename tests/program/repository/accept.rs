@@ -31,7 +31,7 @@ const SPELLINGS: [(&str, &str); 14] = [
 ];
 
 /// Other verbs of the operator.
-const OPERATORS: [&str; 10] = [
+const OPERATORS: [&str; 9] = [
     "brain-guard purge --all",
     "brain-guard purge --job stranger-job --forget",
     "env -u CLAUDECODE brain-guard purge --session {session}",
@@ -40,7 +40,6 @@ const OPERATORS: [&str; 10] = [
     "brain-guard now",
     "env -u CLAUDECODE brain-guard now",
     "brain-guard extract gc --forget",
-    "brain-guard store drop-old",
     "b=brain-guard; env -u CLAUDECODE $b uninstall",
 ];
 

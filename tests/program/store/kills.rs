@@ -4,7 +4,6 @@ use std::fs;
 
 use crate::store::Played;
 use crate::store::made;
-use crate::store::packs;
 use crate::store::scene::Scene;
 use crate::support::disk::Tree;
 use crate::support::trace::{Run, ends, strace};
@@ -85,30 +84,4 @@ pub fn anew(scene: &Scene) -> (Vec<&'static str>, u64) {
     imported(scene);
     put(scene, &made::text(5));
     (vec!["import", "--all"], 5)
-}
-
-/// An edition is to be removed.
-pub fn gc(scene: &Scene) -> (Vec<&'static str>, u64) {
-    anew(scene);
-    imported(scene);
-    (vec!["store", "gc"], 5)
-}
-
-/// An earlier build stored a part of the session.
-pub fn old(scene: &Scene) -> (Vec<&'static str>, u64) {
-    let text = made::text(5);
-    put(scene, &text[..text.len() / 3]);
-    imported(scene);
-    let folder = scene.store().folder("claude", &made::id(5));
-    packs::from(&folder.path);
-    put(scene, &text);
-    (vec!["import", "--all"], 5)
-}
-
-/// An earlier build's files are copied and removed.
-pub fn dropped(scene: &Scene) -> (Vec<&'static str>, u64) {
-    put(scene, &made::text(5));
-    imported(scene);
-    packs::from(&scene.store().folder("claude", &made::id(5)).path);
-    (vec!["store", "drop-old"], 5)
 }

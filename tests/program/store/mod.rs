@@ -8,7 +8,6 @@ mod extracts;
 mod kills;
 mod late;
 pub mod made;
-mod packs;
 mod scene;
 mod storm;
 
@@ -31,9 +30,6 @@ cases! {
     kills_of_a_first_import: kills::run(kills::first);
     kills_of_an_import_of_new_rows: kills::run(kills::appended);
     kills_of_an_import_of_a_rewritten_file: kills::run(kills::anew);
-    kills_of_store_gc: kills::run(kills::gc);
-    kills_of_copying_old_packs: kills::run(kills::old);
-    kills_of_dropping_old_packs: kills::run(kills::dropped);
     kills_of_a_rewrite: edits::killed();
     kills_of_extract_run: extracts::run();
     kills_of_extract_restore: extracts::restore();

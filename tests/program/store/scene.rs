@@ -59,14 +59,17 @@ impl Scene {
         if last.code != Some(0) {
             return Err(format!("the last inscription: {last:?}"));
         }
-        let check = self.run(&["store", "check", "--json"]);
-        let report: Value = serde_json::from_str(&check.stdout)
-            .map_err(|e| format!("store check says {check:?}: {e}"))?;
-        if check.code != Some(0) || report["faults"] != Value::Array(Vec::new()) {
-            return Err(format!("store check found {}", report["faults"]));
+        let doctor = self.run(&["doctor", "--json"]);
+        let all: Vec<Value> = serde_json::from_str(&doctor.stdout)
+            .map_err(|e| format!("doctor says {doctor:?}: {e}"))?;
+        let found: Vec<&Value> = all.iter().filter(|f| f["check"] == "store").collect();
+        if found.len() != 1 || found[0]["level"] != "ok" {
+            return Err(format!("doctor found {found:?}"));
         }
-        if report["sessions"] != numbers.end - numbers.start {
-            return Err(format!("{} sessions", report["sessions"]));
+        let sessions = found[0]["seen"].as_str().and_then(|seen| seen.split(' ').next());
+        let sessions = sessions.and_then(|number| number.parse::<u64>().ok());
+        if sessions != Some(numbers.end - numbers.start) {
+            return Err(format!("{sessions:?} sessions"));
         }
         let index = Index::new(self.store());
         numbers.into_iter().try_for_each(|number| self.session(&index, number))

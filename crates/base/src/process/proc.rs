@@ -5,7 +5,7 @@ use std::fs::{self, File, Metadata};
 use std::io;
 use std::os::fd::AsFd;
 use std::os::unix::fs::MetadataExt as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::str::SplitWhitespace;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -140,17 +140,6 @@ pub fn open_files_of(pid: u32) -> impl Iterator<Item = OpenFile> {
 /// The files that all other processes have open.
 pub fn open_files() -> impl Iterator<Item = OpenFile> {
     pids().filter(|pid| *pid != std::process::id()).flat_map(open_files_of)
-}
-
-/// The process that holds the lock of a file, found by its inode.
-pub fn lock_holder(path: &Path) -> Option<u32> {
-    let inode = fs::metadata(path).ok()?.ino().to_string();
-    let locks = fs::read_to_string("/proc/locks").ok()?;
-    locks.lines().find_map(|line| {
-        let fields: Vec<&str> = line.split_whitespace().collect();
-        let at = fields.iter().position(|field| field.rsplit(':').next() == Some(&inode))?;
-        fields.get(at.checked_sub(1)?)?.parse().ok().filter(|pid| *pid > 0)
-    })
 }
 
 /// Names the processes that can be seen from here: the process id namespace. The client's sandbox

@@ -162,12 +162,6 @@ fn parse_files(said: &str) -> Vec<OpenFile> {
     files
 }
 
-/// A process that has the lock of a file open; it need not be the one that holds it.
-pub fn lock_holder(path: &Path) -> Option<u32> {
-    let meta = std::fs::metadata(path).ok()?;
-    open_files().find(|file| file.is(&meta)).map(|file| file.pid)
-}
-
 /// Names the processes that can be seen from here. In the client's sandbox `ps` may not run.
 pub fn namespace() -> Option<String> {
     let seen = start_time(std::process::id()).is_some();

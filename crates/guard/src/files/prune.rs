@@ -35,7 +35,7 @@ const AT_ONCE: usize = 50;
 
 /// State that is no longer needed.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Old {
+struct Old {
     /// Sessions that ended, or whose client is gone, more than 30 days ago.
     pub sessions: Vec<String>,
     /// Boundaries that ended just as long ago.
@@ -44,15 +44,8 @@ pub struct Old {
     pub left: Vec<PathBuf>,
 }
 
-impl Old {
-    /// Whether there is nothing to remove.
-    pub fn is_empty(&self) -> bool {
-        *self == Self::default()
-    }
-}
-
 /// Finds old state, for at most `at_most` sessions.
-pub fn find_old(places: &Places, now: Time, at_most: usize) -> Old {
+fn find_old(places: &Places, now: Time, at_most: usize) -> Old {
     let clock = SystemTime::from(now);
     let older = |path: &Path, age| {
         let modified = fs::symlink_metadata(path).and_then(|meta| meta.modified());
@@ -84,7 +77,7 @@ pub fn left_in_state(places: &Places, now: Time) -> Vec<PathBuf> {
 
 /// Removes the old state, except what is in use at this moment. Returns the first error, after
 /// trying all files.
-pub fn remove(places: &Places, old: &Old) -> io::Result<()> {
+fn remove(places: &Places, old: &Old) -> io::Result<()> {
     let sessions = places.state.join("sessions");
     let mut result = Ok(());
     for id in &old.sessions {
@@ -216,7 +209,7 @@ mod tests {
         assert!(
             !places.state.join("outputs/old").exists() && !places.session("old", "calls").exists()
         );
-        assert!(find_old(&places, now, 10).is_empty());
+        assert_eq!(find_old(&places, now, 10), Old::default());
     }
 
     #[test]

@@ -18,8 +18,7 @@ fn generated() -> Value {
 }
 
 /// Aliases that serde accepts and the schema does not list.
-const ALIASES: [&str; 3] =
-    ["extract.keep_restore_calls", "extract.keep_restore_remote_calls", "surgery.inscribe"];
+const ALIASES: [&str; 2] = ["extract.keep_restore_calls", "extract.keep_restore_remote_calls"];
 
 /// The keys that hold values, one a line. `*` stands for a name that the user chooses.
 fn keys() -> String {

@@ -34,7 +34,6 @@ pub enum AgentMay {
 #[serde(default, deny_unknown_fields)]
 pub struct SurgerySettings {
     /// When the guard imports a session by itself: `off`, or `session-end`.
-    #[serde(alias = "inscribe")]
     pub import: ImportWhen,
     /// The store's folder, if it is not the user's data folder: an absolute path or one below `~/`.
     /// The variable `BRAIN_GUARD_STORE` overrides it.

@@ -6,7 +6,6 @@ use std::io;
 use std::path::PathBuf;
 
 use super::file::SCHEMA;
-use super::packs;
 use super::root::Folder;
 use crate::database::Db;
 use base::atomic;
@@ -25,12 +24,8 @@ impl Edition {
         Self { number, path: folder.path.join(format!("blocks.{number}.db")) }
     }
 
-    /// Removes its blocks and packs.
+    /// Removes its blocks.
     pub fn remove(&self) -> io::Result<()> {
-        let packs = packs::pack_folder(&self.path);
-        if packs.is_dir() {
-            fs::remove_dir_all(packs)?;
-        }
         atomic::remove(&self.path)
     }
 }
@@ -41,9 +36,7 @@ pub fn editions(folder: &Folder) -> io::Result<Vec<Edition>> {
     for entry in fs::read_dir(&folder.path)? {
         let name = entry?.file_name();
         let number = name.to_str().and_then(|name| name.strip_prefix("blocks."));
-        // A pack folder has no extension.
-        let number = number.map(|rest| rest.strip_suffix(".db").unwrap_or(rest).parse::<u64>());
-        numbers.extend(number.and_then(Result::ok));
+        numbers.extend(number.and_then(|rest| rest.strip_suffix(".db")?.parse::<u64>().ok()));
     }
     Ok(numbers.into_iter().map(|number| Edition::of(folder, number)).collect())
 }
@@ -58,8 +51,5 @@ pub fn set_aside(folder: &Folder) -> io::Result<Edition> {
         let _ = Db::make(&blocks, SCHEMA);
         fs::rename(&blocks, &edition.path)?;
     }
-    match fs::rename(packs::pack_folder(&blocks), packs::pack_folder(&edition.path)) {
-        Err(e) if e.kind() != io::ErrorKind::NotFound => Err(e),
-        _ => Ok(edition),
-    }
+    Ok(edition)
 }

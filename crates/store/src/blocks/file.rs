@@ -1,21 +1,17 @@
 //! A block file: its schema, block ids and identity.
 
-use std::fs;
 use std::io;
-use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
 use rusqlite::{OptionalExtension as _, params};
 
-use super::packs;
 use crate::database::{Db, Journal, Schema};
 
 /// `blocks`: an `id` has the round in its upper half and the block's number in the round in its
 /// lower, so ids sort like rows. `first` is the number of the first row, `count` the rows, `bytes`
-/// their length. `about`: the session, the identity of this edition, and how far packs were copied
-/// (null: no longer read).
+/// their length. `about`: the session, and the identity of this edition.
 pub const SCHEMA: Schema = Schema {
-    steps: &["CREATE TABLE blocks(
+    tables: "CREATE TABLE blocks(
         id INTEGER PRIMARY KEY,
         first INTEGER NOT NULL,
         count INTEGER NOT NULL,
@@ -25,8 +21,7 @@ pub const SCHEMA: Schema = Schema {
     CREATE TABLE about(
         one INTEGER PRIMARY KEY CHECK(one = 1),
         session TEXT NOT NULL,
-        identity INTEGER NOT NULL,
-        packs INTEGER);"],
+        identity INTEGER NOT NULL);",
     journal: Journal::File,
 };
 
@@ -40,16 +35,10 @@ pub fn round(id: i64) -> u32 {
 
 /// Writes the `about` row of a new file.
 pub fn begin(db: &Db) -> io::Result<()> {
+    const ADD: &str = "INSERT OR IGNORE INTO about VALUES(1, ?1, abs(random() / 2))";
     let path = db.path();
     let session = path.parent().and_then(Path::file_name).unwrap_or_default().to_string_lossy();
-    // Editions in packs were identified by the inode of their folder.
-    let inode = fs::metadata(packs::pack_folder(path)).ok().map(|folder| folder.ino() as i64);
-    db.run(|c| {
-        c.execute(
-            "INSERT OR IGNORE INTO about VALUES(1, ?1, coalesce(?2, abs(random() / 2)), ?3)",
-            params![session, inode, inode.map(|_| 0)],
-        )
-    })?;
+    db.run(|c| c.execute(ADD, params![session]))?;
     Ok(())
 }
 

@@ -1,18 +1,19 @@
 //! Reads rows from blocks and verifies each block by its digest.
 
 use std::io;
+use std::path::Path;
 
 use memchr::memchr_iter;
 use rusqlite::{OptionalExtension as _, params};
 use sha2::{Digest as _, Sha256};
 
-use super::file;
+use super::file::{self, SCHEMA};
+use super::root::Folder;
 use crate::database::Db;
 use sessions::rows::Rows;
 
 /// What errors about damage recommend.
-const WAY_OUT: &str =
-    "run `brain-guard store check --repair` to import the session from its file again";
+const WAY_OUT: &str = "run `brain-guard doctor --fix` to import the session from its file again";
 
 /// Reads the rows of a session.
 #[derive(Debug)]
@@ -43,9 +44,35 @@ struct Stored {
     rows: Vec<u8>,
 }
 
+/// Identifies the blocks in a file among the session's editions, whatever the file's name. `None`
+/// if it has no blocks or is unreadable.
+pub fn identity(blocks: &Path) -> Option<u64> {
+    let db = Db::read(blocks, SCHEMA).ok()??;
+    file::identity(&db).ok()?
+}
+
 impl Reader {
-    pub(super) fn new(db: Db) -> Self {
-        Self { db }
+    /// Opens a session's rows.
+    ///
+    /// # Errors
+    /// `NotFound` if the store has none.
+    pub fn open(folder: &Folder) -> io::Result<Self> {
+        Self::open_file(&folder.blocks())
+    }
+
+    /// Opens the rows in a block file.
+    ///
+    /// # Errors
+    /// As [`Reader::open`].
+    pub fn open_file(path: &Path) -> io::Result<Self> {
+        let none = || {
+            let why = format!(
+                "{}: this session is not in the store; import it with `brain-guard import PATH`",
+                path.display()
+            );
+            io::Error::new(io::ErrorKind::NotFound, why)
+        };
+        Ok(Self { db: Db::read(path, SCHEMA)?.ok_or_else(none)? })
     }
 
     /// The session, by its folder's name; `None` if there are no rows.

@@ -4,7 +4,6 @@ use std::fs;
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
-use super::packs;
 use base::env::Env;
 use base::paths::{config_folder, is_safe_name, resolve, short_digest, state_root};
 
@@ -203,8 +202,7 @@ impl Folder {
 
     /// Whether the store has rows of it.
     pub fn has_blocks(&self) -> bool {
-        let blocks = self.blocks();
-        blocks.is_file() || packs::pack_folder(&blocks).is_dir()
+        self.blocks().is_file()
     }
 
     /// The lock that a writer holds.

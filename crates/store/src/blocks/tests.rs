@@ -1,9 +1,7 @@
 use std::fs;
 use std::io;
-use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
-use std::path::{Path, PathBuf};
+use std::os::unix::fs::PermissionsExt as _;
 
-use proptest::prelude::*;
 use sha2::{Digest as _, Sha256};
 
 use super::*;
@@ -33,29 +31,6 @@ fn write(folder: &Folder, rows: &[(u32, Vec<u8>)]) {
     writer.commit().unwrap();
 }
 
-/// Writes packs as earlier builds did, with a new pack after every `roll` bytes.
-fn write_packs(packs: &Path, rows: &[(u32, Vec<u8>)], roll: usize) {
-    fs::create_dir_all(packs).unwrap();
-    let (mut number, mut pack) = (0, Vec::new());
-    for (at, (round, row)) in rows.iter().enumerate() {
-        // A long row spans several blocks.
-        for block in row.chunks(100) {
-            let id = format!("{:x}", Sha256::digest(block));
-            let header = serde_json::json!({
-                "id": id, "session": "s", "round_seq": round, "row": at, "role": "", "type": "row",
-                "bytes": block.len(), "content": [0, block.len()],
-            });
-            pack.extend_from_slice(format!("{header}\n").as_bytes());
-            pack.extend_from_slice(block);
-        }
-        if pack.len() >= roll || at + 1 == rows.len() {
-            fs::write(packs.join(format!("{number:06}.pack")), &pack).unwrap();
-            number += 1;
-            pack.clear();
-        }
-    }
-}
-
 fn original(folder: &Folder) -> Vec<u8> {
     let mut bytes = Vec::new();
     Reader::open(folder).unwrap().original(&mut bytes).unwrap();
@@ -66,10 +41,6 @@ fn scene() -> (tempfile::TempDir, Folder) {
     let dir = tempfile::tempdir().unwrap();
     let folder = Root::new(dir.path().into()).folder("claude", "s");
     (dir, folder)
-}
-
-fn packs(folder: &Folder) -> PathBuf {
-    folder.path.join("blocks")
 }
 
 #[test]
@@ -186,81 +157,4 @@ fn old_editions_are_kept_apart() {
     assert_eq!(identity(&folder.blocks()), None);
     all[0].remove().unwrap();
     assert_eq!(editions(&folder).unwrap(), all[1..]);
-}
-
-#[test]
-fn packs_are_copied_when_they_are_first_opened_and_keep_what_tells_them_apart() {
-    for roll in [1, 700, usize::MAX] {
-        let (_dir, folder) = scene();
-        let rows = session(5);
-        write_packs(&packs(&folder), &rows, roll);
-        write_packs(&folder.path.join("blocks.1"), &rows[..7], roll);
-        let inode = fs::metadata(packs(&folder)).unwrap().ino();
-        assert!(folder.has_blocks());
-        assert_eq!(original(&folder), text(&rows), "{roll}");
-        assert_eq!(identity(&folder.blocks()), Some(inode));
-        let edition = &editions(&folder).unwrap()[0];
-        let mut bytes = Vec::new();
-        Reader::open_file(&edition.path).unwrap().original(&mut bytes).unwrap();
-        assert_eq!(bytes, text(&rows[..7]));
-        for old in list_packs(&folder).unwrap() {
-            old.verify().unwrap();
-            old.remove().unwrap();
-        }
-        assert_eq!(original(&folder), text(&rows));
-        assert!(list_packs(&folder).unwrap().is_empty());
-    }
-}
-
-#[test]
-fn a_program_of_the_version_before_is_followed_until_this_one_writes() {
-    let (_dir, folder) = scene();
-    let rows = session(5);
-    write_packs(&packs(&folder), &rows[..6], 700);
-    assert_eq!(original(&folder), text(&rows[..6]));
-    write_packs(&packs(&folder), &rows[..9], 700);
-    assert_eq!(original(&folder), text(&rows[..9]));
-    write(&folder, &rows[9..12]);
-    write_packs(&packs(&folder), &rows, 700);
-    assert_eq!(original(&folder), text(&rows[..12]));
-    write(&folder, &rows[12..]);
-    assert_eq!(original(&folder), text(&rows));
-    list_packs(&folder).unwrap()[0].verify().unwrap();
-}
-
-#[test]
-fn packs_with_damage_give_what_stands_before_it_and_stay() {
-    let (_dir, folder) = scene();
-    let rows = session(5);
-    write_packs(&packs(&folder), &rows, usize::MAX);
-    let pack = packs(&folder).join("000000.pack");
-    let mut bytes = fs::read(&pack).unwrap();
-    let at = bytes.windows(10).position(|words| words == b"question 3").unwrap();
-    bytes[at] = b'Q';
-    fs::write(&pack, &bytes).unwrap();
-    assert_eq!(original(&folder), text(&rows[..7]));
-    let why = list_packs(&folder).unwrap()[0].verify().unwrap_err().to_string();
-    assert!(why.contains("is incomplete, because a pack is damaged"), "{why}");
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(48))]
-
-    #[test]
-    fn of_packs_that_were_torn_the_whole_rows_are_copied_and_the_rest_follows(
-        rounds in 1..5u32, roll in prop::sample::select(vec![1, 700, usize::MAX]), part in 0.0..1.0f64,
-    ) {
-        let (_dir, folder) = scene();
-        let rows = session(rounds);
-        write_packs(&packs(&folder), &rows, roll);
-        let last = fs::read_dir(packs(&folder)).unwrap().map(|e| e.unwrap().path()).max().unwrap();
-        let length = fs::metadata(&last).unwrap().len();
-        let file = fs::OpenOptions::new().write(true).open(&last).unwrap();
-        file.set_len((length as f64 * part) as u64).unwrap();
-        let kept = original(&folder);
-        prop_assert!(text(&rows).starts_with(&kept));
-        let count = memchr::memchr_iter(b'\n', &kept).count();
-        write(&folder, &rows[count..]);
-        prop_assert_eq!(original(&folder), text(&rows));
-    }
 }

@@ -35,11 +35,14 @@ pub struct Writer {
 }
 
 impl Writer {
-    /// Continues after the last row of a database; without one, the first row creates it.
-    pub(super) fn new(path: &Path, db: Option<Db>) -> io::Result<Self> {
+    /// Opens a block file to append to; the first row creates it.
+    pub fn open(path: &Path) -> io::Result<Self> {
         const LAST: &str = "SELECT id, first + count FROM blocks ORDER BY id DESC LIMIT 1";
-        let mut writer = Self { path: path.to_owned(), db, ..Self::default() };
-        let Some(db) = &writer.db else { return Ok(writer) };
+        let mut writer = Self { path: path.to_owned(), ..Self::default() };
+        if !path.exists() {
+            return Ok(writer);
+        }
+        let db = writer.db.insert(Db::make(path, SCHEMA)?);
         let last = db.run(|c| {
             let last = |row: &rusqlite::Row| Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?));
             c.query_row(LAST, [], last).optional()
@@ -49,13 +52,6 @@ impl Writer {
             writer.rows = rows as u64;
         }
         Ok(writer)
-    }
-
-    /// Like [`Writer::new`], in a transaction that starts now.
-    pub(super) fn begun(db: Db) -> io::Result<Self> {
-        begin(&db)?;
-        let path = db.path().to_owned();
-        Ok(Self { begun: true, ..Self::new(&path, Some(db))? })
     }
 
     /// The number of rows.
@@ -94,7 +90,7 @@ impl Writer {
     }
 
     /// Writes the gathered rows as a block.
-    pub(super) fn flush(&mut self) -> io::Result<()> {
+    fn flush(&mut self) -> io::Result<()> {
         if self.count == 0 {
             return Ok(());
         }
@@ -121,26 +117,17 @@ impl Writer {
     }
 
     /// The database, in a transaction.
-    pub(super) fn db(&mut self) -> io::Result<&Db> {
+    fn db(&mut self) -> io::Result<&Db> {
         let db = match self.db.take() {
             Some(db) => db,
             None => Db::make(&self.path, SCHEMA)?,
         };
         let db = self.db.insert(db);
         if !self.begun {
-            begin(db)?;
+            db.run(|c| c.execute_batch("BEGIN IMMEDIATE"))?;
+            file::begin(db)?;
             self.begun = true;
         }
         Ok(db)
     }
-
-    /// The database; the caller has committed.
-    pub(super) fn into_db(self) -> io::Result<Db> {
-        self.db.ok_or_else(|| io::ErrorKind::NotFound.into())
-    }
-}
-
-fn begin(db: &Db) -> io::Result<()> {
-    db.run(|c| c.execute_batch("BEGIN IMMEDIATE"))?;
-    file::begin(db)
 }

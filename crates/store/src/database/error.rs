@@ -26,7 +26,7 @@ pub enum Error {
     },
     /// The file is not a database, or its pages are inconsistent.
     #[error(
-        "{} is damaged ({why}); run `brain-guard store check --repair`",
+        "{} is damaged ({why}); run `brain-guard doctor --fix`",
         path.display()
     )]
     Damaged {
@@ -35,17 +35,17 @@ pub enum Error {
         /// SQLite's message.
         why: String,
     },
-    /// The schema is from a later version of this program.
+    /// Another version of this program wrote the file.
     #[error(
-        "{} was written by a newer brain-guard (schema {found}, this one reads {known}); update brain-guard",
+        "{} has format {found}, and this brain-guard reads only format {known}; use the version of brain-guard that wrote it, or move its folder away and import the sessions again with `brain-guard import`",
         path.display()
     )]
-    Newer {
+    OtherFormat {
         /// The file.
         path: PathBuf,
-        /// Its schema version.
+        /// Its format.
         found: i64,
-        /// The latest version that this program knows.
+        /// The format of this program.
         known: i64,
     },
     /// A folder could not be created, or a file not read.
@@ -91,7 +91,7 @@ impl From<Error> for io::Error {
                 }
                 _ => io::ErrorKind::Other,
             },
-            Error::Newer { .. } | Error::Unknown(_) => io::ErrorKind::Other,
+            Error::OtherFormat { .. } | Error::Unknown(_) => io::ErrorKind::Other,
         };
         Self::new(kind, error.to_string())
     }

@@ -21,12 +21,14 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// The retry interval for the switch to the write-ahead log: SQLite itself does not wait there.
 const RETRY: Duration = Duration::from_millis(5);
 
+/// The format of all databases of the store, in each file's `user_version`. Another one is refused.
+const FORMAT: i64 = 5;
+
 /// The layout of a database.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Schema {
-    /// Migrations; this program writes the version after the last one. `user_version` in the file
-    /// counts the migrations done.
-    pub steps: &'static [&'static str],
+    /// The statements that create its tables.
+    pub tables: &'static str,
     pub journal: Journal,
 }
 
@@ -39,12 +41,6 @@ pub(crate) enum Journal {
     /// A single file that can be renamed, copied, and read from read-only disks. A commit is on
     /// disk.
     File,
-}
-
-impl Schema {
-    fn version(self) -> i64 {
-        self.steps.len() as i64
-    }
 }
 
 /// An open database, with its path for messages.
@@ -78,15 +74,7 @@ impl Db {
             }
             Journal::File => c.pragma_update(None, "synchronous", "FULL"),
         })?;
-        db.migrate(schema)?;
-        Ok(db)
-    }
-
-    /// Creates a database in memory; `path` names it in messages.
-    pub fn in_memory(path: &Path, schema: Schema) -> Result<Self, Error> {
-        let connection = Connection::open_in_memory().map_err(|e| Error::sqlite(path, e))?;
-        let db = Self { path: path.to_owned(), connection };
-        db.migrate(schema)?;
+        db.create_tables(schema)?;
         Ok(db)
     }
 
@@ -100,17 +88,15 @@ impl Db {
         }
         // Opened read-write, because a read-only connection leaves its side files behind.
         let db = Self::connect(path)?;
-        let version = match db.version() {
+        let has_tables = match db.has_tables() {
             Err(Error::Sqlite { source, .. }) if unwritable(&source) && unlogged(path) => {
                 let db = Self::immutable(path)?;
-                let version = db.version()?;
-                db.known(version, schema)?;
+                db.has_tables()?;
                 return Ok(Some(db));
             }
             other => other?,
         };
-        db.known(version, schema)?;
-        if version < schema.version() {
+        if !has_tables {
             drop(db);
             return Self::make(path, schema).map(Some);
         }
@@ -167,32 +153,25 @@ impl Db {
         &self.path
     }
 
-    fn version(&self) -> Result<i64, Error> {
-        self.run(|c| c.pragma_query_value(None, "user_version", |row| row.get(0)))
-    }
-
-    fn known(&self, version: i64, schema: Schema) -> Result<(), Error> {
-        let known = schema.version();
-        if version > known {
-            return Err(Error::Newer { path: self.path.clone(), found: version, known });
+    /// Whether the file has tables of this program's format; an empty file has none.
+    fn has_tables(&self) -> Result<bool, Error> {
+        match self.run(|c| c.pragma_query_value(None, "user_version", |row| row.get(0)))? {
+            0 => Ok(false),
+            FORMAT => Ok(true),
+            found => Err(Error::OtherFormat { path: self.path.clone(), found, known: FORMAT }),
         }
-        Ok(())
     }
 
-    fn migrate(&self, schema: Schema) -> Result<(), Error> {
-        let version = self.version()?;
-        self.known(version, schema)?;
-        if version == schema.version() {
+    fn create_tables(&self, schema: Schema) -> Result<(), Error> {
+        if self.has_tables()? {
             return Ok(());
         }
         let transaction = self.begin()?;
-        // Another process may have migrated it first.
-        let version = self.version()?;
-        self.known(version, schema)?;
-        for step in schema.steps.iter().skip(version.max(0) as usize) {
-            self.run(|c| c.execute_batch(step))?;
+        // Another process may have created them first.
+        if !self.has_tables()? {
+            self.run(|c| c.execute_batch(schema.tables))?;
+            self.run(|c| c.pragma_update(None, "user_version", FORMAT))?;
         }
-        self.run(|c| c.pragma_update(None, "user_version", schema.version()))?;
         self.commit(transaction)
     }
 }

@@ -24,8 +24,6 @@ pub struct Export {
     pub path: String,
     /// Its size when it was written.
     pub bytes: u64,
-    /// Its SHA-256 when it was written, in hex; empty if it has a mark.
-    pub sha256: String,
     /// When it was undone.
     pub undone: Option<Time>,
     /// Further details.
@@ -37,17 +35,12 @@ pub struct Export {
 #[serde(default)]
 pub struct Detail {
     /// The file's mark when it was written. Its modification time is 0 until it has its final name.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub mark: Option<Mark>,
+    pub mark: Mark,
     /// The sessions it was made from: agent and id.
     pub sources: Vec<(String, String)>,
     /// The files written into the folder beside it.
     pub companions: Vec<Beside>,
-    /// The rounds its index tables name: the position in `sources`, and the round's number.
-    pub index: Vec<(usize, u32)>,
-    /// The same by session, including the tables in kept rounds. Empty in records from before
-    /// 2026-11-22, too.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    /// The rounds its index tables name by session, including the tables in kept rounds.
     pub tables: Vec<Numbers>,
 }
 
@@ -89,21 +82,6 @@ impl Numbers {
     }
 }
 
-impl Detail {
-    /// The rounds that the numbers in its tables mean.
-    pub fn numbers(&self) -> Vec<Numbers> {
-        if !self.tables.is_empty() {
-            return self.tables.clone();
-        }
-        let of = |(number, (agent, session)): (usize, &(String, String))| {
-            let seqs = self.index.iter().filter(|(source, _)| *source == number);
-            Numbers::from_seqs(agent, session, None, seqs.map(|(_, seq)| *seq))
-        };
-        let all = self.sources.iter().enumerate().map(of);
-        all.filter(|numbers| !numbers.rounds.is_empty()).collect()
-    }
-}
-
 /// A file written beside an export.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Beside {
@@ -111,12 +89,8 @@ pub struct Beside {
     pub path: String,
     /// Its size when it was written.
     pub bytes: u64,
-    /// Its SHA-256 when it was written, in hex; empty if it has a mark.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub sha256: String,
     /// Its mark when it was written.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub mark: Option<Mark>,
+    pub mark: Mark,
 }
 
 impl Index {
@@ -124,15 +98,14 @@ impl Index {
     pub fn add_export(&self, export: &Export) -> Result<(), Error> {
         self.make_sessions_db()?.run(|c| {
             c.execute(
-                "INSERT INTO exports(id, made, operation, path, bytes, sha256, undone, detail) \
-                 VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+                "INSERT INTO exports(id, made, operation, path, bytes, undone, detail) \
+                 VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7)",
                 params![
                     export.id,
                     rows::time(export.made),
                     export.operation,
                     export.path,
                     export.bytes as i64,
-                    export.sha256,
                     export.undone.map(rows::time),
                     rows::json(&export.detail)?,
                 ],
@@ -146,7 +119,7 @@ impl Index {
         let Some(all) = self.all()? else { return Ok(Vec::new()) };
         all.run(|c| {
             let mut query = c.prepare(
-                "SELECT id, made, operation, path, bytes, sha256, undone, detail FROM exports \
+                "SELECT id, made, operation, path, bytes, undone, detail FROM exports \
                  ORDER BY made, id",
             )?;
             let export = |row: &rusqlite::Row| {
@@ -156,9 +129,8 @@ impl Index {
                     operation: row.get(2)?,
                     path: row.get(3)?,
                     bytes: row.get::<_, i64>(4)? as u64,
-                    sha256: row.get(5)?,
-                    undone: rows::at(row, 6)?,
-                    detail: rows::of_json(row, 7)?,
+                    undone: rows::at(row, 5)?,
+                    detail: rows::of_json(row, 6)?,
                 })
             };
             query.query_map([], export)?.collect()
@@ -188,7 +160,7 @@ impl Index {
         let known: BTreeSet<String> = self.imported()?.into_iter().map(|one| one.session).collect();
         let exports = self.exports()?.into_iter().filter(|export| export.undone.is_none());
         for export in exports.filter(|e| known.contains(&e.id) || Path::new(&e.path).exists()) {
-            found.extend(export.detail.numbers().into_iter().map(|numbers| numbers.session));
+            found.extend(export.detail.tables.into_iter().map(|numbers| numbers.session));
             found.extend(export.detail.sources.into_iter().map(|(_, session)| session));
         }
         Ok(found)

@@ -1,40 +1,12 @@
 //! The tables. `rounds` is the same in `session.db` and `sessions.db`, so that the query
 //! `SELECT * FROM rounds WHERE engagement_id = 'console-work' ORDER BY started` (seed 000)
-//! works in both. Times such as `2026-03-19T10:23:45.678Z` sort as text.
+//! works in both. Times such as `2026-03-19T10:23:45.678Z` sort as text. A round's `origin_…` is where
+//! it was first, and `names` is what an index table names.
 
 use crate::database::{Journal, Schema};
 
-/// Drops the position of a round's blocks in the old packs.
-const NO_POSITION: &str = "ALTER TABLE rounds DROP COLUMN position";
-
-/// Adds where a round was first, and what an index table names. The hash of the user's words, which
-/// told copies before, goes.
-const ORIGINS: &str = "ALTER TABLE rounds ADD COLUMN origin_session TEXT;
-    ALTER TABLE rounds ADD COLUMN origin_seq INTEGER;
-    ALTER TABLE rounds ADD COLUMN less INTEGER NOT NULL DEFAULT 0;
-    ALTER TABLE rounds ADD COLUMN more INTEGER NOT NULL DEFAULT 0;
-    ALTER TABLE rounds ADD COLUMN names TEXT;
-    ALTER TABLE rounds ADD COLUMN last_id TEXT;
-    ALTER TABLE rounds DROP COLUMN said;
-    CREATE INDEX first_rows ON rounds(first_id) WHERE first_id IS NOT NULL;
-    CREATE INDEX origins ON rounds(origin_session, origin_seq) WHERE origin_session IS NOT NULL;";
-
-/// Adds what a session's context holds beside its rounds, and what it held at its end.
-macro_rules! context {
-    ($table:literal) => {
-        concat!(
-            "ALTER TABLE ",
-            $table,
-            " ADD COLUMN base INTEGER;
-            ALTER TABLE ",
-            $table,
-            " ADD COLUMN used INTEGER;"
-        )
-    };
-}
-
-const fn log(steps: &'static [&'static str]) -> Schema {
-    Schema { steps, journal: Journal::Log }
+const fn log(tables: &'static str) -> Schema {
+    Schema { tables, journal: Journal::Log }
 }
 
 macro_rules! rounds {
@@ -59,21 +31,28 @@ macro_rules! rounds {
             follows INTEGER,
             boundary INTEGER NOT NULL,
             first_id TEXT,
-            said TEXT,
-            position INTEGER NOT NULL,
+            origin_session TEXT,
+            origin_seq INTEGER,
+            less INTEGER NOT NULL DEFAULT 0,
+            more INTEGER NOT NULL DEFAULT 0,
+            names TEXT,
+            last_id TEXT,
             PRIMARY KEY(session_id, agent, seq));
         CREATE INDEX engagements ON rounds(engagement_id, started)
-            WHERE engagement_id IS NOT NULL;"
+            WHERE engagement_id IS NOT NULL;
+        CREATE INDEX first_rows ON rounds(first_id) WHERE first_id IS NOT NULL;
+        CREATE INDEX origins ON rounds(origin_session, origin_seq)
+            WHERE origin_session IS NOT NULL;"
     };
 }
 
 /// `session.db`: one session. `revision` counts its changes; `recorded` is the last revision from
-/// the transcript. `kept` has the tags of rounds that are indexed again, by the id of their first
+/// the transcript. `base` is what its context holds beside the rounds, `used` what it held at its
+/// end. `kept` has the tags of rounds that are indexed again, by the id of their first
 /// row.
-pub(super) const SESSION: Schema = log(&[
-    concat!(
-        rounds!(),
-        "CREATE TABLE session(
+pub(super) const SESSION: Schema = log(concat!(
+    rounds!(),
+    "CREATE TABLE session(
         one INTEGER PRIMARY KEY CHECK(one = 1),
         session_id TEXT NOT NULL,
         agent TEXT NOT NULL,
@@ -84,7 +63,9 @@ pub(super) const SESSION: Schema = log(&[
         ended TEXT,
         parent TEXT,
         revision INTEGER NOT NULL,
-        recorded INTEGER NOT NULL);
+        recorded INTEGER NOT NULL,
+        base INTEGER,
+        used INTEGER);
     CREATE TABLE progress(
         one INTEGER PRIMARY KEY CHECK(one = 1),
         source TEXT NOT NULL,
@@ -92,18 +73,13 @@ pub(super) const SESSION: Schema = log(&[
         rows INTEGER NOT NULL,
         state TEXT NOT NULL);
     CREATE TABLE kept(first_id TEXT PRIMARY KEY, engagement_id TEXT) WITHOUT ROWID;"
-    ),
-    NO_POSITION,
-    ORIGINS,
-    context!("session"),
-]);
+));
 
 /// `sessions.db`: all sessions. `revision` is that of the `session.db` copied here; `due` is one
 /// that is being written, or was when its writer died.
-pub(super) const SESSIONS: Schema = log(&[
-    concat!(
-        rounds!(),
-        "CREATE TABLE sessions(
+pub(super) const SESSIONS: Schema = log(concat!(
+    rounds!(),
+    "CREATE TABLE sessions(
         session_id TEXT NOT NULL,
         agent TEXT NOT NULL,
         dialect TEXT NOT NULL DEFAULT '',
@@ -115,6 +91,8 @@ pub(super) const SESSIONS: Schema = log(&[
         revision INTEGER NOT NULL DEFAULT 0,
         recorded INTEGER NOT NULL DEFAULT 0,
         due INTEGER NOT NULL DEFAULT 0,
+        base INTEGER,
+        used INTEGER,
         PRIMARY KEY(session_id, agent)) WITHOUT ROWID;
     CREATE INDEX unfinished ON sessions(session_id) WHERE due > revision;
     CREATE TABLE phases(
@@ -130,19 +108,14 @@ pub(super) const SESSIONS: Schema = log(&[
         operation TEXT NOT NULL,
         path TEXT NOT NULL,
         bytes INTEGER NOT NULL,
-        sha256 TEXT NOT NULL,
         undone TEXT,
         detail TEXT NOT NULL) WITHOUT ROWID;"
-    ),
-    NO_POSITION,
-    ORIGINS,
-    context!("sessions"),
-]);
+));
 
 /// `search.db`: the search text. A `rowid` has the session's number in its upper half, the round's
 /// in its lower. User text weighs twice as much as the agent's: it names the subject and is
 /// shorter.
-pub(super) const SEARCH: Schema = log(&["CREATE TABLE sessions(
+pub(super) const SEARCH: Schema = log("CREATE TABLE sessions(
         number INTEGER PRIMARY KEY,
         session_id TEXT NOT NULL,
         agent TEXT NOT NULL,
@@ -150,4 +123,4 @@ pub(super) const SEARCH: Schema = log(&["CREATE TABLE sessions(
         UNIQUE(session_id, agent));
     CREATE VIRTUAL TABLE words USING fts5(
         user, agent, tokenize = 'unicode61 remove_diacritics 2');
-    INSERT INTO words(words, rank) VALUES('rank', 'bm25(2.0, 1.0)');"]);
+    INSERT INTO words(words, rank) VALUES('rank', 'bm25(2.0, 1.0)');");

@@ -2,12 +2,10 @@
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
-use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime};
+use std::path::Path;
 
 use base::clock;
-use guard::files::state::{self, Client};
-use guard::session::Override;
+use guard::files::state::Client;
 use serde_json::json;
 
 use super::lab::Lab;
@@ -17,10 +15,10 @@ pub struct Breakage {
     pub check: &'static str,
     pub level: &'static str,
     pub word: &'static str,
-    /// Whether `--fix` repairs it; otherwise `mend` does.
+    /// Whether `--fix` repairs it; otherwise `undo` does.
     pub fixed: bool,
     pub act: fn(&mut Lab),
-    pub mend: fn(&mut Lab),
+    pub undo: fn(&mut Lab),
 }
 
 const fn fixed(
@@ -29,22 +27,17 @@ const fn fixed(
     word: &'static str,
     act: fn(&mut Lab),
 ) -> Breakage {
-    Breakage { check, level, word, fixed: true, act, mend: |_| () }
+    Breakage { check, level, word, fixed: true, act, undo: |_| () }
 }
 
-const fn needs_mending(
+const fn undone(
     check: &'static str,
     level: &'static str,
     word: &'static str,
     act: fn(&mut Lab),
-    mend: fn(&mut Lab),
+    undo: fn(&mut Lab),
 ) -> Breakage {
-    Breakage { check, level, word, fixed: false, act, mend }
-}
-
-fn age(path: &Path, days: u64) {
-    let at = SystemTime::now() - Duration::from_secs(days * 86_400);
-    fs::File::options().write(true).open(path).expect("there").set_modified(at).expect("aged");
+    Breakage { check, level, word, fixed: false, act, undo }
 }
 
 /// A client that is gone: no process can have this number.
@@ -62,29 +55,23 @@ fn token(lab: &Lab) {
     fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).expect("mode");
 }
 
-pub const BREAKAGES: [Breakage; 25] = [
-    fixed("files", "problem", "hooks/hooks.json", |lab| {
+pub const BREAKAGES: [Breakage; 19] = [
+    fixed("files", "problem", "missing or changed", |lab| {
         fs::write(lab.plugin("hooks/hooks.json"), "{}").expect("broken");
     }),
-    fixed("files", "problem", "templates/kickoff.md", |lab| {
+    fixed("files", "problem", "missing or changed", |lab| {
         fs::remove_file(lab.plugin("templates/kickoff.md")).expect("broken");
     }),
-    fixed("files", "problem", "is not the binary that was installed", |lab| {
+    fixed("files", "problem", "missing or changed", |lab| {
         // A new file, because the running one cannot be written.
         fs::remove_file(lab.plugin("bin/brain-guard")).expect("broken");
         fs::write(lab.plugin("bin/brain-guard"), "#!/bin/sh\necho 0").expect("broken");
         let mode = fs::Permissions::from_mode(0o755);
         fs::set_permissions(lab.plugin("bin/brain-guard"), mode).expect("mode");
     }),
-    fixed("binary", "problem", "may not be executed", |lab| {
+    fixed("binary", "problem", "can't be run", |lab| {
         let mode = fs::Permissions::from_mode(0o644);
         fs::set_permissions(lab.plugin("bin/brain-guard"), mode).expect("broken");
-    }),
-    fixed("versions", "problem", "its module 9.9.9", |lab| {
-        let path = lab.plugin("hooks/brain-guard.tsx");
-        let text = fs::read_to_string(&path).expect("module");
-        let own = format!("const VERSION = '{}'", env!("CARGO_PKG_VERSION"));
-        fs::write(path, text.replace(&own, "const VERSION = '9.9.9'")).expect("broken");
     }),
     fixed("plugin", "problem", "leads nowhere", |lab| {
         let current = lab.plugin("");
@@ -98,14 +85,14 @@ pub const BREAKAGES: [Breakage; 25] = [
     fixed("registered", "problem", "does not know the plugin", |lab| {
         fs::remove_file(lab.at("client/plugin")).expect("broken");
     }),
-    needs_mending(
+    undone(
         "registered",
         "problem",
         "switched off",
         |lab| lab.put("client/enabled", "false"),
         |lab| lab.put("client/enabled", "true"),
     ),
-    needs_mending(
+    undone(
         "registered",
         "note",
         "brain-guard@brain-guard and brain-guard@acme are enabled",
@@ -114,30 +101,30 @@ pub const BREAKAGES: [Breakage; 25] = [
             let copy = json!({"id": "brain-guard@acme", "version": version, "enabled": true});
             lab.put("client/others", &copy.to_string());
         },
-        |lab| fs::remove_file(lab.at("client/others")).expect("mended"),
+        |lab| fs::remove_file(lab.at("client/others")).expect("undone"),
     ),
-    needs_mending(
+    undone(
         "registered",
         "problem",
         "as version 0.0.9",
         |lab| lab.put("client/plugin", "0.0.9"),
         |lab| lab.put("client/plugin", env!("CARGO_PKG_VERSION")),
     ),
-    needs_mending(
+    undone(
         "client",
         "problem",
         "2.1.200",
         |lab| lab.put("client/version", "2.1.200 (Claude Code)"),
-        |lab| lab.put("client/version", "2.1.330 (Claude Code)"),
+        |lab| lab.put("client/version", "2.1.332 (Claude Code)"),
     ),
-    needs_mending(
+    undone(
         "client",
         "note",
-        "newer than 2.1.330",
+        "newer than 2.1.332",
         |lab| lab.put("client/version", "2.2.0 (Claude Code)"),
-        |lab| lab.put("client/version", "2.1.330 (Claude Code)"),
+        |lab| lab.put("client/version", "2.1.332 (Claude Code)"),
     ),
-    needs_mending(
+    undone(
         "hooks",
         "problem",
         "no hook of it has run",
@@ -149,10 +136,10 @@ pub const BREAKAGES: [Breakage; 25] = [
         |lab| {
             let path =
                 lab.hook.transcript.with_file_name("5e550000-0000-4000-8000-0000000000ff.jsonl");
-            fs::remove_file(path).expect("mended");
+            fs::remove_file(path).expect("undone");
         },
     ),
-    needs_mending(
+    undone(
         "hooks",
         "note",
         "mode is off",
@@ -163,7 +150,7 @@ pub const BREAKAGES: [Breakage; 25] = [
             lab.hook.settings(&json!({}));
         },
     ),
-    needs_mending(
+    undone(
         "module",
         "problem",
         "version 0.0.9",
@@ -175,7 +162,7 @@ pub const BREAKAGES: [Breakage; 25] = [
             lab.hook.set("BRAIN_GUARD_MOD", &alive);
         },
     ),
-    needs_mending(
+    undone(
         "switches",
         "problem",
         "switches the plugin off",
@@ -185,20 +172,9 @@ pub const BREAKAGES: [Breakage; 25] = [
             let text = r#"{"enabledPlugins": {"brain-guard@brain-guard": false}}"#;
             fs::write(path, text).expect("broken");
         },
-        |lab| fs::remove_file(lab.hook.project.join(".claude/settings.json")).expect("mended"),
+        |lab| fs::remove_file(lab.hook.project.join(".claude/settings.json")).expect("undone"),
     ),
-    needs_mending(
-        "environment",
-        "problem",
-        "counts as 100,000",
-        |lab| {
-            lab.hook.set("CLAUDE_CODE_AUTO_COMPACT_WINDOW", "500");
-        },
-        |lab| {
-            lab.hook.set("CLAUDE_CODE_AUTO_COMPACT_WINDOW", "");
-        },
-    ),
-    needs_mending(
+    undone(
         "settings",
         "problem",
         "profil",
@@ -210,41 +186,8 @@ pub const BREAKAGES: [Breakage; 25] = [
         },
     ),
     fixed("private", "problem", "others may get at the state", |lab| {
-        let open = |path: PathBuf, mode| {
-            fs::set_permissions(path, fs::Permissions::from_mode(mode)).expect("broken");
-        };
-        open(lab.state("sessions"), 0o755);
-        open(lab.hook.places().session(&lab.hook.session, "json"), 0o644);
-    }),
-    fixed("private", "note", "your prompts lie in there", |lab| {
         let mode = fs::Permissions::from_mode(0o755);
-        fs::set_permissions(lab.hook.project.join(".brain-guard/jobs"), mode).expect("broken");
+        fs::set_permissions(lab.state(".."), mode).expect("broken");
     }),
     fixed("boundaries", "problem", "job lexer (clearing", |lab| token(lab)),
-    fixed("jobs", "note", "held by sessions that are gone", |lab| {
-        let path = lab.hook.project.join(".brain-guard/jobs/lexer/job.json");
-        let record = json!({"holder": {"session": "s", "client": GONE}});
-        fs::write(path, record.to_string()).expect("broken");
-    }),
-    fixed("sessions", "note", "2 sessions", |lab| {
-        let places = lab.hook.places();
-        for id in ["old", "older"] {
-            state::update(&places, id, |s| s.client = Some(GONE)).expect("state");
-            age(&places.session(id, "json"), 31);
-        }
-    }),
-    needs_mending(
-        "override",
-        "note",
-        "an override is active",
-        |lab| {
-            let until = Override::Until(clock::now() + chrono::TimeDelta::minutes(30));
-            let (places, id) = (lab.hook.places(), lab.hook.session.clone());
-            state::update(&places, &id, |s| s.override_ = Some(until)).expect("state");
-        },
-        |lab| {
-            let (places, id) = (lab.hook.places(), lab.hook.session.clone());
-            state::update(&places, &id, |s| s.override_ = None).expect("state");
-        },
-    ),
 ];

@@ -120,7 +120,7 @@ fn an_unusable_store_is_named() {
         let why = world.refused(&verb);
         assert!(why.contains(&none) && why.contains("`surgery.store`"), "{verb:?}: {why}");
     }
-    for verb in [&["search", "words"][..], &["store", "check"], &["surgery", "log"]] {
+    for verb in [&["search", "words"][..], &["store", "export", ID], &["surgery", "log"]] {
         let answer = world.hook.raw(verb, b"");
         assert_eq!((answer.code, answer.stdout.as_str()), (Some(1), ""), "{verb:?}: {answer:?}");
         assert!(answer.stderr.contains(&none), "{verb:?}: {answer:?}");

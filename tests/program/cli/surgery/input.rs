@@ -64,7 +64,7 @@ fn a_lost_index_is_reported_and_rebuilt() {
     world.done(&["import", "--all"]);
     world.done(&["tag", ID, "1-2", "console-work"]);
     let asked = |args: &[&str]| world.run(args).stderr;
-    let lost = "the index knows nothing of 1 session in the store";
+    let lost = "1 session in the store";
     for database in ["search.db", "sessions.db"] {
         assert!(!asked(&["search", "question"]).contains(lost));
         for end in ["", "-wal", "-shm"] {
@@ -75,12 +75,9 @@ fn a_lost_index_is_reported_and_rebuilt() {
             [&["search", "question"][..], &["matrix"], &["tag", "--search", "question", "x"]]
         {
             let told = asked(args);
-            assert!(
-                told.contains(lost) && told.contains("store check --repair"),
-                "{args:?}: {told}"
-            );
+            assert!(told.contains(lost) && told.contains("doctor --fix"), "{args:?}: {told}");
         }
-        world.run(&["store", "check", "--repair"]);
+        world.run(&["doctor", "--fix"]);
         assert!(world.done(&["search", "question"]).contains("question"));
         assert!(world.done(&["matrix"]).contains("console-work"));
     }

@@ -1,8 +1,7 @@
-//! Finds the jobs of this machine when the state has no record yet. This happens after an update of
-//! the guard, in a moved project, and in a second working tree.
+//! Finds the jobs of this machine when the state has no record yet: in a moved project, and in a
+//! second working tree.
 #![allow(clippy::disallowed_methods, reason = "store owns the file system")]
 
-use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
@@ -10,10 +9,8 @@ use std::time::UNIX_EPOCH;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Known, digest, load, path, write};
-use crate::boundary::Token;
-use crate::files::{job_files, repository};
-use crate::session::Session;
+use super::{load, path};
+use crate::files::repository;
 use base::atomic;
 use base::paths::{Places, is_safe_name};
 
@@ -61,18 +58,6 @@ pub(super) fn prepare(places: &Places) {
     // If nothing can be written, the next call tries again.
     let Ok(_held) = super::hold(places) else { return };
     let project = project(places);
-    for job in earlier(places) {
-        if load(places, &job).is_none() {
-            let all = job_files::prompts(places, &job);
-            let known = Known {
-                digest: digest(places, &job),
-                first: all.first().cloned(),
-                last: all.last().cloned(),
-                ..Known::default()
-            };
-            let _ = write(places, &job, &known);
-        }
-    }
     if let Some(root) = project.root {
         for state in states(places, |other| other.root == Some(root)) {
             copy(places, &state, |_| true);
@@ -119,32 +104,4 @@ fn copy(places: &Places, state: &Path, wanted: impl Fn(&str) -> bool) {
             let _ = atomic::write_unsynced(&path(places, job), &bytes);
         }
     }
-}
-
-/// Jobs that the state of an earlier version names: in sessions, boundaries, claims and copies of
-/// sealed versions.
-fn earlier(places: &Places) -> BTreeSet<String> {
-    let files = |folder: &str| {
-        let all = fs::read_dir(places.state.join(folder)).into_iter().flatten().flatten();
-        all.map(|entry| entry.path()).collect::<Vec<_>>()
-    };
-    let json = |path: &PathBuf| {
-        let is_json = path.extension().is_some_and(|e| e == "json");
-        if is_json { atomic::read_record(path).ok().flatten() } else { None }
-    };
-    let name = |path: &PathBuf| Some(path.file_name()?.to_str()?.to_owned());
-    let sessions = files("sessions")
-        .into_iter()
-        .filter_map(|path| Some(serde_json::from_slice::<Session>(&json(&path)?).ok()?.job));
-    let tokens = files("boundary")
-        .into_iter()
-        .filter_map(|path| Some(serde_json::from_slice::<Token>(&json(&path)?).ok()?.job));
-    let named = files("claims").into_iter().chain(files("sealed"));
-    let all = sessions.chain(tokens).chain(named.filter_map(|path| name(&path)));
-    all.map(|job| job_files::current_name(places, &job)).filter(|job| is_safe_name(job)).collect()
-}
-
-#[cfg(test)]
-pub(super) fn forget_all(places: &Places) {
-    let _ = fs::remove_dir_all(super::folder(places));
 }

@@ -2,7 +2,6 @@ use crate::files::jobs;
 use std::fs;
 
 use super::*;
-use crate::files::state;
 use base::env::Env;
 
 struct World {
@@ -81,22 +80,6 @@ fn the_users_words_are_those_that_the_state_has() {
     assert_eq!(prompts(&places, "unknown"), None);
     rename(&places, "j", "named").unwrap();
     assert_eq!((origin(&places, "named"), load(&places, "j")), (Origin::Own, None));
-}
-
-#[test]
-fn jobs_of_an_earlier_version_are_own() {
-    let world = World::new();
-    let places = world.places("app");
-    for job in ["worked-on", "theirs"] {
-        lay(&places, job, "notes");
-    }
-    known_jobs::forget_all(&places);
-    state::update(&places, "s", |s| s.job = "worked-on".into()).unwrap();
-    assert_eq!(origin(&places, "worked-on"), Origin::Own);
-    assert_eq!(origin(&places, "theirs"), Origin::Found);
-    lay(&places, "later", "notes");
-    state::update(&places, "t", |s| s.job = "later".into()).unwrap();
-    assert_eq!(origin(&places, "later"), Origin::Found, "it is looked at once");
 }
 
 #[test]

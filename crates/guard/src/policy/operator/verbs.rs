@@ -4,7 +4,7 @@ use super::PROGRAM;
 use super::programs::name;
 
 /// Each verb, and the words that must follow it in this order.
-const OPERATORS: [&[&str]; 13] = [
+const OPERATORS: [&[&str]; 12] = [
     &["override"],
     &["uninstall"],
     &["purge"],
@@ -18,7 +18,6 @@ const OPERATORS: [&[&str]; 13] = [
     &["extract", "yes"],
     &["job", "accept"],
     &["extract", "gc", "--forget"],
-    &["store", "drop-old"],
 ];
 
 /// Flags with which a verb changes nothing.
@@ -110,7 +109,6 @@ mod tests {
             "now",
             "extract gc --forget",
             "extract gc this --forget",
-            "store drop-old",
             "slim yes",
             "undo redo",
             "extract yes",
@@ -130,7 +128,7 @@ mod tests {
             "purge --help",
             "extract gc --dry-run",
             "extract gc",
-            "store stats",
+            "store export 3f0a9d1e",
             "phase enter now",
             "search override",
         ] {

@@ -1,6 +1,6 @@
 //! The index through its public functions: what is recorded, tagged and noted is read again.
 
-mod mend;
+mod repair;
 mod search;
 
 use std::collections::BTreeMap;
@@ -265,26 +265,21 @@ fn phases_and_exports_are_kept() {
         operation: "merge".into(),
         path: "/p/new.jsonl".into(),
         bytes: 7,
-        sha256: "ab".into(),
         undone: None,
         detail: Detail {
             sources: vec![("claude".into(), "one".into()), ("claude".into(), "two".into())],
             companions: vec![],
-            index: vec![(0, 1), (1, 1)],
             tables: vec![],
-            mark: Some((5, 0, 7, 3)),
+            mark: (5, 0, 7, 3),
         },
     };
     store.index.add_export(&export).unwrap();
     assert!(store.index.add_export(&export).is_err(), "twice");
     assert_eq!(store.index.exports().unwrap(), [export.clone()]);
-    // For an old record, the numbers come from its sources.
-    let numbers = |id: &str| Numbers::from_seqs("claude", id, None, [1].into_iter());
-    assert_eq!(export.detail.numbers(), [numbers("one"), numbers("two")]);
     export.detail.tables =
         vec![Numbers::from_seqs("claude", "one", Some(9), [1, 2, 3, 5].into_iter())];
     assert_eq!(export.detail.tables[0].rounds, [(1, 3), (5, 5)]);
-    export.detail.mark = Some((5, 6, 7, 3));
+    export.detail.mark = (5, 6, 7, 3);
     store.index.detail_export("new", &export.detail).unwrap();
     assert_eq!(store.index.exports().unwrap(), [export.clone()]);
     store.index.undo_export("new", at("2026-03-21T08:00:00Z")).unwrap();

@@ -91,7 +91,7 @@ impl Index {
     /// Repairs the databases that [`Index::check`] found faulty: renames damaged ones, and copies
     /// sessions into `sessions.db` again. Returns the sessions to index again from their blocks
     /// ([`Index::reset`], [`Index::record`]); their tags are kept.
-    pub fn mend(&self, folders: &[Folder], faults: &[Fault]) -> Result<Vec<Folder>, Error> {
+    pub fn repair(&self, folders: &[Folder], faults: &[Fault]) -> Result<Vec<Folder>, Error> {
         let across = faults.iter().filter(|fault| fault.session.is_none() && fault.damaged);
         for fault in across {
             self.close();

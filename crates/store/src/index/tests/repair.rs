@@ -84,7 +84,7 @@ fn two_write_at_once() {
 }
 
 #[test]
-fn a_newer_schema_is_refused() {
+fn another_format_is_refused_and_its_file_named() {
     let mut store = two();
     let folder = store.folder("one");
     store.reopen();
@@ -98,12 +98,12 @@ fn a_newer_schema_is_refused() {
         index.tag(&folder, &[1], None).unwrap_err(),
     ] {
         let said = error.to_string();
-        assert!(said.contains("by a newer brain-guard (schema 99, this one reads 4)"), "{said}");
+        assert!(said.contains("has format 99, and this brain-guard reads only format 5"), "{said}");
     }
 }
 
 #[test]
-fn damage_is_named_and_mended_and_tags_are_kept() {
+fn damage_is_named_and_repaired_and_tags_are_kept() {
     let mut store = two();
     let (one, two) = (store.folder("one"), store.folder("two"));
     store.index.tag(&one, &[2], Some("console")).unwrap();
@@ -124,10 +124,10 @@ fn damage_is_named_and_mended_and_tags_are_kept() {
             _ => store.index.sessions().unwrap_err(),
         };
         let said = error.to_string();
-        assert!(said.contains("store check --repair") && said.contains(path.to_str().unwrap()));
+        assert!(said.contains("doctor --fix") && said.contains(path.to_str().unwrap()));
         let faults = store.index.check(&folders).unwrap();
         assert!(faults[0].damaged && faults[0].path == *path, "{faults:?}");
-        let anew = store.index.mend(&folders, &faults).unwrap();
+        let anew = store.index.repair(&folders, &faults).unwrap();
         assert_eq!(anew.len(), count, "{path:?}: {anew:?}");
         for folder in &anew {
             again(&store, folder);

@@ -1,6 +1,7 @@
 //! Tests of the checks, by settings file.
 
 use std::fs;
+use std::path::PathBuf;
 
 use super::*;
 use crate::cmd::doctor::Level;
@@ -81,12 +82,6 @@ fn each_switch_is_found_in_its_file() {
             r#"{"allowManagedHooksOnly": true}"#,
             Level::Problem,
             "remote-settings",
-        ),
-        (
-            "etc/managed-settings.json",
-            r#"{"strictKnownMarketplaces": []}"#,
-            Level::Note,
-            "strictKnownMarketplaces",
         ),
         ("home/.claude/settings.json", "{not JSON", Level::Note, "can't be read"),
         (
