@@ -22,7 +22,7 @@ use serde::Serialize;
 use serde::ser::{SerializeStruct as _, Serializer};
 
 use self::mend::{Done, Mend};
-use super::uninstall::UninstallPlan;
+use super::install::Installation;
 use super::{Context, Exit, Run, selector, setup, show};
 use crate::cli::{DoctorArgs, SessionSelector};
 use base::clock::Time;
@@ -106,7 +106,7 @@ struct World<'a> {
     now: Time,
     places: Places,
     /// Where an installation is.
-    plan: UninstallPlan,
+    plan: Installation,
     /// The client's config folder.
     config: PathBuf,
     settings: Settings,
@@ -134,7 +134,7 @@ impl<'a> World<'a> {
         let all = state::all(&places).unwrap_or_default().into_iter();
         let all = all.filter_map(|id| Some((id.clone(), state::load(&places, &id).ok()??)));
         let last = all.max_by_key(|(_, session)| session.started);
-        let plan = setup::uninstall_plan(env)?;
+        let plan = setup::installation(env)?;
         Ok(Self {
             env,
             now,

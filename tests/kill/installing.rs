@@ -7,9 +7,9 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use brain_guard::cmd::install::shell::UserFolders;
-use brain_guard::cmd::install::{InstallPlan, install, keys};
-use brain_guard::cmd::uninstall::{UninstallPlan, uninstall};
+use anyhow::Result;
+use brain_guard::cmd::install::{self, Installation, keys, shell};
+use brain_guard::cmd::uninstall::uninstall;
 
 use crate::harness::Hook;
 use crate::operations::{Operation, root};
@@ -41,10 +41,9 @@ pub fn child(args: &[String]) -> Option<ExitCode> {
     if flag != FLAG {
         return None;
     }
-    let plan = plan(Path::new(root));
     let done = match verb.as_str() {
-        "install" => install(&plan, &mut std::io::sink()),
-        _ => uninstall(&taken_out(&plan), &mut std::io::sink()),
+        "install" => install(Path::new(root)),
+        _ => uninstall(&installation(Path::new(root)), &mut std::io::sink()),
     };
     if let Err(e) = &done {
         eprintln!("{e:#}");
@@ -52,52 +51,49 @@ pub fn child(args: &[String]) -> Option<ExitCode> {
     Some(ExitCode::from(u8::from(done.is_err())))
 }
 
-fn plan(root: &Path) -> InstallPlan {
+fn install(root: &Path) -> Result<()> {
+    let at = installation(root);
+    install::install(&at, &program(root), &mut std::io::sink())?;
+    keys::bind(&at.config, &mut std::io::sink())
+}
+
+/// The program that is installed.
+fn program(root: &Path) -> PathBuf {
+    root.join("home/program")
+}
+
+fn installation(root: &Path) -> Installation {
     let home = root.join("home");
-    InstallPlan {
-        binary: home.join("program"),
-        data: home.join(".local/share/brain-guard"),
+    let data = home.join(".local/share");
+    Installation {
         links: home.join(".local/bin"),
-        shells: UserFolders { data: home.join(".local/share"), config: home.join(".config") },
+        shells: shell::folders(&data, &home.join(".config")),
         on_path: true,
         client: Some(home.join("client/claude")),
         config: home.join(".claude"),
-        keys: keys::Wish::Bound,
-        imports: false,
-        tiers: String::new(),
-    }
-}
-
-fn taken_out(plan: &InstallPlan) -> UninstallPlan {
-    UninstallPlan {
-        data: plan.data.clone(),
-        links: plan.links.clone(),
-        shells: plan.shells.clone(),
-        client: plan.client.clone(),
-        config: plan.config.clone(),
-        state: plan.data.with_file_name("state"),
-        store: plan.data.clone(),
-        projects: Vec::new(),
+        state: data.join("state"),
+        store: data.join("brain-guard"),
+        data: data.join("brain-guard"),
     }
 }
 
 fn fresh() -> Hook {
     let hook = Hook::new();
-    let plan = plan(&root(&hook));
-    let client = plan.client.expect("a client");
+    let at = installation(&root(&hook));
+    let client = at.client.expect("a client");
     fs::create_dir_all(client.parent().expect("folder")).expect("folder");
     let script = CLIENT.replace("VERSION", env!("CARGO_PKG_VERSION"));
-    for (path, text) in [(&client, script.as_str()), (&plan.binary, "#!/bin/sh\n")] {
-        fs::write(path, text).expect("program");
+    for (path, text) in [(client, script.as_str()), (program(&root(&hook)), "#!/bin/sh\n")] {
+        fs::write(&path, text).expect("program");
         fs::set_permissions(path, fs::Permissions::from_mode(0o755)).expect("mode");
     }
-    fs::write(plan.config.join("keybindings.json"), THEIRS).expect("keys");
+    fs::write(at.config.join("keybindings.json"), THEIRS).expect("keys");
     hook
 }
 
 fn installed() -> Hook {
     let hook = fresh();
-    install(&plan(&root(&hook)), &mut std::io::sink()).expect("installed");
+    install(&root(&hook)).expect("installed");
     hook
 }
 
@@ -125,7 +121,7 @@ pub fn first() -> Operation {
 /// An installation over an earlier release.
 pub fn another() -> Operation {
     let hook = installed();
-    fs::write(plan(&root(&hook)).binary, "#!/bin/sh\n# the next release\n").expect("program");
+    fs::write(program(&root(&hook)), "#!/bin/sh\n# the next release\n").expect("program");
     run(hook, "install")
 }
 

@@ -24,10 +24,10 @@ pub fn look(current: &Path, env: &Env) -> Vec<Finding> {
     let odd: Vec<&str> = ASSETS
         .iter()
         .filter(|(path, text)| laid(path).as_deref() != Some(*text))
-        .map(|(path, _)| *path)
+        .map(|(path, _)| path.as_str())
         .collect();
     let digest = place::digest(
-        ASSETS.iter().map(|(path, _)| (*path, laid(path).unwrap_or_default())),
+        ASSETS.iter().map(|(path, _)| (path.as_str(), laid(path).unwrap_or_default())),
         &bytes,
     );
     let is_whole = name.ends_with(&format!("-{digest}"));

@@ -9,11 +9,7 @@ use super::copies::{self, Registered};
 use super::mend::Mend;
 use super::{FIX, Finding, World, files};
 use crate::cmd::install::client::Client;
-use crate::cmd::install::elf::{Linkage, linkage};
-use crate::cmd::install::{COMMAND, place};
-use crate::cmd::setup;
-use crate::cmd::uninstall::UninstallPlan;
-use base::env::Env;
+use crate::cmd::install::{Installation, place};
 use base::process;
 
 /// Time limit for our own binary to print its version.
@@ -37,7 +33,7 @@ pub fn look(world: &World) -> Vec<Finding> {
         found.extend(files::look(&current, env));
         found.push(binary(&current.join(place::BINARY)));
     }
-    found.push(command(plan, &current, env));
+    found.push(command(plan, &current));
     match plan.client.as_deref().zip(registered) {
         None => found.push(Finding::problem(
             "client",
@@ -90,19 +86,11 @@ fn binary(path: &Path) -> Finding {
         }
         Err(e) => return Finding::problem("binary", format!("{shown} can't be run: {e}"), INSTALL),
     };
-    match linkage(&fs::read(path).unwrap_or_default()) {
-        Linkage::Static => Finding::ok("binary", format!("{said}, static")),
-        Linkage::StaticPie | Linkage::Dynamic => Finding::note(
-            "binary",
-            format!("{said}, not static: every hook starts slower"),
-            "`cargo xtask install` in the source builds the static one",
-        ),
-        Linkage::Unknown => Finding::ok("binary", said),
-    }
+    Finding::ok("binary", said)
 }
 
-fn command(plan: &UninstallPlan, current: &Path, env: &Env) -> Finding {
-    let link = plan.links.join(COMMAND);
+fn command(plan: &Installation, current: &Path) -> Finding {
+    let link = plan.link();
     let shown = link.display();
     if !link.is_symlink() && !link.exists() {
         let found = |way| Finding::note("command", format!("{shown} is not there"), way);
@@ -112,11 +100,11 @@ fn command(plan: &UninstallPlan, current: &Path, env: &Env) -> Finding {
             found(INSTALL)
         };
     }
-    if !place::is_ours(&link, &current.join(place::BINARY)) {
+    if !place::leads_to(&link, &current.join(place::BINARY)) {
         let seen = format!("{shown} is not the installed command");
         return Finding::note("command", seen, format!("move away what is there, then {INSTALL}"));
     }
-    if setup::on_path(env, &plan.links) {
+    if plan.on_path {
         return Finding::ok("command", shown.to_string());
     }
     let seen = format!("{} is not on this PATH", plan.links.display());

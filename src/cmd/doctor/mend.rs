@@ -12,7 +12,7 @@ use anyhow::Context as _;
 use serde::Serialize;
 
 use super::{Finding, World};
-use crate::cmd::setup;
+use crate::cmd::install;
 use guard::boundary::CLIENT_ENDED;
 use guard::files::{boundary, jobs, prune};
 
@@ -66,7 +66,7 @@ pub fn all(world: &World, found: &[Finding]) -> Vec<Done> {
 
 fn repair(world: &World, mend: &Mend) -> anyhow::Result<String> {
     match mend {
-        Mend::Install => setup::mend(world.env),
+        Mend::Install => install::mend(world.env),
         Mend::Private(paths) => {
             for path in paths {
                 make_private(path)
