@@ -5,8 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context as _;
 
 use super::install::{Installation, shell};
-use super::{Context, Exit, Run, import, selector};
-use crate::cli::DemoArgs;
+use super::{import, selector};
 use base::env::Env;
 use base::paths::{config_folder, state_root};
 use guard::hook::facts::read_settings;
@@ -65,11 +64,4 @@ pub fn installation(env: &Env) -> anyhow::Result<Installation> {
         config: config_folder(env).context(NO_HOME)?,
         state: state_root(env).context(NO_HOME)?,
     })
-}
-
-impl Run for DemoArgs {
-    fn run(&self, Context { env, .. }: Context) -> anyhow::Result<Exit> {
-        let installed = installation(env)?.current();
-        super::demo::run(env, self.plugin.as_deref().unwrap_or(&installed))
-    }
 }
