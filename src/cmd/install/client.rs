@@ -64,17 +64,17 @@ impl<'a> Client<'a> {
                 "{program} installed the plugin but does not list it; check `claude plugin list`"
             );
         };
-        let mut said = format!("reads it from {} ({})", folder.display(), word(is_changed));
-        if is_changed {
-            said += ", from the next session or /reload-plugins on";
-        }
-        if let Some(other) = known.filter(|_| !is_known) {
-            said += &format!(", until now from {}", other.display());
-        }
-        if !plugin.enabled {
-            said += &format!("; it is disabled: claude plugin enable {PLUGIN}");
-        }
-        Ok(said)
+        let now = if is_changed { ", from the next session or /reload-plugins on" } else { "" };
+        let known = known.filter(|_| !is_known);
+        let before = known.map(|known| format!(", until now from {}", known.display()));
+        let enable = format!("; it is disabled: claude plugin enable {PLUGIN}");
+        Ok(format!(
+            "reads it from {} ({}){now}{}{}",
+            folder.display(),
+            word(is_changed),
+            before.unwrap_or_default(),
+            if plugin.enabled { "" } else { &enable },
+        ))
     }
 
     /// Makes the client forget the plugin, and the marketplace if that is `folder`. If the

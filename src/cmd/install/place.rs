@@ -34,7 +34,8 @@ pub fn digest<'a>(
         hash.update([0]);
     }
     hash.update(binary);
-    hash.finalize().iter().take(4).map(|byte| format!("{byte:02x}")).collect()
+    let hash = hash.finalize();
+    format!("{:08x}", u32::from_be_bytes([hash[0], hash[1], hash[2], hash[3]]))
 }
 
 /// Writes the release with this binary into `data`, and makes it the current one. Returns its
