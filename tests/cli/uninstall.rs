@@ -122,7 +122,7 @@ fn install_says_how_to_change_the_tiers_and_to_import_sessions() {
     let done = lab.hook.raw(&["install", "--no-demo"], b"");
     assert_eq!((done.code, done.stderr.as_str()), (Some(0), ""), "{done:?}");
     let settings = lab.at(".claude/brain-guard/settings.json").display().to_string();
-    for part in ["tiers    40 / 50 / 60 % of ", "install --no-keybindings", &settings] {
+    for part in ["tiers    40 / 50 / 60 % of ", "install --no-keybindings", settings.as_str()] {
         assert!(done.stdout.contains(part), "{part}: {done:?}");
     }
     let last = "{\"surgery\": {\"import\": \"session-end\"}} there\n";
