@@ -16,7 +16,7 @@ use std::path::PathBuf;
 use serde::Serialize;
 
 use self::copies::Registered;
-use super::uninstall::UninstallPlan;
+use super::install::Installation;
 use super::{Context, Exit, Run, install, out_json, selector, setup, show};
 use crate::cli::{DoctorArgs, SessionSelector};
 use base::clock::Time;
@@ -127,7 +127,7 @@ struct World<'a> {
     env: &'a Env,
     now: Time,
     places: Places,
-    plan: UninstallPlan,
+    plan: Installation,
     /// The plugin's folder, if `install` made one.
     current: PathBuf,
     /// What the client says about the plugin; `None` without a client.
@@ -145,7 +145,7 @@ impl<'a> World<'a> {
         let project = selector::project(env, &SessionSelector::default())?;
         let places = selector::places(env, &project)?;
         let (settings, diagnostics) = read_settings(&places, env);
-        let plan = setup::uninstall_plan(env)?;
+        let plan = setup::installation(env)?;
         let current = plan.data.join(install::place::CURRENT);
         let registered = plan.client.as_deref().map(|client| Registered::ask(client, &current));
         let all = sessions::all(&places).unwrap_or_default().into_iter();

@@ -7,36 +7,36 @@
 //! second run changes nothing and says so.
 
 pub mod assets;
-pub mod cached;
 pub mod client;
-pub mod elf;
 pub mod keys;
 pub mod place;
 pub mod shell;
 
 use std::{
     fs,
-    io::Write,
+    io::{self, Write},
     path::{Path, PathBuf},
 };
 
 use anyhow::{Context as _, Result};
 
-use self::{
-    client::{Client, Plugin, Registration},
-    elf::Linkage,
-    place::{Change, Release},
-};
-use super::import;
+use self::client::Client;
+use super::{Context, Exit, Run, demo, import, out, setup};
+use crate::cli::InstallArgs;
+use base::env::Env;
+use base::switch::Switch;
+use guard::settings::Settings;
+use sessions::settings::ImportWhen;
 
 /// The name under which the command is linked.
 pub const COMMAND: &str = "brain-guard";
 
-/// The paths and choices of an installation; the caller reads the environment.
+/// Whether this program starts as fast as it can: without the system's loader.
+const IS_STATIC: bool = cfg!(any(not(target_os = "linux"), target_feature = "crt-static"));
+
+/// Where an installation is; the caller reads the environment.
 #[derive(Debug, Clone)]
-pub struct InstallPlan {
-    /// The program that runs, as the system names it (`current_exe`).
-    pub binary: PathBuf,
+pub struct Installation {
     /// brain-guard's folder in the user's data folder (`$XDG_DATA_HOME/brain-guard`).
     pub data: PathBuf,
     /// Where the user's commands are linked (`~/.local/bin`).
@@ -47,123 +47,126 @@ pub struct InstallPlan {
     pub shells: shell::UserFolders,
     /// The client's program, where it was found on `PATH`.
     pub client: Option<PathBuf>,
-    /// The client's config folder (`$CLAUDE_CONFIG_DIR`, else `~/.claude`).
+    /// The client's config folder (`$CLAUDE_CONFIG_DIR`, else `~/.claude`), which holds our settings
+    /// and the chords.
     pub config: PathBuf,
-    /// Whether to bind the chords.
-    pub keys: keys::Wish,
-    /// Whether sessions are imported as they end (`surgery.import`).
-    pub imports: bool,
-    /// The profile in force and its tiers, in words.
-    pub tiers: String,
+    /// The folder with the state of all projects.
+    pub state: PathBuf,
+    /// The store of sessions and extracted content.
+    pub store: PathBuf,
 }
 
-impl InstallPlan {
+impl Installation {
     /// The folder that is registered with the client.
     pub fn current(&self) -> PathBuf {
         self.data.join(place::CURRENT)
     }
+
+    /// The link to the command.
+    pub fn link(&self) -> PathBuf {
+        self.links.join(COMMAND)
+    }
+
+    /// Whether the command's link leads to the installed program, or into a copy of the plugin from a
+    /// marketplace.
+    pub fn is_ours(&self, target: &Path) -> bool {
+        target == self.current().join(place::BINARY)
+            || cached_plugin(target).is_some_and(|plugin| plugin.ends_with(COMMAND))
+    }
+
+    /// Links the command to `target`, unless something else is in its place, and says so.
+    ///
+    /// # Errors
+    /// A file system error.
+    pub fn link_command(&self, target: &Path, out: &mut dyn Write) -> Result<()> {
+        let link = self.link();
+        let linked = place::link(&link, target, |found| self.is_ours(found))
+            .with_context(|| format!("could not link {}", link.display()))?;
+        let Some(is_new) = linked else {
+            let (link, target) = (link.display(), target.display());
+            writeln!(
+                out,
+                "command  {link} is not ours and stays; move it away and run this again, or call {target}"
+            )?;
+            return Ok(());
+        };
+        writeln!(out, "command  {} ({})", link.display(), word(is_new))?;
+        if !self.on_path {
+            let folder = self.links.display();
+            writeln!(
+                out,
+                "         {folder} is not on your PATH; add it, or call the command by its path"
+            )?;
+        }
+        Ok(())
+    }
+
+    /// Removes the command's link, unless something else is in its place, and says so.
+    ///
+    /// # Errors
+    /// A file system error.
+    pub fn unlink_command(&self, out: &mut dyn Write) -> Result<()> {
+        let link = self.link();
+        let done = if fs::read_link(&link).is_ok_and(|target| self.is_ours(&target)) {
+            fs::remove_file(&link)
+                .with_context(|| format!("could not remove {}", link.display()))?;
+            "removed"
+        } else if link.is_symlink() || link.exists() {
+            "is not ours and stays"
+        } else {
+            "was not there"
+        };
+        Ok(writeln!(out, "command  {} {done}", link.display())?)
+    }
 }
 
-/// Installs, or completes an installation. What is already right stays untouched.
+/// The folder of all versions of the plugin that a program belongs to, if the client has it in its
+/// cache of plugins from marketplaces: `…/plugins/cache/MARKETPLACE/PLUGIN/VERSION/bin/NAME`.
+pub fn cached_plugin(program: &Path) -> Option<&Path> {
+    let plugin = program.parent().filter(|bin| bin.ends_with("bin"))?.parent()?.parent()?;
+    let cache = plugin.parent()?.parent()?;
+    (cache.is_absolute() && cache.ends_with("plugins/cache")).then_some(plugin)
+}
+
+fn word(is_changed: bool) -> &'static str {
+    if is_changed { "new" } else { "unchanged" }
+}
+
+/// Installs, or completes an installation, with the program in `binary`. What is already right stays
+/// untouched.
 ///
 /// # Errors
 /// A folder that cannot be written, or a client that refuses. All steps before the failed one stay
 /// valid, and the same command continues from there.
-pub fn install(plan: &InstallPlan, out: &mut dyn Write) -> Result<()> {
-    let binary = fs::read(&plan.binary)
-        .with_context(|| format!("could not read the binary {}", plan.binary.display()))?;
-    let linkage = elf::linkage(&binary);
-    let release = Release::new(env!("CARGO_PKG_VERSION"), binary);
-
-    let change = place::release(&plan.data, &release)
-        .with_context(|| format!("could not install to {}", plan.data.display()))?;
-    writeln!(out, "plugin   {} ({change})", plan.data.join(release.name()).display())?;
-    writeln!(out, "binary   {}", cost(linkage))?;
-
-    link(plan, out)?;
-    shell::install(&plan.current(), &plan.shells, out)?;
-    register(plan, out)?;
-    keys::bind(&plan.config, plan.keys, out)?;
-    place::remove_older(&plan.data, &release)?;
-
-    writeln!(out, "tiers    {}", plan.tiers)?;
-    let settings = plan.config.join("brain-guard").join("settings.json");
-    writeln!(
-        out,
-        "         to change them: {{\"profile\": \"relaxed\"}} in {}",
-        settings.display()
-    )?;
-    if !plan.imports {
+pub fn install(at: &Installation, binary: &Path, out: &mut dyn Write) -> Result<()> {
+    let bytes = fs::read(binary).with_context(|| format!("could not read {}", binary.display()))?;
+    let in_data = || format!("could not install to {}", at.data.display());
+    let (release, is_changed) = place::release(&at.data, &bytes).with_context(in_data)?;
+    writeln!(out, "plugin   {} ({})", release.display(), word(is_changed))?;
+    if !IS_STATIC {
         writeln!(
             out,
-            "history  to import each session as it ends, for search and surgery: {} there",
-            import::AT_SESSION_END
+            "         it is not static, so every hook starts slower; with musl-tools, `cargo xtask install` builds a static one"
         )?;
     }
-    Ok(())
-}
-
-/// What the binary's linkage costs a hook, which runs at every tool call.
-fn cost(linkage: Linkage) -> &'static str {
-    match linkage {
-        Linkage::Static => "static, at a fixed address: the fastest start",
-        Linkage::StaticPie => {
-            "static, position-independent: every hook relocates it first, which costs it about half its start again"
-        }
-        Linkage::Dynamic => {
-            "for the host, dynamically linked: every hook starts several times slower than the static one, \
-             which `cargo xtask install` in the source builds"
-        }
-        Linkage::Unknown => "not an ELF file: its start was not measured on this system",
-    }
-}
-
-/// Links the command, unless something else is in its place. A link to a copy from a marketplace is
-/// ours: that copy may be updated or removed.
-fn link(plan: &InstallPlan, out: &mut dyn Write) -> Result<()> {
-    let link = plan.links.join(COMMAND);
-    let target = plan.current().join(place::BINARY);
-    let change = if cached::is_our_link(&link) {
-        place::point(&link, &target).map(|_| Some(Change::Mended))
-    } else {
-        place::link(&link, &target)
-    };
-    let change = change.with_context(|| format!("could not link {}", link.display()))?;
-    match change {
-        Some(change) => {
-            writeln!(out, "command  {} ({change})", link.display())?;
-            if !plan.on_path {
-                writeln!(
-                    out,
-                    "         {} is not on your PATH; call it by this path or add it",
-                    plan.links.display()
-                )?;
-            }
-        }
-        None => writeln!(
-            out,
-            "command  {} is not ours and stays; remove it and install again, or call {}",
-            link.display(),
-            target.display()
-        )?,
-    }
-    Ok(())
+    at.link_command(&at.current().join(place::BINARY), out)?;
+    shell::install(&at.current(), &at.shells, out)?;
+    register(at, out)?;
+    place::remove(&at.data, Some(&release)).with_context(in_data)
 }
 
 /// Registers the folder with the client. Without a client, prints what to do later.
-fn register(plan: &InstallPlan, out: &mut dyn Write) -> Result<()> {
-    let current = plan.current();
-    let Some(program) = &plan.client else {
-        writeln!(
+fn register(at: &Installation, out: &mut dyn Write) -> Result<()> {
+    let Some(program) = &at.client else {
+        return Ok(writeln!(
             out,
             "client   no claude on PATH; once it is there, run `{COMMAND} install` again"
-        )?;
-        return Ok(());
+        )?);
     };
     let client = Client::new(program);
-    let registration = client.register(&current)?;
-    writeln!(out, "client   {}", describe_registration(&registration, program, &current))?;
-    for Plugin { id, .. } in client.copies()?.iter().filter(|copy| !copy.is_installed()) {
+    writeln!(out, "client   {} {}", program.display(), client.register(&at.current())?)?;
+    for other in client.copies()?.iter().filter(|copy| !copy.is_installed()) {
+        let id = &other.id;
         writeln!(
             out,
             "         it also has {id}, and runs only one of them; to remove that one: claude plugin uninstall {id}"
@@ -172,36 +175,68 @@ fn register(plan: &InstallPlan, out: &mut dyn Write) -> Result<()> {
     Ok(())
 }
 
-fn describe_registration(registration: &Registration, program: &Path, current: &Path) -> String {
-    let (program, current) = (program.display(), current.display());
-    match registration {
-        Registration::Unchanged { enabled: true } => {
-            format!("{program} reads it from {current} (unchanged)")
+/// Completes an installation with this program, and says what that changed. The chords stay as they
+/// are, because the user may have refused them.
+///
+/// # Errors
+/// An error of a step; earlier steps stay done.
+pub fn repair(env: &Env) -> Result<String> {
+    let mut said = Vec::new();
+    install(&setup::installation(env)?, &setup::program(env)?, &mut said)?;
+    let said = String::from_utf8_lossy(&said);
+    let done: Vec<String> = said
+        .lines()
+        .filter(|line| !line.starts_with(' '))
+        .map(|line| line.split_whitespace().collect::<Vec<_>>().join(" "))
+        .collect();
+    Ok(format!("installed again: {}", done.join("; ")))
+}
+
+impl Run for InstallArgs {
+    /// Also plays the demo with the installed plugin.
+    fn run(&self, Context { env, .. }: Context) -> Result<Exit> {
+        let (at, settings) = (setup::installation(env)?, setup::settings(env)?);
+        let stdout = &mut io::stdout();
+        install(&at, &setup::program(env)?, stdout)?;
+        match settings.boundary.chords {
+            Switch::Off => keys::unbind(&at.config, ", boundary.chords is off", stdout)?,
+            Switch::On if self.no_keybindings => {
+                keys::unbind(&at.config, ", as you asked", stdout)?;
+            }
+            Switch::On => {
+                keys::bind(&at.config, stdout)?;
+                out(format_args!("         without them: {COMMAND} install --no-keybindings"));
+            }
         }
-        Registration::Unchanged { enabled: false } => format!(
-            "{program} reads it from {current} (unchanged); it is disabled: claude plugin enable {}",
-            client::PLUGIN
-        ),
-        Registration::Made { elsewhere: None } => {
-            format!(
-                "{program} reads it from {current}, from the next session or /reload-plugins on"
-            )
+        let file = at.config.join("brain-guard/settings.json");
+        out(format_args!("tiers    {}", tiers(&settings)));
+        out(format_args!(
+            "         to change them: {{\"profile\": \"relaxed\"}} in {}",
+            file.display()
+        ));
+        if settings.surgery.import != ImportWhen::SessionEnd {
+            let setting = import::AT_SESSION_END;
+            out(format_args!(
+                "history  to import each session as it ends, for search and surgery: {setting} there"
+            ));
         }
-        Registration::Made { elsewhere: Some(folder) } => format!(
-            "{program} reads it from {current}, from the next session or /reload-plugins on (until now from {})",
-            folder.display()
-        ),
+        if self.no_demo {
+            return Ok(Exit::Done);
+        }
+        out("\ndemo: a session through the installed hook, without a model or network");
+        demo::run(env, &at.current())
     }
 }
 
-impl std::fmt::Display for Change {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(match self {
-            Self::Made => "new",
-            Self::Mended => "mended",
-            Self::Unchanged => "unchanged",
-        })
-    }
+/// Where the tiers begin.
+fn tiers(settings: &Settings) -> String {
+    let at = |limit| {
+        let ramp = settings.ramp(limit);
+        let at: Vec<String> = ramp.tiers().iter().map(|t| format!("{:.0}", t.context)).collect();
+        at.join(" / ")
+    };
+    let (large, small) = (at(967_000), at(167_000));
+    format!("{large} % of contexts of 500k tokens and more, {small} % of smaller ones")
 }
 
 #[cfg(test)]

@@ -1,142 +1,166 @@
 //! `brain-guard uninstall`: undoes the installation. What agents and users wrote (the projects'
 //! `.brain-guard/`, the state, the settings, the store) stays, unless `--purge` removes it.
 
-pub(super) mod data;
-
-use std::{
-    fs,
-    io::{self, Write},
-    path::{Path, PathBuf},
-};
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
 
-use super::install::{
-    COMMAND, cached,
-    client::{Client, MARKETPLACE, PLUGIN, Plugin},
-    keys,
-    place::{self, Change},
-    shell,
-};
+use super::install::client::{Client, MARKETPLACE, PLUGIN};
+use super::install::{COMMAND, Installation, keys, place, shell};
 use super::purge::size::measure;
+use super::purge::{Failure, Selection, Stays, folders_in_projects, list, shown};
+use super::{Context, Exit, Run, confirmed, err, operator, out, setup};
+use crate::cli::{PurgeArgs, PurgeKind, UninstallArgs};
 use base::shown::size;
-
-/// The paths of an installation; the caller reads the environment.
-#[derive(Debug, Clone)]
-pub struct UninstallPlan {
-    /// brain-guard's folder in the user's data folder.
-    pub data: PathBuf,
-    /// Where the user's commands are linked (`~/.local/bin`).
-    pub links: PathBuf,
-    /// Where completions and man pages are linked.
-    pub shells: shell::UserFolders,
-    /// The client's program, where it was found on `PATH`.
-    pub client: Option<PathBuf>,
-    /// The client's config folder, which holds our settings and the chords.
-    pub config: PathBuf,
-    /// The folder with the state of all projects.
-    pub state: PathBuf,
-    /// The store of sessions and extracted content.
-    pub store: PathBuf,
-    /// The `.brain-guard` folders of known projects.
-    pub projects: Vec<PathBuf>,
-}
 
 /// Uninstalls. The client comes first, so that no session starts with a hook whose binary is gone.
 ///
 /// # Errors
 /// A client that refuses (then nothing was removed), or a folder that cannot be removed.
-pub fn uninstall(plan: &UninstallPlan, out: &mut dyn Write) -> Result<()> {
-    let current = plan.data.join(place::CURRENT);
-    match &plan.client {
-        Some(program) => {
-            let client = Client::new(program);
-            match client.forget(&current)? {
-                None => {
-                    writeln!(
-                        out,
-                        "client   {} no longer has the plugin; in a running session, /reload-plugins ends its hooks",
-                        program.display()
-                    )?;
-                    remove_copies(&plan.config.join("plugins"), out)?;
-                }
-                Some(other) => writeln!(
-                    out,
-                    "client   {} reads it from {}, which stays",
-                    program.display(),
-                    other.display()
-                )?,
-            }
-            for Plugin { id, .. } in client.copies()? {
-                writeln!(
-                    out,
-                    "         it keeps {id}; to remove it: claude plugin uninstall {id}"
-                )?;
-            }
-        }
+pub fn uninstall(at: &Installation, out: &mut dyn Write) -> Result<()> {
+    match &at.client {
+        Some(program) => leave(at, program, out)?,
         None => writeln!(
             out,
             "client   no claude on PATH; where there is one, run `claude plugin uninstall {PLUGIN}`"
         )?,
     }
-
-    keys::unbind(&plan.config, out)?;
-
-    let link = plan.links.join(COMMAND);
-    if place::is_ours(&link, &current.join(place::BINARY)) || cached::is_our_link(&link) {
-        fs::remove_file(&link).with_context(|| format!("could not remove {}", link.display()))?;
-        writeln!(out, "command  {} removed", link.display())?;
-    } else if link.is_symlink() || link.exists() {
-        writeln!(out, "command  {} is not ours and stays", link.display())?;
-    }
-
-    if shell::remove(&current, &plan.shells).context("could not remove completions")? {
+    keys::unbind(&at.config, "", out)?;
+    at.unlink_command(out)?;
+    if shell::remove(&at.current(), &at.shells).context("could not remove completions")? {
         writeln!(out, "shell    completions and man pages removed")?;
     }
+    let data = at.data.display();
+    if !at.data.exists() {
+        return Ok(writeln!(out, "plugin   {data} was not there")?);
+    }
+    place::remove(&at.data, None).with_context(|| format!("could not remove {data}"))?;
+    Ok(writeln!(out, "plugin   {data} removed")?)
+}
 
-    let change = place::remove(&plan.data)
-        .with_context(|| format!("could not remove {}", plan.data.display()))?;
-    let what = if change == Change::Unchanged { "was not there" } else { "removed" };
-    writeln!(out, "plugin   {} {what}", plan.data.display())?;
+/// Makes the client forget the plugin.
+fn leave(at: &Installation, program: &Path, out: &mut dyn Write) -> Result<()> {
+    let client = Client::new(program);
+    let program = program.display();
+    if let Some(other) = client.forget(&at.current())? {
+        let other = other.display();
+        writeln!(out, "client   {program} reads it from {other}, which stays")?;
+    } else {
+        writeln!(
+            out,
+            "client   {program} no longer has the plugin; in a running session, /reload-plugins ends its hooks"
+        )?;
+        // The client's copies, and the folder it made for the plugin's data, which we never use.
+        let plugins = at.config.join("plugins");
+        remove_folder(&plugins.join("cache").join(MARKETPLACE).join(COMMAND))?;
+        // They stay if something else is in them.
+        let _ = fs::remove_dir(plugins.join("cache").join(MARKETPLACE));
+        let _ = fs::remove_dir(plugins.join("data").join(format!("{COMMAND}-{MARKETPLACE}")));
+    }
+    for copy in client.copies()? {
+        let id = copy.id;
+        writeln!(out, "         it keeps {id}; to remove it: claude plugin uninstall {id}")?;
+    }
     Ok(())
 }
 
-/// Removes the copies that the client made of the plugin, and the folder it made for the plugin's
-/// data, which we never use.
-fn remove_copies(plugins: &Path, out: &mut dyn Write) -> Result<()> {
-    let market = plugins.join("cache").join(MARKETPLACE);
-    let copies = market.join(COMMAND);
-    let (_, bytes, _) = measure(std::slice::from_ref(&copies));
-    let removed = fs::remove_dir_all(&copies);
-    if removed.as_ref().is_err_and(|e| e.kind() != io::ErrorKind::NotFound) {
-        removed.with_context(|| format!("could not remove {}", copies.display()))?;
-    } else if removed.is_ok() {
-        writeln!(out, "copies   {} ({}) removed", copies.display(), size(bytes))?;
+fn remove_folder(folder: &Path) -> Result<()> {
+    match fs::remove_dir_all(folder) {
+        Err(why) if why.kind() != io::ErrorKind::NotFound => {
+            Err(why).with_context(|| format!("could not remove {}", folder.display()))
+        }
+        _ => Ok(()),
     }
-    // They stay if something else is in them.
-    for folder in [market, plugins.join("data").join(format!("{COMMAND}-{MARKETPLACE}"))] {
-        let _ = fs::remove_dir(folder);
-    }
-    Ok(())
 }
 
-/// Lists our data that is still there, with sizes.
+/// Our data, and what it is.
+fn data(at: &Installation) -> [(PathBuf, &'static str); 4] {
+    [
+        (at.state.clone(), "state, log, copies of sealed versions"),
+        (at.config.join("brain-guard"), "settings and texts"),
+        (at.store.join("sessions"), "imported sessions and their tags"),
+        (at.store.join("extracted"), "content that placeholders in sessions refer to"),
+    ]
+}
+
+/// Lists our data that is still there, with sizes. `projects` are the folders in projects.
 ///
 /// # Errors
 /// The output cannot be written.
-pub fn list_kept(plan: &UninstallPlan, out: &mut dyn Write) -> Result<()> {
-    let own = [
-        (plan.state.clone(), "state, log, copies of sealed versions"),
-        (plan.config.join("brain-guard"), "settings and texts"),
-        (plan.store.join("sessions"), "imported sessions and their tags"),
-        (plan.store.join("extracted"), "content that placeholders in sessions refer to"),
-    ];
-    let projects = plan.projects.iter().map(|folder| (folder.clone(), "notes of a project"));
-    let kept = own.into_iter().chain(projects).filter(|(path, _)| path.exists());
+pub fn list_kept(at: &Installation, projects: Vec<PathBuf>, out: &mut dyn Write) -> Result<()> {
+    let projects = projects.into_iter().map(|folder| (folder, "notes of a project"));
+    let kept = data(at).into_iter().chain(projects).filter(|(path, _)| path.exists());
     for (number, (path, holds)) in kept.enumerate() {
         let title = if number == 0 { "kept" } else { "" };
         let (_, bytes, _) = measure(std::slice::from_ref(&path));
         writeln!(out, "{title:<8} {} ({holds}, {})", path.display(), size(bytes))?;
     }
     Ok(())
+}
+
+impl Run for UninstallArgs {
+    fn run(&self, Context { env, now }: Context) -> Result<Exit> {
+        operator::refuse_agent(env, "uninstall")?;
+        let (at, projects) = (setup::installation(env)?, folders_in_projects(env)?);
+        let all = PurgeArgs { all_projects: true, forget: true, ..PurgeArgs::default() };
+        let purged = self.purge.then(|| Selection::find(env, &all, now)).transpose()?;
+        if let Some(selection) = &purged {
+            list(&selection.chosen, now);
+            list_needed(selection);
+            out(format_args!("settings   {}", shown(&at.config.join("brain-guard"))));
+            let what = "the plugin and all of this would be removed";
+            let otherwise =
+                "--yes removes them, and `brain-guard uninstall` removes only the plugin";
+            if !self.yes && !confirmed(what, otherwise)? {
+                return Ok(Exit::Refused);
+            }
+        }
+        uninstall(&at, &mut io::stdout())?;
+        let is_gone = purged.is_none_or(|selection| purge(&at, &selection));
+        list_kept(&at, projects, &mut io::stdout())?;
+        Ok(if is_gone { Exit::Done } else { Exit::Refused })
+    }
+}
+
+/// Names the sessions whose placeholders need the data.
+fn list_needed(selection: &Selection) {
+    let going = selection.chosen.iter().filter(|kept| kept.stays.is_none());
+    for kept in going.filter(|kept| kept.kind == PurgeKind::Extracted) {
+        let session = kept.session.as_deref().unwrap_or_default();
+        out(format_args!(
+            "the placeholders of session {session} can't be restored then; to restore them first: \
+             brain-guard extract restore {session} all"
+        ));
+    }
+}
+
+/// Removes what `purge --all-projects --forget` removes, the settings, and the folders that are ours
+/// alone. What belongs to an open session stays, and then the settings and indexes, too. Returns
+/// whether everything is gone.
+fn purge(at: &Installation, selection: &Selection) -> bool {
+    let mut failed = selection.remove();
+    let stays = |stays| stays != Stays::InProject;
+    let is_open = selection.chosen.iter().any(|kept| kept.stays.is_some_and(stays));
+    if is_open {
+        err("data of open sessions stays, and with it the settings; when they have ended, remove \
+             the folders below with rm");
+    } else if failed.is_empty() {
+        for (path, _) in data(at) {
+            // A store that the user put elsewhere may hold other files.
+            if path.starts_with(&at.store) && at.store != at.data {
+                continue;
+            }
+            if let Err(why) = remove_folder(&path) {
+                failed.push(Failure { path, why: format!("{why:#}") });
+            }
+        }
+        // It stays if something else is in it.
+        let _ = fs::remove_dir(&at.store);
+    }
+    for Failure { path, why } in &failed {
+        err(format_args!("{} could not be removed: {why}", shown(path)));
+    }
+    !is_open && failed.is_empty()
 }

@@ -29,7 +29,7 @@ pub enum Env {
     /// The process's own variables, read once. The hook reads about twenty, and each system lookup
     /// searches the list from its start.
     Kept(Vec<(OsString, OsString)>),
-    /// A fixed set, for tests and for `demo`.
+    /// A fixed set, for tests.
     Map(BTreeMap<String, String>),
 }
 

@@ -8,13 +8,14 @@ pub mod ps;
 
 use std::ffi::OsStr;
 use std::io::{self, Write as _};
+use std::os::unix::process::CommandExt as _;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::{Pid, Signal, kill_process_group};
 
 #[cfg(target_os = "linux")]
 pub use proc::*;
@@ -24,7 +25,7 @@ pub use ps::*;
 /// Runs a program without input and returns its output.
 ///
 /// # Errors
-/// `TimedOut` past the deadline; the program is killed then.
+/// `TimedOut` past the deadline; the program is killed then, with all that it started.
 pub fn output(command: &mut Command, deadline: Duration) -> io::Result<Output> {
     output_with_input(command, &[], deadline)
 }
@@ -35,6 +36,7 @@ pub fn output_with_input(
     input: &[u8],
     deadline: Duration,
 ) -> io::Result<Output> {
+    command.process_group(0);
     command.stdin(if input.is_empty() { Stdio::null() } else { Stdio::piped() });
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
     if let Some(mut stdin) = child.stdin.take() {
@@ -49,9 +51,9 @@ pub fn output_with_input(
     if let Ok(output) = receiver.recv_timeout(deadline) {
         return output;
     }
-    if let Some(pid) = pid {
+    if let Some(group) = pid {
         // It may have ended by itself in this moment.
-        let _ = kill_process(pid, Signal::KILL);
+        let _ = kill_process_group(group, Signal::KILL);
     }
     let why = format!("no answer within {} s", deadline.as_secs());
     Err(io::Error::new(io::ErrorKind::TimedOut, why))

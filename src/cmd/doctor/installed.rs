@@ -7,8 +7,7 @@ use std::time::Duration;
 use super::{FIX, Finding, INSTALL, World};
 use crate::cmd::install::assets::ASSETS;
 use crate::cmd::install::client::Client;
-use crate::cmd::install::{COMMAND, place};
-use crate::cmd::setup;
+use crate::cmd::install::{self, place};
 use base::process;
 
 /// Time limit for our own binary to print its version.
@@ -20,7 +19,7 @@ const NEWEST: [u32; 3] = [2, 1, 332];
 
 /// Completes the installation, as `install` does.
 pub fn fix(world: &World) -> anyhow::Result<String> {
-    setup::complete_installation(world.env)
+    install::repair(world.env)
 }
 
 pub fn plugin(world: &World) -> Vec<Finding> {
@@ -50,7 +49,7 @@ pub fn files(world: &World) -> Vec<Finding> {
         return Vec::new();
     }
     let installed = |path: &str| fs::read(world.current.join(path)).unwrap_or_default();
-    let all = ASSETS.iter().map(|(path, _)| (*path, installed(path)));
+    let all = ASSETS.iter().map(|(path, _)| (path.as_str(), installed(path)));
     let digest = place::digest(all, &installed(place::BINARY));
     vec![if release.ends_with(&digest) {
         Finding::ok(format!("{} files and the binary are as installed", ASSETS.len()))
@@ -75,15 +74,15 @@ pub fn binary(world: &World) -> Vec<Finding> {
 }
 
 pub fn command(world: &World) -> Vec<Finding> {
-    let link = world.plan.links.join(COMMAND);
+    let link = world.plan.link();
     let shown = link.display();
     vec![if !link.is_symlink() && !link.exists() {
         let way = if world.current.is_symlink() { FIX } else { INSTALL };
         Finding::note(format!("{shown} is not there"), way)
-    } else if !place::is_ours(&link, &world.current.join(place::BINARY)) {
+    } else if !place::leads_to(&link, &world.current.join(place::BINARY)) {
         let seen = format!("{shown} is not the installed command");
         Finding::note(seen, format!("move away what is there, then {INSTALL}"))
-    } else if setup::on_path(world.env, &world.plan.links) {
+    } else if world.plan.on_path {
         Finding::ok(shown.to_string())
     } else {
         let seen = format!("{} is not on this PATH", world.plan.links.display());

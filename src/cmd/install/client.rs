@@ -4,16 +4,15 @@
 //! nothing, and a plugin that the user disabled stays disabled.
 
 use std::{
-    io,
     path::{Path, PathBuf},
-    process::{Command, Output},
+    process::Command,
     time::Duration,
 };
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result, bail, ensure};
 use serde_json::Value;
 
-use super::COMMAND;
+use super::{COMMAND, word};
 use base::process;
 
 /// Our marketplace: the folder itself.
@@ -23,21 +22,6 @@ pub const PLUGIN: &str = "brain-guard@brain-guard";
 
 /// The client answers in under a second; after this time it counts as stuck.
 const DEADLINE: Duration = Duration::from_secs(60);
-
-/// The result of registering the plugin.
-#[derive(Debug, PartialEq, Eq)]
-pub enum Registration {
-    /// The client already had this version from this folder.
-    Unchanged {
-        /// Whether the user has it switched on.
-        enabled: bool,
-    },
-    /// The plugin was registered now.
-    Made {
-        /// The other folder that the client had our marketplace from.
-        elsewhere: Option<PathBuf>,
-    },
-}
 
 /// The client's program.
 #[derive(Debug)]
@@ -51,42 +35,46 @@ impl<'a> Client<'a> {
         Self { program }
     }
 
-    /// Makes the client know the plugin in `folder`, and checks that it does.
+    /// Makes the client know the plugin in `folder`, and checks that it does. Returns what came of
+    /// it, in words.
     ///
     /// # Errors
     /// A client that cannot be run, refuses, or does not list the plugin afterwards.
-    pub fn register(&self, folder: &Path) -> Result<Registration> {
+    pub fn register(&self, folder: &Path) -> Result<String> {
         let known = self.marketplace()?;
-        let is_known = known.as_deref() == Some(folder);
         let before = self.plugin()?;
         let has_version =
             |plugin: &Plugin| plugin.version.as_deref() == Some(env!("CARGO_PKG_VERSION"));
-        if is_known && before.as_ref().is_some_and(has_version) {
-            let enabled = before.is_some_and(|plugin| plugin.enabled);
-            return Ok(Registration::Unchanged { enabled });
-        }
-
+        let is_known = known.as_deref() == Some(folder);
+        let is_current = before.as_ref().is_some_and(has_version);
         if !is_known {
-            let folder = folder.to_str().with_context(|| {
-                format!(
-                    "{} is not valid UTF-8, so the client cannot use this path",
-                    folder.display()
-                )
-            })?;
-            self.plugin_command(&["marketplace", "add", folder])?;
+            let why = "is not valid UTF-8, so the client cannot use this path";
+            let path = folder.to_str().with_context(|| format!("{} {why}", folder.display()))?;
+            self.plugin_command(&["marketplace", "add", path])?;
         }
-        match before {
-            None => self.plugin_command(&["install", PLUGIN])?,
-            Some(plugin) if !has_version(&plugin) => self.plugin_command(&["update", PLUGIN])?,
-            Some(_) => String::new(),
-        };
-        if self.plugin()?.is_none() {
+        if !is_current {
+            let verb = if before.is_some() { "update" } else { "install" };
+            self.plugin_command(&[verb, PLUGIN])?;
+        }
+        let is_changed = !is_known || !is_current;
+        let after = if is_changed { self.plugin()? } else { before };
+        let Some(plugin) = after else {
+            let program = self.program.display();
             bail!(
-                "{} installed the plugin but does not list it; check `claude plugin list`",
-                self.program.display()
+                "{program} installed the plugin but does not list it; check `claude plugin list`"
             );
-        }
-        Ok(Registration::Made { elsewhere: known.filter(|_| !is_known) })
+        };
+        let now = if is_changed { ", from the next session or /reload-plugins on" } else { "" };
+        let known = known.filter(|_| !is_known);
+        let before = known.map(|known| format!(", until now from {}", known.display()));
+        let enable = format!("; it is disabled: claude plugin enable {PLUGIN}");
+        Ok(format!(
+            "reads it from {} ({}){now}{}{}",
+            folder.display(),
+            word(is_changed),
+            before.unwrap_or_default(),
+            if plugin.enabled { "" } else { &enable },
+        ))
     }
 
     /// Makes the client forget the plugin, and the marketplace if that is `folder`. If the
@@ -95,16 +83,15 @@ impl<'a> Client<'a> {
     /// # Errors
     /// A client that cannot be run or refuses.
     pub fn forget(&self, folder: &Path) -> Result<Option<PathBuf>> {
-        match self.marketplace()? {
-            Some(known) if known != folder => return Ok(Some(known)),
-            known => {
-                if self.plugin()?.is_some() {
-                    self.plugin_command(&["uninstall", PLUGIN])?;
-                }
-                if known.is_some() {
-                    self.plugin_command(&["marketplace", "remove", MARKETPLACE])?;
-                }
-            }
+        let known = self.marketplace()?;
+        if known.as_deref().is_some_and(|known| known != folder) {
+            return Ok(known);
+        }
+        if self.plugin()?.is_some() {
+            self.plugin_command(&["uninstall", PLUGIN])?;
+        }
+        if known.is_some() {
+            self.plugin_command(&["marketplace", "remove", MARKETPLACE])?;
         }
         Ok(None)
     }
@@ -117,18 +104,10 @@ impl<'a> Client<'a> {
         let list = self.list(&["marketplace", "list", "--json"])?;
         let ours = list.iter().find(|entry| entry["name"] == MARKETPLACE);
         // A marketplace that is not a folder has no path of its own.
-        let path = ours.map(|entry| {
-            let path = ["path", "installLocation"].into_iter().find_map(|key| entry[key].as_str());
-            path.unwrap_or_default()
-        });
-        Ok(path.map(PathBuf::from))
+        Ok(ours.map(|entry| path_of(entry, ["path", "installLocation"]).unwrap_or_default()))
     }
 
-    /// The client's entry for the installed plugin.
-    ///
-    /// # Errors
-    /// As [`Self::marketplace`].
-    pub fn plugin(&self) -> Result<Option<Plugin>> {
+    fn plugin(&self) -> Result<Option<Plugin>> {
         Ok(self.copies()?.into_iter().find(Plugin::is_installed))
     }
 
@@ -145,10 +124,7 @@ impl<'a> Client<'a> {
                 version: entry["version"].as_str().map(str::to_owned),
                 enabled: entry["enabled"] == true,
                 // The client reads a plugin of a folder marketplace in place.
-                folder: ["readFromFolder", "installPath"]
-                    .into_iter()
-                    .find_map(|key| entry[key].as_str())
-                    .map(PathBuf::from),
+                folder: path_of(entry, ["readFromFolder", "installPath"]),
             })
         });
         Ok(ours.collect())
@@ -161,22 +137,8 @@ impl<'a> Client<'a> {
         })
     }
 
-    /// Runs `claude plugin …` and returns its output.
     fn plugin_command(&self, arguments: &[&str]) -> Result<String> {
-        let shown = format!("claude plugin {}", arguments.join(" "));
-        let output = self
-            .output(arguments)
-            .with_context(|| format!("could not run `{shown}` ({})", self.program.display()))?;
-        if !output.status.success() {
-            let why = String::from_utf8_lossy(&output.stderr);
-            bail!("`{shown}` failed: {}", why.trim());
-        }
-        Ok(String::from_utf8_lossy(&output.stdout).into_owned())
-    }
-
-    fn output(&self, arguments: &[&str]) -> io::Result<Output> {
-        let mut command = Command::new(self.program);
-        process::output(command.arg("plugin").args(arguments), DEADLINE)
+        self.answer(&[&["plugin"], arguments].concat())
     }
 
     /// The client's version, as it prints it.
@@ -184,12 +146,22 @@ impl<'a> Client<'a> {
     /// # Errors
     /// A client that cannot be run or fails.
     pub fn version(&self) -> Result<String> {
-        let output = process::output(Command::new(self.program).arg("--version"), DEADLINE)?;
-        if !output.status.success() {
-            bail!("`claude --version` ended with {}", output.status);
-        }
-        Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
+        Ok(self.answer(&["--version"])?.trim().to_owned())
     }
+
+    /// Runs `claude …` and returns its output.
+    fn answer(&self, arguments: &[&str]) -> Result<String> {
+        let shown = format!("claude {}", arguments.join(" "));
+        let output = process::output(Command::new(self.program).args(arguments), DEADLINE)
+            .with_context(|| format!("could not run `{shown}` ({})", self.program.display()))?;
+        let why = String::from_utf8_lossy(&output.stderr);
+        ensure!(output.status.success(), "`{shown}` failed: {} {}", output.status, why.trim());
+        Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+    }
+}
+
+fn path_of(entry: &Value, keys: [&str; 2]) -> Option<PathBuf> {
+    keys.into_iter().find_map(|key| entry[key].as_str()).map(PathBuf::from)
 }
 
 /// A copy of our plugin as the client lists it.

@@ -3,7 +3,7 @@
 use std::{fs, os::unix::fs::PermissionsExt as _};
 
 use super::*;
-use crate::cmd::uninstall::{UninstallPlan, list_kept, uninstall};
+use crate::cmd::uninstall::{list_kept, uninstall};
 
 /// Answers `plugin …` as the client does, from files in its folder. Logs calls that change them.
 const CLIENT: &str = r#"#!/bin/sh
@@ -28,7 +28,8 @@ esac
 
 struct World {
     folder: tempfile::TempDir,
-    plan: InstallPlan,
+    program: PathBuf,
+    at: Installation,
 }
 
 impl World {
@@ -40,41 +41,29 @@ impl World {
         fs::write(&client, CLIENT.replace("VERSION", env!("CARGO_PKG_VERSION"))).expect("client");
         fs::set_permissions(&client, fs::Permissions::from_mode(0o755)).expect("mode");
         fs::write(at("program"), "#!/bin/sh\n").expect("program");
-        let plan = InstallPlan {
-            binary: at("program"),
+        let installation = Installation {
             data: at("data/brain-guard"),
             on_path: true,
             links: at("bin"),
-            shells: shell::UserFolders { data: at("data"), config: at("user-config") },
+            shells: shell::folders(&at("data"), &at("user-config")),
             client: Some(client),
             config: at("config"),
-            keys: keys::Wish::Bound,
-            imports: false,
-            tiers: "20 / 25 / 30 %".to_owned(),
+            state: at("state"),
+            store: at("data/brain-guard"),
         };
-        Self { folder, plan }
+        Self { program: at("program"), at: installation, folder }
     }
 
     fn install(&self) -> String {
         let mut out = Vec::new();
-        install(&self.plan, &mut out).expect("install");
+        install(&self.at, &self.program, &mut out).expect("install");
         String::from_utf8(out).expect("utf-8")
     }
 
     fn uninstall(&self) -> Result<String> {
-        let plan = UninstallPlan {
-            data: self.plan.data.clone(),
-            links: self.plan.links.clone(),
-            shells: self.plan.shells.clone(),
-            client: self.plan.client.clone(),
-            config: self.plan.config.clone(),
-            state: self.folder.path().join("state"),
-            store: self.plan.data.clone(),
-            projects: vec![self.folder.path().join("project/.brain-guard")],
-        };
         let mut out = Vec::new();
-        uninstall(&plan, &mut out)?;
-        list_kept(&plan, &mut out)?;
+        uninstall(&self.at, &mut out)?;
+        list_kept(&self.at, vec![self.folder.path().join("project/.brain-guard")], &mut out)?;
         Ok(String::from_utf8(out)?)
     }
 
@@ -88,7 +77,7 @@ impl World {
     }
 
     fn releases(&self) -> usize {
-        fs::read_dir(&self.plan.data).expect("data").count() - 1
+        fs::read_dir(&self.at.data).expect("data").count() - 1
     }
 }
 
@@ -96,58 +85,57 @@ impl World {
 fn the_folder_the_link_and_the_client_agree() {
     let world = World::new();
     let said = world.install();
-    let current = world.plan.current();
-    for (path, bytes) in assets::ASSETS {
+    let current = world.at.current();
+    for (path, bytes) in assets::ASSETS.iter() {
         assert_eq!(fs::read(current.join(path)).expect(path), *bytes);
     }
     let binary = current.join(place::BINARY);
     assert_eq!(fs::read(&binary).expect("binary"), b"#!/bin/sh\n");
     assert_eq!(fs::metadata(&binary).expect("meta").permissions().mode() & 0o777, 0o755);
-    assert_eq!(fs::read_link(world.plan.links.join(COMMAND)).expect("link"), binary);
+    assert_eq!(fs::read_link(world.at.links.join(COMMAND)).expect("link"), binary);
     let told = format!("marketplace add {}\ninstall {}\n", current.display(), client::PLUGIN);
     assert_eq!(world.log(), told);
-    assert!(said.ends_with("{\"surgery\": {\"import\": \"session-end\"}} there\n"), "{said}");
-    assert!(said.contains("20 / 25 / 30 %") && said.contains("config/brain-guard/settings.json"));
+    assert_eq!(said.matches("(new)").count(), 4, "{said}");
 }
 
 #[test]
 fn a_second_run_changes_nothing_and_says_so() {
     let world = World::new();
     world.install();
-    let before = (world.log(), fs::read_link(world.plan.current()).expect("link"));
+    let before = (world.log(), fs::read_link(world.at.current()).expect("link"));
     let said = world.install();
-    assert_eq!((world.log(), fs::read_link(world.plan.current()).expect("link")), before);
-    assert_eq!(said.matches("(unchanged").count(), 5, "{said}");
+    assert_eq!((world.log(), fs::read_link(world.at.current()).expect("link")), before);
+    assert_eq!(said.matches("(unchanged)").count(), 4, "{said}");
 }
 
 #[test]
 fn another_binary_takes_the_place_of_the_one_before() {
     let world = World::new();
     world.install();
-    fs::write(&world.plan.binary, "#!/bin/sh\n# newer\n").expect("program");
+    fs::write(&world.program, "#!/bin/sh\n# newer\n").expect("program");
     assert!(world.install().contains("(new)"));
-    let binary = fs::read_to_string(world.plan.current().join(place::BINARY)).expect("binary");
+    let binary = fs::read_to_string(world.at.current().join(place::BINARY)).expect("binary");
     assert!(binary.contains("newer"));
     assert_eq!(world.releases(), 1);
 }
 
 #[test]
-fn a_damaged_release_is_mended() {
+fn a_damaged_release_is_repaired() {
     let world = World::new();
     world.install();
-    let hooks = world.plan.current().join("hooks/hooks.json");
+    let hooks = world.at.current().join("hooks/hooks.json");
     fs::write(&hooks, "{}").expect("damage");
-    fs::remove_file(world.plan.current().join(place::BINARY)).expect("damage");
-    assert!(world.install().contains("(mended)"));
+    fs::remove_file(world.at.current().join(place::BINARY)).expect("damage");
+    assert!(world.install().contains("(new)"));
     assert_ne!(fs::read_to_string(&hooks).expect("hooks"), "{}");
-    assert!(world.plan.current().join(place::BINARY).exists());
+    assert!(world.at.current().join(place::BINARY).exists());
 }
 
 #[test]
 fn a_command_that_is_not_ours_stays() {
     let world = World::new();
-    fs::create_dir(&world.plan.links).expect("folder");
-    let link = world.plan.links.join(COMMAND);
+    fs::create_dir(&world.at.links).expect("folder");
+    let link = world.at.links.join(COMMAND);
     fs::write(&link, "theirs").expect("file");
     assert!(world.install().contains("is not ours and stays"));
     assert!(world.uninstall().expect("uninstall").contains("is not ours and stays"));
@@ -157,12 +145,12 @@ fn a_command_that_is_not_ours_stays() {
 #[test]
 fn a_link_to_a_copy_from_a_marketplace_is_ours() {
     let world = World::new();
-    fs::create_dir(&world.plan.links).expect("folder");
-    let link = world.plan.links.join(COMMAND);
-    let cached = world.plan.config.join("plugins/cache/acme/brain-guard/0.1.0/bin/brain-guard");
+    fs::create_dir(&world.at.links).expect("folder");
+    let link = world.at.links.join(COMMAND);
+    let cached = world.at.config.join("plugins/cache/acme/brain-guard/0.1.0/bin/brain-guard");
     std::os::unix::fs::symlink(&cached, &link).expect("link");
-    assert!(world.install().contains("bin/brain-guard (mended)"));
-    assert_eq!(fs::read_link(&link).expect("link"), world.plan.current().join(place::BINARY));
+    assert!(world.install().contains("bin/brain-guard (new)"));
+    assert_eq!(fs::read_link(&link).expect("link"), world.at.current().join(place::BINARY));
     fs::remove_file(&link).expect("link");
     std::os::unix::fs::symlink(&cached, &link).expect("link");
     world.uninstall().expect("uninstall");
@@ -172,9 +160,9 @@ fn a_link_to_a_copy_from_a_marketplace_is_ours() {
 #[test]
 fn without_a_client_everything_else_is_done() {
     let mut world = World::new();
-    world.plan.client = None;
+    world.at.client = None;
     assert!(world.install().contains("no claude on PATH"));
-    assert!(world.plan.links.join(COMMAND).exists());
+    assert!(world.at.links.join(COMMAND).exists());
 }
 
 #[test]
@@ -200,9 +188,9 @@ fn an_older_version_in_the_client_is_brought_up_to_date() {
 fn a_client_that_refuses_leaves_a_valid_folder_and_can_be_tried_again() {
     let world = World::new();
     fs::write(world.client_file("refuse"), "").expect("file");
-    let why = install(&world.plan, &mut Vec::new()).expect_err("refused");
+    let why = install(&world.at, &world.program, &mut Vec::new()).expect_err("refused");
     assert!(format!("{why:#}").contains("mock refusal"), "{why:#}");
-    assert!(world.plan.current().join(place::BINARY).exists());
+    assert!(world.at.current().join(place::BINARY).exists());
     fs::remove_file(world.client_file("refuse")).expect("file");
     assert!(world.install().contains("from the next session"));
 }
@@ -233,9 +221,8 @@ fn uninstall_undoes_it_and_keeps_what_was_written() {
     let state = world.folder.path().join("state");
     fs::create_dir(&state).expect("state");
     let said = world.uninstall().expect("uninstall");
-    assert!(!world.plan.data.exists() && !world.plan.links.join(COMMAND).is_symlink());
-    let manual = world.plan.shells.data.join("man/man1");
-    assert_eq!(fs::read_dir(manual).expect("folder").count(), 0);
+    assert!(!world.at.data.exists() && !world.at.links.join(COMMAND).is_symlink());
+    assert_eq!(fs::read_dir(&world.at.shells[3]).expect("folder").count(), 0);
     assert!(!world.client_file("market").exists() && !world.client_file("plugin").exists());
     assert!(state.exists() && said.contains(&state.display().to_string()));
     assert!(world.uninstall().expect("again").contains("was not there"));
@@ -246,12 +233,12 @@ fn uninstall_undoes_it_and_keeps_what_was_written() {
 fn uninstall_keeps_the_imported_sessions() {
     let world = World::new();
     world.install();
-    let session = world.plan.data.join("sessions/claude/one/session.db");
+    let session = world.at.data.join("sessions/claude/one/session.db");
     fs::create_dir_all(session.parent().expect("folder")).expect("store");
     fs::write(&session, "tags").expect("store");
     assert!(world.install().contains("unchanged"));
     let said = world.uninstall().expect("uninstall");
-    let sessions = world.plan.data.join("sessions");
+    let sessions = world.at.data.join("sessions");
     assert!(said.contains(&format!("{} (imported sessions", sessions.display())), "{said}");
     assert!(session.exists());
 }
@@ -260,7 +247,7 @@ fn uninstall_keeps_the_imported_sessions() {
 fn uninstall_removes_the_clients_copies_of_this_plugin_only() {
     let world = World::new();
     world.install();
-    let plugins = world.plan.config.join("plugins");
+    let plugins = world.at.config.join("plugins");
     let own = "cache/brain-guard/brain-guard/0.0.1/bin/brain-guard";
     let others = [
         "cache/acme/brain-guard/0.0.1/plugin.json",
@@ -272,8 +259,7 @@ fn uninstall_removes_the_clients_copies_of_this_plugin_only() {
         fs::create_dir_all(file.parent().expect("folder")).expect("folder");
         fs::write(file, [0; 2048]).expect("file");
     }
-    let said = world.uninstall().expect("uninstall");
-    assert!(said.contains("cache/brain-guard/brain-guard (2.0 KB) removed"), "{said}");
+    world.uninstall().expect("uninstall");
     assert!(!plugins.join("cache/brain-guard").exists());
     assert!(others.iter().all(|file| plugins.join(file).exists()));
 }
@@ -308,10 +294,10 @@ fn uninstall_leaves_a_marketplace_that_lies_elsewhere_and_foreign_files() {
     let world = World::new();
     world.install();
     fs::write(world.client_file("market"), "/src/brain-guard").expect("market");
-    fs::write(world.plan.data.join("notes"), "theirs").expect("file");
+    fs::write(world.at.data.join("notes"), "theirs").expect("file");
     assert!(world.uninstall().expect("uninstall").contains("reads it from /src/brain-guard"));
     assert!(world.client_file("plugin").exists());
-    assert_eq!(fs::read_dir(&world.plan.data).expect("data").count(), 1);
+    assert_eq!(fs::read_dir(&world.at.data).expect("data").count(), 1);
 }
 
 #[test]
@@ -320,5 +306,20 @@ fn a_client_that_refuses_to_forget_keeps_its_folder() {
     world.install();
     fs::write(world.client_file("refuse"), "").expect("file");
     assert!(world.uninstall().is_err());
-    assert!(world.plan.current().join(place::BINARY).exists());
+    assert!(world.at.current().join(place::BINARY).exists());
+}
+
+#[test]
+fn only_programs_in_a_plugin_cache_are_cached() {
+    let plugin = Path::new("/h/.claude/plugins/cache/m/p");
+    assert_eq!(cached_plugin(&plugin.join("1.0/bin/brain-guard-x86_64")), Some(plugin));
+    for other in [
+        "/h/.local/share/brain-guard/current/bin/brain-guard",
+        "/h/plugins/cache/p/1.0/bin/brain-guard",
+        "/h/plugins/cache/m/p/1.0/lib/brain-guard",
+        "plugins/cache/m/p/1.0/bin/brain-guard",
+        "/",
+    ] {
+        assert_eq!(cached_plugin(Path::new(other)), None, "{other}");
+    }
 }

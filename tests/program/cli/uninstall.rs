@@ -1,4 +1,4 @@
-//! `brain-guard uninstall` on the real binary, with a fake client: what it removes, lists and keeps.
+//! `brain-guard install` and `uninstall` on the real binary, with a fake client.
 
 use std::fs;
 use std::path::PathBuf;
@@ -114,4 +114,17 @@ fn purge_names_the_sessions_whose_placeholders_need_the_content() {
     assert_eq!(done.code, Some(0), "{done:?}");
     assert!(!world.hook.home.join(".local/share/brain-guard").exists());
     assert!(fs::metadata(&path).is_ok(), "the session itself is the client's");
+}
+
+#[test]
+fn install_says_how_to_change_the_tiers_and_to_import_sessions() {
+    let lab = ended();
+    let done = lab.hook.raw(&["install", "--no-demo"], b"");
+    assert_eq!((done.code, done.stderr.as_str()), (Some(0), ""), "{done:?}");
+    let settings = lab.at(".claude/brain-guard/settings.json").display().to_string();
+    for part in ["tiers    40 / 50 / 60 % of ", "install --no-keybindings", settings.as_str()] {
+        assert!(done.stdout.contains(part), "{part}: {done:?}");
+    }
+    let last = "{\"surgery\": {\"import\": \"session-end\"}} there\n";
+    assert!(done.stdout.ends_with(last), "{done:?}");
 }

@@ -123,7 +123,7 @@ fn setup_changes_nothing_that_install_made() {
     let copy = Copy::of(Hook::new(), "0.1.0");
     let installed = copy.hook.home.join(".local/share/brain-guard/current/bin/brain-guard");
     copy.link_to(&installed);
-    assert!(copy.setup("").contains("nothing to do"));
+    assert!(copy.setup("").contains("nothing changed"));
     assert!(copy.setup("off").contains("nothing changed"));
     assert_eq!(copy.target(), Some(installed));
     assert!(!copy.keys().exists());

@@ -3,10 +3,8 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 
-use brain_guard::cmd::install::install;
-
 use crate::kill::operations::{Operation, root};
-use crate::kill::plan::plan;
+use crate::kill::plan::{install, installation, program};
 use crate::roles;
 use crate::support::hook::Hook;
 use crate::support::trace::Run;
@@ -30,21 +28,21 @@ const THEIRS: &str =
 
 fn fresh() -> Hook {
     let hook = Hook::new();
-    let plan = plan(&root(&hook));
-    let client = plan.client.expect("a client");
+    let at = installation(&root(&hook));
+    let client = at.client.expect("a client");
     fs::create_dir_all(client.parent().expect("folder")).expect("folder");
     let script = CLIENT.replace("VERSION", env!("CARGO_PKG_VERSION"));
-    for (path, text) in [(&client, script.as_str()), (&plan.binary, "#!/bin/sh\n")] {
-        fs::write(path, text).expect("program");
+    for (path, text) in [(client, script.as_str()), (program(&root(&hook)), "#!/bin/sh\n")] {
+        fs::write(&path, text).expect("program");
         fs::set_permissions(path, fs::Permissions::from_mode(0o755)).expect("mode");
     }
-    fs::write(plan.config.join("keybindings.json"), THEIRS).expect("keys");
+    fs::write(at.config.join("keybindings.json"), THEIRS).expect("keys");
     hook
 }
 
 fn installed() -> Hook {
     let hook = fresh();
-    install(&plan(&root(&hook)), &mut std::io::sink()).expect("installed");
+    install(&root(&hook)).expect("installed");
     hook
 }
 
@@ -71,7 +69,7 @@ pub fn first() -> Operation {
 /// An installation over an earlier release.
 pub fn another() -> Operation {
     let hook = installed();
-    fs::write(plan(&root(&hook)).binary, "#!/bin/sh\n# the next release\n").expect("program");
+    fs::write(program(&root(&hook)), "#!/bin/sh\n# the next release\n").expect("program");
     run(hook, "install")
 }
 

@@ -1,22 +1,33 @@
-//! Where the installation to kill goes.
+//! An installation to kill, with a small program, because copying and hashing the real one takes too
+//! long.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use brain_guard::cmd::install::shell::UserFolders;
-use brain_guard::cmd::install::{InstallPlan, keys};
+use brain_guard::cmd::install::{self, Installation, keys, shell};
 
-pub fn plan(root: &Path) -> InstallPlan {
+/// Installs the program, and binds the chords.
+pub fn install(root: &Path) -> anyhow::Result<()> {
+    let at = installation(root);
+    install::install(&at, &program(root), &mut std::io::sink())?;
+    keys::bind(&at.config, &mut std::io::sink())
+}
+
+/// The program that is installed.
+pub fn program(root: &Path) -> PathBuf {
+    root.join("home/program")
+}
+
+pub fn installation(root: &Path) -> Installation {
     let home = root.join("home");
-    InstallPlan {
-        binary: home.join("program"),
-        data: home.join(".local/share/brain-guard"),
+    let data = home.join(".local/share");
+    Installation {
         links: home.join(".local/bin"),
-        shells: UserFolders { data: home.join(".local/share"), config: home.join(".config") },
+        shells: shell::folders(&data, &home.join(".config")),
         on_path: true,
         client: Some(home.join("client/claude")),
         config: home.join(".claude"),
-        keys: keys::Wish::Bound,
-        imports: false,
-        tiers: String::new(),
+        state: data.join("state"),
+        store: data.join("brain-guard"),
+        data: data.join("brain-guard"),
     }
 }

@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime};
 use serde_json::json;
 
 use super::world::{ID, OTHER, World};
-use crate::doctor::check;
+use crate::cli::doctor::check;
 
 const LAST: &str = "91ab02cd-0000-4000-8000-000000000003";
 

@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use serde_json::{Value, json};
 
 use super::{World, aged, came, output, text, wait_for};
-use crate::doctor::check;
+use crate::cli::doctor::check;
 
 fn gc(world: &World, args: &[&str]) -> Value {
     let answer = world.run(&[&["gc", "--json"], args].concat());
