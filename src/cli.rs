@@ -32,7 +32,7 @@ pub use notes::{AppendArgs, CloseArgs, PhaseArgs, SealArgs, SteeringArgs};
 pub use operator::{LaterArgs, NowArgs, OverrideArgs, OverrideSpan};
 pub use overview::command;
 pub use phase::PhaseVerb;
-pub use plumbing::{CarrierScratchArgs, ClipboardVerb, GenerateArgs, ModArgs, WaiterArgs};
+pub use plumbing::{CarrierScratchArgs, ClipboardArgs, GenerateArgs, ModArgs, WaiterArgs};
 pub use purge::{PurgeArgs, PurgeKind};
 pub use settings::{CheckArgs, SettingsVerb, ShowArgs};
 pub use setup::{DemoArgs, InstallArgs, UninstallArgs};
@@ -186,13 +186,9 @@ pub enum Verb {
     /// Stands in for the client in a test of the carriers (not for people)
     #[command(hide = true)]
     CarrierScratch(CarrierScratchArgs),
-    /// Serves or reads the X11 selection, for the carrier (not for people)
+    /// Serves a text as the X11 selection, for the carrier (not for people)
     #[command(hide = true)]
-    Clipboard {
-        /// Serve or read
-        #[command(subcommand)]
-        what: ClipboardVerb,
-    },
+    Clipboard(ClipboardArgs),
     /// Watches one boundary (not for people)
     #[command(hide = true)]
     Waiter(WaiterArgs),

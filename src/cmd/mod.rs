@@ -221,7 +221,7 @@ impl Run for Verb {
             Self::Mod(args) => args.run(context),
             Self::Generate(args) => args.run(context),
             Self::CarrierScratch(args) => carrier::scratch::run(&args.file),
-            Self::Clipboard { what } => what.run(context),
+            Self::Clipboard(args) => args.run(context),
             Self::Waiter(args) => args.run(context),
         }
     }

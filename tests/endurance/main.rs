@@ -129,7 +129,8 @@ impl Run {
         for at in 0..self.order.len() {
             let plan = plan(&mut self.dice, at + 1, self.order[at], self.naive);
             self.progress(&plan);
-            let chords = self.dice.percent(70);
+            // Without a chord, nothing is cleared under X11.
+            let chords = self.road == Road::X11 || self.dice.percent(70);
             let setup = Setup {
                 road: self.road,
                 chords,

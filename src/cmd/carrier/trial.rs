@@ -162,9 +162,17 @@ fn by_x11(env: &Env, place: &X11Display, file: &Path) -> Result<(), String> {
         .spawn()
         .map_err(|e| format!("xterm, in which this test runs: {e}"))?;
     let tried = scratch_client(file).and_then(|client| {
-        let tried = x11::open(place.clone(), client, Duration::ZERO, program.clone())
-            .map_err(|e| e.to_string())
-            .and_then(|mut window| round_trip(window.as_mut(), file));
+        let tried = x11::open(
+            place.clone(),
+            client,
+            x11::Options {
+                idle: Duration::ZERO,
+                program: program.clone(),
+                touched: x11::Touched::default(),
+            },
+        )
+        .map_err(|e| e.to_string())
+        .and_then(|mut window| round_trip(window.as_mut(), file));
         close(file, client);
         tried
     });

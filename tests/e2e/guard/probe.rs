@@ -60,7 +60,9 @@ fn a_probe_in_a_tmux_pane_chooses_tmux() {
 
 #[test]
 fn a_probe_in_a_plain_xterm_chooses_x11() {
-    let world = World::build().bare().start();
+    let chord = json!({"context": "Chat", "bindings": {"ctrl+] ctrl+]": "command:clear"}});
+    let bound = json!({"bindings": [chord]}).to_string();
+    let world = World::build().bare().home_file(".claude/keybindings.json", &bound).start();
     let desktop = world.desktop();
     let xterm = world.xterm(&desktop, "+0+0", &probe_command("carrier probe"));
     let probe = answer(&world);
