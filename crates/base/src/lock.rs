@@ -3,13 +3,12 @@
 //! removes that of an empty folder, so check such a lock with `Lock::is_valid_for`.
 #![allow(clippy::disallowed_methods, reason = "store owns the file system")]
 
-use std::fs::File;
+use std::fs::{File, TryLockError};
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use fs2::FileExt;
 use rustix::fs::{Mode, OFlags};
 
 use super::beneath;
@@ -21,7 +20,7 @@ pub struct Lock(File);
 impl Drop for Lock {
     fn drop(&mut self) {
         // Closing the file releases it as well.
-        let _ = FileExt::unlock(&self.0);
+        let _ = self.0.unlock();
     }
 }
 
@@ -40,16 +39,20 @@ impl Lock {
 /// # Errors
 /// `WouldBlock` if another process held it that long.
 pub fn acquire(path: &Path, patience: Duration) -> io::Result<Lock> {
-    take(path, patience, FileExt::try_lock_exclusive)
+    take(path, patience, File::try_lock)
 }
 
 /// Takes the lock shared, and waits at most `patience` for it. Others may share it, but nobody can
 /// hold it alone.
 pub fn share(path: &Path, patience: Duration) -> io::Result<Lock> {
-    take(path, patience, FileExt::try_lock_shared)
+    take(path, patience, File::try_lock_shared)
 }
 
-fn take(path: &Path, patience: Duration, lock: fn(&File) -> io::Result<()>) -> io::Result<Lock> {
+fn take(
+    path: &Path,
+    patience: Duration,
+    lock: fn(&File) -> Result<(), TryLockError>,
+) -> io::Result<Lock> {
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::NONBLOCK;
     let file = beneath::open(path, flags, Mode::from_raw_mode(0o600))?;
     let deadline = Instant::now() + patience;
@@ -57,8 +60,8 @@ fn take(path: &Path, patience: Duration, lock: fn(&File) -> io::Result<()>) -> i
     loop {
         match lock(&file) {
             Ok(()) => return Ok(Lock(file)),
-            Err(e) if e.kind() != io::ErrorKind::WouldBlock => return Err(e),
-            Err(e) if Instant::now() >= deadline => return Err(e),
+            Err(TryLockError::Error(e)) => return Err(e),
+            Err(e) if Instant::now() >= deadline => return Err(e.into()),
             Err(_) => {
                 std::thread::sleep(pause);
                 // After a long wait the holder is stuck, so retry less often.
