@@ -40,8 +40,9 @@ fn servers(screen: &Screen) -> usize {
     let variable = format!("DISPLAY={}", screen.name);
     let ours = |pid: &str| {
         let read = |what: &str| std::fs::read(format!("/proc/{pid}/{what}")).unwrap_or_default();
-        let has = |bytes: &[u8], word: &str| bytes.split(|b| *b == 0).any(|w| w == word.as_bytes());
-        has(&read("cmdline"), "clipboard") && has(&read("environ"), &variable)
+        let is =
+            |bytes: &[u8], end: &str| bytes.split(|b| *b == 0).any(|w| w.ends_with(end.as_bytes()));
+        is(&read("cmdline"), "/brain-guard") && is(&read("environ"), &variable)
     };
     let all = std::fs::read_dir("/proc").expect("processes").flatten();
     all.filter(|entry| entry.file_name().to_str().is_some_and(ours)).count()

@@ -121,8 +121,9 @@ pub fn pasted_unread(
 }
 
 /// Deletes what [`pasted_unread`] pasted and the client did not take. The client shows it as one
-/// line.
+/// line. After half a chord, it swallows the first key.
 pub fn delete(terminal: &mut dyn Terminal) -> Result<(), Refusal> {
+    terminal.chord(&DELETE, &mut || true)?;
     terminal.chord(&DELETE, &mut || true).map(drop)
 }
 
