@@ -30,7 +30,7 @@ pub use notes::{AppendArgs, CloseArgs, PhaseArgs, SealArgs, SteeringArgs};
 pub use operator::{LaterArgs, NowArgs, OverrideArgs, OverrideSpan};
 pub use overview::command;
 pub use phase::PhaseVerb;
-pub use plumbing::{ClipboardVerb, GenerateArgs, ModArgs, WaiterArgs};
+pub use plumbing::{ClipboardArgs, GenerateArgs, ModArgs, WaiterArgs};
 pub use purge::{PurgeArgs, PurgeKind};
 pub use settings::{CheckArgs, SettingsVerb, ShowArgs};
 pub use setup::{DemoArgs, InstallArgs, UninstallArgs};
@@ -172,13 +172,9 @@ pub enum Verb {
     /// Writes completions and man pages into a folder, for packages (not for people)
     #[command(hide = true)]
     Generate(GenerateArgs),
-    /// Serves or reads the X11 selection, for the carrier (not for people)
+    /// Serves a text as the X11 selection, for the carrier (not for people)
     #[command(hide = true)]
-    Clipboard {
-        /// Serve or read
-        #[command(subcommand)]
-        what: ClipboardVerb,
-    },
+    Clipboard(ClipboardArgs),
     /// Watches one boundary (not for people)
     #[command(hide = true)]
     Waiter(WaiterArgs),

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::hash::Hasher as _;
+use std::hash::{DefaultHasher, Hasher as _};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -17,7 +17,7 @@ fn main() -> io::Result<()> {
         println!("cargo::rerun-if-changed={folder}");
         collect(Path::new(folder), &mut files)?;
     }
-    let mut id = fnv::FnvHasher::default();
+    let mut id = DefaultHasher::new();
     for file in files {
         id.write(file.as_os_str().as_encoded_bytes());
         id.write(&fs::read(&file)?);

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Subcommand};
+use clap::Args;
 
 /// What the plugin's module asks.
 #[derive(Debug, Clone, Args)]
@@ -28,20 +28,6 @@ pub struct GenerateArgs {
     pub folder: PathBuf,
 }
 
-/// What is done with the X11 selection.
-#[derive(Debug, Subcommand)]
-pub enum ClipboardVerb {
-    /// Serves the text on stdin until the deadline or the next selection
-    Hold {
-        /// `primary` or `clipboard`
-        which: String,
-        /// Seconds until the deadline
-        #[arg(long, value_name = "N")]
-        seconds: u64,
-    },
-    /// Prints the selected text
-    Take {
-        /// `primary` or `clipboard`
-        which: String,
-    },
-}
+/// The text comes on stdin.
+#[derive(Debug, Args)]
+pub struct ClipboardArgs {}

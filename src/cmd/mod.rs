@@ -218,7 +218,7 @@ impl Run for Verb {
             Self::Purge(args) => args.run(context),
             Self::Mod(args) => args.run(context),
             Self::Generate(args) => args.run(context),
-            Self::Clipboard { what } => what.run(context),
+            Self::Clipboard(args) => args.run(context),
             Self::Waiter(args) => args.run(context),
         }
     }

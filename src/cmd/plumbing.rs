@@ -1,31 +1,14 @@
 //! Verbs for programs: one serves the X11 selection, one watches a boundary, one writes files for a
 //! package.
 
-use std::io::{self, Write as _};
-use std::time::Duration;
-
 use super::install::shell;
-use super::{Context, Exit, Failure, Run, selector, stdin_text};
-use crate::cli::{ClipboardVerb, GenerateArgs, WaiterArgs};
+use super::{Context, Exit, Run, selector, stdin_text};
+use crate::cli::{ClipboardArgs, GenerateArgs, WaiterArgs};
 use carrier::{waiter, x11};
 
-fn selection(name: &str) -> anyhow::Result<x11::Which> {
-    Ok(x11::Which::of(name)
-        .ok_or_else(|| Failure::usage(format_args!("no selection is called {name}")))?)
-}
-
-impl Run for ClipboardVerb {
+impl Run for ClipboardArgs {
     fn run(&self, _: Context) -> anyhow::Result<Exit> {
-        match self {
-            Self::Hold { which, seconds } => {
-                // A session of its own, so that the user's text outlives the terminal's hangup.
-                let _ = rustix::process::setsid();
-                x11::hold(selection(which)?, stdin_text()?, Duration::from_secs(*seconds))?;
-            }
-            Self::Take { which } => {
-                io::stdout().lock().write_all(x11::take(selection(which)?)?.as_bytes())?;
-            }
-        }
+        x11::serve(stdin_text()?)?;
         Ok(Exit::Done)
     }
 }

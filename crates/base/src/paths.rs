@@ -224,12 +224,17 @@ fn key(project: &Path) -> String {
     format!("{name}-{}", short_digest(project.as_os_str().as_encoded_bytes()))
 }
 
-/// Sixteen hex digits for a text, the same on every machine. Not cryptographic: such a library
-/// probes the processor first, which costs the hook more than the rest of its start.
+/// Sixteen hex digits for a text, by [`digest`].
 pub fn short_digest(bytes: &[u8]) -> String {
+    format!("{:016x}", digest(bytes))
+}
+
+/// A hash that is the same on every machine and may be kept in files. Not cryptographic: such a
+/// library probes the processor first, which costs the hook more than the rest of its start.
+pub fn digest(bytes: &[u8]) -> u64 {
     let mut hash = FnvHasher::default();
     hash.write(bytes);
-    format!("{:016x}", hash.finish())
+    hash.finish()
 }
 
 /// Whether a name from outside is safe as a file name.

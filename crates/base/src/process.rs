@@ -7,11 +7,11 @@ mod proc;
 pub mod ps;
 
 use std::ffi::OsStr;
-use std::io::{self, Write as _};
+use std::io::{self, Read, Write as _};
 use std::os::unix::process::CommandExt as _;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
-use std::sync::mpsc;
+use std::sync::mpsc::{self, Receiver};
 use std::thread;
 use std::time::Duration;
 
@@ -22,10 +22,13 @@ pub use proc::*;
 #[cfg(not(target_os = "linux"))]
 pub use ps::*;
 
+/// How long output may come in after a program ended, if something that it started holds its pipes.
+const REST: Duration = Duration::from_millis(200);
+
 /// Runs a program without input and returns its output.
 ///
 /// # Errors
-/// `TimedOut` past the deadline; the program is killed then, with all that it started.
+/// `TimedOut` past the deadline. The program is killed then, with all that it started.
 pub fn output(command: &mut Command, deadline: Duration) -> io::Result<Output> {
     output_with_input(command, &[], deadline)
 }
@@ -36,27 +39,48 @@ pub fn output_with_input(
     input: &[u8],
     deadline: Duration,
 ) -> io::Result<Output> {
-    command.process_group(0);
     command.stdin(if input.is_empty() { Stdio::null() } else { Stdio::piped() });
-    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
+    command.stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
+    let mut child = command.spawn()?;
     if let Some(mut stdin) = child.stdin.take() {
         let input = input.to_owned();
         // A program may end without reading its input.
         thread::spawn(move || drop(stdin.write_all(&input)));
     }
-    let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
-    let (sender, receiver) = mpsc::channel();
-    // After the deadline nobody receives the output.
-    thread::spawn(move || drop(sender.send(child.wait_with_output())));
-    if let Ok(output) = receiver.recv_timeout(deadline) {
-        return output;
-    }
-    if let Some(group) = pid {
+    let group = Pid::from_child(&child);
+    let stdout = in_thread({
+        let pipe = child.stdout.take();
+        move || read(pipe)
+    });
+    let stderr = in_thread({
+        let pipe = child.stderr.take();
+        move || read(pipe)
+    });
+    let Ok(status) = in_thread(move || child.wait()).recv_timeout(deadline) else {
         // It may have ended by itself in this moment.
         let _ = kill_process_group(group, Signal::KILL);
+        let why = format!("no answer within {} s", deadline.as_secs());
+        return Err(io::Error::new(io::ErrorKind::TimedOut, why));
+    };
+    let [stdout, stderr] = [stdout, stderr].map(|pipe| pipe.recv_timeout(REST).unwrap_or_default());
+    Ok(Output { status: status?, stdout, stderr })
+}
+
+/// The result of `work`, which another thread does.
+fn in_thread<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Receiver<T> {
+    let (sender, receiver) = mpsc::channel();
+    // After the deadline nobody receives it.
+    thread::spawn(move || drop(sender.send(work())));
+    receiver
+}
+
+/// Everything in a pipe, as far as it can be read.
+fn read(pipe: Option<impl Read>) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    if let Some(mut pipe) = pipe {
+        let _ = pipe.read_to_end(&mut bytes);
     }
-    let why = format!("no answer within {} s", deadline.as_secs());
-    Err(io::Error::new(io::ErrorKind::TimedOut, why))
+    bytes
 }
 
 /// Starts a program that outlives this process, without input and output.
@@ -68,6 +92,8 @@ pub fn spawn_detached(program: &Path, arguments: &[&OsStr]) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Instant;
+
     use super::*;
 
     #[test]
@@ -78,7 +104,20 @@ mod tests {
         let said = output(Command::new("echo").arg("hello"), Duration::from_secs(10)).unwrap();
         assert_eq!(said.stdout, b"hello\n");
         let deadline = Duration::from_secs(10);
-        let said = output_with_input(&mut Command::new("cat"), b"hello", deadline).unwrap();
-        assert_eq!(said.stdout, b"hello");
+        let long = "ü\n".repeat(200_000);
+        let said = output_with_input(&mut Command::new("cat"), long.as_bytes(), deadline).unwrap();
+        assert_eq!(said.stdout, long.as_bytes());
+    }
+
+    #[test]
+    fn what_a_program_started_ends_with_it_and_is_not_waited_for() {
+        let begun = Instant::now();
+        let shell =
+            |script: &str, deadline| output(Command::new("sh").args(["-c", script]), deadline);
+        let why = shell("sleep 60 & echo $! >&2; wait", Duration::from_millis(200)).unwrap_err();
+        assert_eq!(why.kind(), io::ErrorKind::TimedOut);
+        let ended = shell("sleep 60 & exit 3", Duration::from_secs(30)).unwrap();
+        assert_eq!(ended.status.code(), Some(3));
+        assert!(begun.elapsed() < Duration::from_secs(10), "{:?}", begun.elapsed());
     }
 }

@@ -20,6 +20,9 @@ pub const CLEAR: &str = "command:clear";
 /// The action of the chord that starts the turn of the cleared session.
 pub const RESUME: &str = "command:brain-guard:resume";
 
+/// Why a terminal that can't be read is not used.
+pub const NO_CHORD: &str = "no chord runs /clear in this client: `brain-guard install` binds one, unless boundary.chords is off; without it, type /clear yourself";
+
 /// What install binds, best first. The second keys are harmless alone: they move the cursor or show
 /// the task list. The first keys are no prefix of tmux or screen, no signal and no flow control.
 const FOR_CLEAR: [&str; 3] = ["ctrl+] ctrl+]", "ctrl+x ctrl+]", "ctrl+] ctrl+e"];

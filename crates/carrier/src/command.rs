@@ -2,13 +2,14 @@
 //! deadline and proof apply as for every other carrier.
 #![allow(clippy::disallowed_methods, reason = "carriers start and watch processes")]
 
-use std::io::Write as _;
-use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::io;
+use std::process::Command;
+use std::time::Duration;
 
 use serde::Serialize;
 
 use super::terminal::{Refusal, Stroke};
+use base::process;
 use guard::boundary::{Client, Delivery};
 
 /// The exit code for: not now, ask again (`EX_TEMPFAIL` of sysexits.h).
@@ -73,46 +74,27 @@ pub fn run(argv: &[String], plan: &Plan) -> Result<(), Refusal> {
     let Some((program, arguments)) = argv.split_first() else {
         return Err(Refusal::never("boundary.command is empty"));
     };
-    let never = |e: std::io::Error| Refusal::never(format!("{program}: {e}"));
-    let mut child = Command::new(program)
-        .args(arguments)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()
-        .map_err(never)?;
-    if let Some(mut stdin) = child.stdin.take()
-        && let Ok(json) = serde_json::to_vec(plan)
-    {
-        // A program may close its stdin or never read it. A long text then fills the pipe, and the
-        // write lasts until the program is killed.
-        std::thread::spawn(move || drop(stdin.write_all(&json)));
-    }
-    let deadline = Instant::now() + Duration::from_secs(plan.deadline_seconds);
-    loop {
-        match child.try_wait().map_err(never)? {
-            Some(status) if status.success() => return Ok(()),
-            Some(status) if status.code() == Some(NOT_NOW) => {
-                return Err(Refusal::later(format!(
-                    "{program} asks to try again later (exit {NOT_NOW})"
-                )));
-            }
-            Some(status) => return Err(Refusal::never(format!("{program} ended with {status}"))),
-            None if Instant::now() >= deadline => {
-                let _ = child.kill();
-                let _ = child.wait();
-                return Err(Refusal::never(format!(
-                    "{program} did not end within {} s",
-                    plan.deadline_seconds
-                )));
-            }
-            None => std::thread::sleep(Duration::from_millis(10)),
+    let never = |why: String| Err(Refusal::Never(format!("{program}{why}")));
+    let json = serde_json::to_vec(plan).unwrap_or_default();
+    let deadline = Duration::from_secs(plan.deadline_seconds);
+    let mut command = Command::new(program);
+    match process::output_with_input(command.args(arguments), &json, deadline) {
+        Ok(ended) if ended.status.success() => Ok(()),
+        Ok(ended) if ended.status.code() == Some(NOT_NOW) => {
+            Err(Refusal::later(format!("{program} asks to try again later (exit {NOT_NOW})")))
         }
+        Ok(ended) => never(format!(" ended with {}", ended.status)),
+        Err(e) if e.kind() == io::ErrorKind::TimedOut => {
+            never(format!(" did not end within {} s", plan.deadline_seconds))
+        }
+        Err(e) => never(format!(": {e}")),
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::time::Instant;
+
     use super::*;
 
     fn plan() -> Plan<'static> {

@@ -54,6 +54,8 @@ pub struct Drive<'a> {
     pressed: Option<(Road, Time)>,
     in_vain: u32,
     typed_only: bool,
+    /// The keys pressed so far under X11.
+    touched: x11::Touched,
     /// Text that we typed may still be in the prompt box.
     left_over: bool,
     kicked: Option<Time>,
@@ -77,6 +79,7 @@ impl<'a> Drive<'a> {
             pressed: None,
             in_vain: 0,
             typed_only: false,
+            touched: x11::Touched::default(),
             left_over: false,
             kicked: None,
             kicks: 0,
@@ -192,7 +195,7 @@ impl<'a> Drive<'a> {
         let kept = self.terminal.take().filter(|kept| kept.carrier == token.carrier);
         let opened = match kept {
             Some(kept) => kept,
-            None => open(facts, token)?,
+            None => open(facts, token, self.touched.clone())?,
         };
         Ok(self.terminal.insert(opened).terminal.as_mut())
     }
@@ -204,7 +207,7 @@ impl<'a> Drive<'a> {
     }
 }
 
-fn open(facts: &Facts, token: &Token) -> Result<Opened, Refusal> {
+fn open(facts: &Facts, token: &Token, touched: x11::Touched) -> Result<Opened, Refusal> {
     let client = token.client.ok_or_else(|| Refusal::never("the client's process is not known"))?;
     let gone = || Refusal::never("the client's terminal is not known");
     let reach = facts.session.reach.as_ref().ok_or_else(gone)?;
@@ -221,11 +224,11 @@ fn open(facts: &Facts, token: &Token) -> Result<Opened, Refusal> {
             let program = facts.env.program();
             let program = program
                 .ok_or_else(|| Refusal::never("brain-guard cannot find its own program file"))?;
-            // Two boundaries would share one focus, one pointer and one selection.
+            // Two boundaries would share one focus and one selection.
             let lock = facts.places.display_lock(&place.display);
             let alone = lock::acquire(&lock, Duration::ZERO)
                 .map_err(|_| Refusal::later("another boundary uses this display"))?;
-            let terminal = x11::open(place, client, idle, program)?;
+            let terminal = x11::open(place, client, x11::Options { idle, program, touched })?;
             Ok(Opened { carrier, terminal, _alone: Some(alone) })
         }
         Carrier::Mod | Carrier::Command | Carrier::Manual => Err(gone()),
@@ -266,6 +269,12 @@ fn chords_in_force(facts: &Facts) -> Chords {
         }
         _ => Chords::default(),
     }
+}
+
+/// How long ago the last prompt emptied the prompt box.
+fn time_since_prompt(facts: &Facts) -> Duration {
+    let since = facts.session.last_human.map(|at| facts.now - at);
+    since.and_then(|since| since.to_std().ok()).unwrap_or(Duration::MAX)
 }
 
 fn passed(since: Time, ms: i64, now: Time) -> bool {

@@ -5,7 +5,7 @@
 use std::thread::sleep;
 use std::time::Duration;
 
-use super::terminal::{PromptBox, Refusal, Stroke, Terminal};
+use super::terminal::{PromptBox, Readable, Refusal, Stroke, Terminal};
 
 /// Stashes the draft. Pressed again, or on an empty box, it takes the stash back (one slot; client
 /// 2.1.329). So it is pressed only after reading a box that holds something.
@@ -61,7 +61,7 @@ pub fn chord(
 /// # Errors
 /// Nothing was submitted. Typed text is deleted again if the box still shows it alone.
 pub fn typed(
-    terminal: &mut dyn Terminal,
+    terminal: &mut dyn Readable,
     commit: Commit,
     left: &mut bool,
 ) -> Result<Pressed, Refusal> {
@@ -78,7 +78,7 @@ pub fn typed(
 /// # Errors
 /// As in `type_clear`.
 pub fn pasted(
-    terminal: &mut dyn Terminal,
+    terminal: &mut dyn Readable,
     line: &str,
     text: &str,
     commit: Commit,
@@ -99,16 +99,44 @@ pub fn pasted(
     submit(terminal, typed, commit, line, stashed, left)
 }
 
+/// Pastes a line of instruction and a text into a box that cannot be read and is known to be empty.
+///
+/// # Errors
+/// Nothing was submitted. `Later` only if nothing was pasted.
+pub fn pasted_unread(
+    terminal: &mut dyn Terminal,
+    line: &str,
+    text: &str,
+    commit: Commit,
+) -> Result<Pressed, Refusal> {
+    ensure_idle(terminal)?;
+    let never = |why: Refusal| Refusal::Never(why.to_string());
+    let pasted = terminal.paste(line).and_then(|()| terminal.paste(text));
+    let pressed = pasted.and_then(|()| terminal.chord(&SUBMIT, commit));
+    if pressed == Ok(true) {
+        return Ok(Pressed::Yes);
+    }
+    delete(terminal).map_err(never)?;
+    pressed.map(|_| Pressed::CalledOff).map_err(never)
+}
+
+/// Deletes what [`pasted_unread`] pasted and the client did not take. The client shows it as one
+/// line. After half a chord, it swallows the first key.
+pub fn delete(terminal: &mut dyn Terminal) -> Result<(), Refusal> {
+    terminal.chord(&DELETE, &mut || true)?;
+    terminal.chord(&DELETE, &mut || true).map(drop)
+}
+
 /// Deletes a typed `/clear`, or a line with a paste, that was not submitted. Fails if the box shows
 /// something else by now, which stays.
-pub fn take_back(terminal: &mut dyn Terminal, typed: Option<&str>) -> Result<(), Refusal> {
+pub fn take_back(terminal: &mut dyn Readable, typed: Option<&str>) -> Result<(), Refusal> {
     terminal.prove()?;
     undo(terminal, typed.unwrap_or(CLEAR), false)
 }
 
 /// Deletes what an earlier try left in the box. Anything else is the user's and stays; so does a
 /// stash, which comes back by itself.
-fn tidy(terminal: &mut dyn Terminal, mark: &str, left: &mut bool) -> Result<(), Refusal> {
+fn tidy(terminal: &mut dyn Readable, mark: &str, left: &mut bool) -> Result<(), Refusal> {
     if *left && matches!(terminal.prompt_box()?, PromptBox::Holds(text) if is_our_text(&text, mark))
     {
         undo(terminal, mark, false)?;
@@ -126,7 +154,7 @@ fn ensure_idle(terminal: &mut dyn Terminal) -> Result<(), Refusal> {
 }
 
 /// Makes sure that the box is empty; `true` if a draft was stashed for it.
-fn empty_box(terminal: &mut dyn Terminal) -> Result<bool, Refusal> {
+fn empty_box(terminal: &mut dyn Readable) -> Result<bool, Refusal> {
     match terminal.prompt_box()? {
         PromptBox::Empty => Ok(false),
         PromptBox::None => Err(Refusal::later("no prompt box is on the screen")),
@@ -143,7 +171,7 @@ fn empty_box(terminal: &mut dyn Terminal) -> Result<bool, Refusal> {
 }
 
 fn submit(
-    terminal: &mut dyn Terminal,
+    terminal: &mut dyn Readable,
     typed: Result<(), Refusal>,
     commit: Commit,
     mark: &str,
@@ -162,7 +190,7 @@ fn submit(
 }
 
 /// Deletes what starts with our text, and takes the draft back.
-fn undo(terminal: &mut dyn Terminal, mark: &str, stashed: bool) -> Result<(), Refusal> {
+fn undo(terminal: &mut dyn Readable, mark: &str, stashed: bool) -> Result<(), Refusal> {
     for _ in 0..LINES {
         match terminal.prompt_box()? {
             PromptBox::Empty => {
@@ -193,7 +221,7 @@ fn is_our_text(text: &str, mark: &str) -> bool {
     }
 }
 
-fn wait_for_text(terminal: &mut dyn Terminal, wanted: &str) -> Result<(), Refusal> {
+fn wait_for_text(terminal: &mut dyn Readable, wanted: &str) -> Result<(), Refusal> {
     let wanted = without_whitespace(wanted);
     wait_for_box(
         terminal,
@@ -210,7 +238,7 @@ fn holds_paste(seen: &PromptBox, line: &str) -> bool {
 
 /// Waits until the box is as wanted.
 fn wait_for_box(
-    terminal: &mut dyn Terminal,
+    terminal: &mut dyn Readable,
     wanted: impl Fn(&PromptBox) -> bool,
 ) -> Result<(), Refusal> {
     for _ in 0..LOOKS {

@@ -8,6 +8,18 @@ use base::env::Env;
 use guard::boundary::Client;
 use guard::session::reach::X11Display;
 
+/// Settings that nothing reads.
+#[derive(Debug, Clone)]
+#[expect(missing_docs, reason = "as in `x11`")]
+pub struct Options {
+    pub idle: Duration,
+    pub program: PathBuf,
+    pub touched: Touched,
+}
+
+/// Keys that nobody presses.
+pub type Touched = ();
+
 fn refuse<T>() -> Result<T, Refusal> {
     Err(Refusal::never("the X11 carrier is in brain-guard for Linux only"))
 }
@@ -18,32 +30,11 @@ pub fn find(_: &Env, _: Client) -> Result<X11Display, Refusal> {
 }
 
 /// Opens no window.
-pub fn open(
-    _: X11Display,
-    _: Client,
-    _: Duration,
-    _: PathBuf,
-) -> Result<Box<dyn Terminal>, Refusal> {
+pub fn open(_: X11Display, _: Client, _: Options) -> Result<Box<dyn Terminal>, Refusal> {
     refuse()
-}
-
-/// Any selection.
-#[derive(Debug, Clone, Copy)]
-pub struct Which;
-
-impl Which {
-    /// Takes any name.
-    pub fn of(_: &str) -> Option<Self> {
-        Some(Self)
-    }
 }
 
 /// Serves no text.
-pub fn hold(_: Which, _: String, _: Duration) -> Result<(), Refusal> {
-    refuse()
-}
-
-/// Finds no text.
-pub fn take(_: Which) -> Result<String, Refusal> {
+pub fn serve(_: String) -> Result<(), Refusal> {
     refuse()
 }

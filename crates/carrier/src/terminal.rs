@@ -1,7 +1,8 @@
-//! What a carrier that types can do and see in the client's terminal. The protocols in `keyboard`
-//! use this trait; `tmux` and `x11` implement it.
+//! What a carrier that presses keys can do and see in the client's terminal. The protocols in
+//! `keyboard` use these traits. `tmux` implements both, `x11` cannot read the screen.
 
 use std::fmt;
+use std::time::Duration;
 
 /// One key with or without Ctrl. Enter is never pressed, because it approves an open permission
 /// dialog unread, and neither is Escape.
@@ -70,13 +71,9 @@ pub trait Terminal {
     /// Looks twice, 100 ms apart.
     fn idle(&mut self) -> Result<bool, Refusal>;
 
-    /// Reads the prompt box from the screen.
-    fn prompt_box(&mut self) -> Result<PromptBox, Refusal>;
-
-    /// Whether the client's only slot for a stashed draft is taken. Stashing another draft loses
-    /// the first (clients 2.1.250 and 2.1.329). `false` if the terminal cannot tell.
-    fn stash_taken(&mut self) -> Result<bool, Refusal> {
-        Ok(false)
+    /// The same terminal, if its screen can be read.
+    fn readable(&mut self) -> Option<&mut dyn Readable> {
+        None
     }
 
     /// Presses the keys of one chord, each after a proof. The last key is the one that acts: it is
@@ -90,11 +87,9 @@ pub trait Terminal {
         commit: &mut dyn FnMut() -> bool,
     ) -> Result<bool, Refusal>;
 
-    /// Types lower-case ASCII text as keys, each after a proof.
-    ///
-    /// # Errors
-    /// A proof failed; part of the text may be in the box.
-    fn type_text(&mut self, text: &str) -> Result<(), Refusal>;
+    /// Whether a paste goes into an empty box and does no other harm. A terminal that cannot be
+    /// read knows it only if nobody has touched anything since the box was emptied, `emptied` ago.
+    fn may_paste(&mut self, emptied: Duration) -> Result<bool, Refusal>;
 
     /// Pastes text of any length in one bracketed paste.
     ///
@@ -103,5 +98,21 @@ pub trait Terminal {
     fn paste(&mut self, text: &str) -> Result<(), Refusal>;
 
     /// Shows a line to whoever looks at the terminal, if it can.
-    fn notice(&mut self, text: &str, seconds: u64);
+    fn notice(&mut self, _text: &str, _seconds: u64) {}
+}
+
+/// A terminal whose screen can be read, so that text can be typed and read back.
+pub trait Readable: Terminal {
+    /// Reads the prompt box from the screen.
+    fn prompt_box(&mut self) -> Result<PromptBox, Refusal>;
+
+    /// Whether the client's only slot for a stashed draft is taken. Stashing another draft loses
+    /// the first (clients 2.1.250 and 2.1.329).
+    fn stash_taken(&mut self) -> Result<bool, Refusal>;
+
+    /// Types ASCII text as keys, each after a proof.
+    ///
+    /// # Errors
+    /// A proof failed; part of the text may be in the box.
+    fn type_text(&mut self, text: &str) -> Result<(), Refusal>;
 }

@@ -21,7 +21,7 @@ pub use self::opener::Opener;
 use self::conditions::Facts;
 use self::server::{Fault, Server};
 use super::screen::Screen;
-use super::terminal::{PromptBox, Refusal, Stroke, Terminal};
+use super::terminal::{PromptBox, Readable, Refusal, Stroke, Terminal};
 use base::clock;
 use base::env::Env;
 use base::process;
@@ -186,12 +186,8 @@ impl Terminal for Pane {
         Ok(true)
     }
 
-    fn prompt_box(&mut self) -> Result<PromptBox, Refusal> {
-        self.look().map(|(_, screen)| screen.prompt)
-    }
-
-    fn stash_taken(&mut self) -> Result<bool, Refusal> {
-        self.look().map(|(_, screen)| screen.stashed)
+    fn readable(&mut self) -> Option<&mut dyn Readable> {
+        Some(self)
     }
 
     fn chord(
@@ -212,17 +208,8 @@ impl Terminal for Pane {
         Ok(true)
     }
 
-    fn type_text(&mut self, text: &str) -> Result<(), Refusal> {
-        if !text.chars().all(|c| c.is_ascii_graphic() || c == ' ') {
-            return Err(Refusal::never("only plain text of one line can be typed"));
-        }
-        for piece in text.as_bytes().chunks(PIECE) {
-            let piece = String::from_utf8_lossy(piece);
-            let facts = self.proven()?;
-            let keys = SendKeys::new().disable_lookup().target_pane(self.place.pane.as_str());
-            self.act(&facts, vec![keys.key("--").key(piece).build()])?;
-        }
-        Ok(())
+    fn may_paste(&mut self, _emptied: Duration) -> Result<bool, Refusal> {
+        Ok(true)
     }
 
     fn paste(&mut self, text: &str) -> Result<(), Refusal> {
@@ -260,5 +247,28 @@ impl Terminal for Pane {
             let delay = usize::try_from(seconds.saturating_mul(1000)).unwrap_or(usize::MAX);
             let _ = self.ask([message.delay(delay).build()]);
         }
+    }
+}
+
+impl Readable for Pane {
+    fn prompt_box(&mut self) -> Result<PromptBox, Refusal> {
+        self.look().map(|(_, screen)| screen.prompt)
+    }
+
+    fn stash_taken(&mut self) -> Result<bool, Refusal> {
+        self.look().map(|(_, screen)| screen.stashed)
+    }
+
+    fn type_text(&mut self, text: &str) -> Result<(), Refusal> {
+        if !text.chars().all(|c| c.is_ascii_graphic() || c == ' ') {
+            return Err(Refusal::never("only plain text of one line can be typed"));
+        }
+        for piece in text.as_bytes().chunks(PIECE) {
+            let piece = String::from_utf8_lossy(piece);
+            let facts = self.proven()?;
+            let keys = SendKeys::new().disable_lookup().target_pane(self.place.pane.as_str());
+            self.act(&facts, vec![keys.key("--").key(piece).build()])?;
+        }
+        Ok(())
     }
 }

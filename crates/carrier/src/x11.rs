@@ -4,17 +4,11 @@
 
 mod act;
 mod display;
-mod kept;
 mod keys;
 mod looks;
 mod pty;
-mod readback;
 mod selection;
-mod serve;
 mod window;
-
-use std::path::PathBuf;
-use std::time::Duration;
 
 use crate::terminal::{Refusal, Terminal};
 use base::env::Env;
@@ -26,9 +20,8 @@ use display::Display;
 use looks::Managed;
 use pty::Pty;
 
-pub use selection::Which;
-pub use serve::{hold, take};
-pub use window::{Options, Window};
+pub use selection::serve;
+pub use window::{Options, Touched, Window};
 
 /// Finds the client's window without touching anything. Takes some milliseconds, or less than two
 /// seconds if the display does not answer.
@@ -51,48 +44,38 @@ pub fn find(env: &Env, client: Client) -> Result<X11Display, Refusal> {
     }
     let pty = Pty::for_process(client.pid)?;
     let display = Display::connect(&name)?;
-    display.manager()?;
-    let managed = display.managed()?;
-    own(&managed, &pty.holders(client.pid))?;
+    own(display.managed()?, &pty.holders(client.pid))?;
     Ok(X11Display { display: name, authority: env.get("XAUTHORITY") })
 }
 
-/// Opens the client's window; the focus may leave another window after `idle` without input.
+/// Opens the client's window.
 ///
 /// # Errors
 /// The client is gone, or the display does not answer.
 pub fn open(
     place: X11Display,
     client: Client,
-    idle: Duration,
-    program: PathBuf,
+    options: Options,
 ) -> Result<Box<dyn Terminal>, Refusal> {
-    Ok(Box::new(Window::open(place, client, Options { idle, program })?))
+    Ok(Box::new(Window::open(place, client, options)?))
 }
 
 /// The windows of the process that holds the other end of the client's terminal. The error names
-/// that process, or the other host its window runs on.
-fn own(managed: &[Managed], holders: &[u32]) -> Result<Vec<Managed>, Refusal> {
+/// that process.
+fn own(managed: Vec<Managed>, holders: &[u32]) -> Result<Vec<u32>, Refusal> {
     if holders.is_empty() {
         let why = "no process that brain-guard can inspect holds the client's terminal";
         return Err(Refusal::never(why));
     }
-    let of_holder = |w: &&Managed| w.pid.is_some_and(|pid| holders.contains(&pid));
-    let windows: Vec<Managed> = managed.iter().filter(of_holder).cloned().collect();
+    let of_holder = |w: &Managed| w.pid.is_some_and(|pid| holders.contains(&pid));
+    let windows: Vec<u32> = managed.into_iter().filter(of_holder).map(|w| w.id).collect();
     if windows.is_empty() {
         let names: Vec<String> = holders.iter().map(|pid| pty::name(*pid)).collect();
         let names = names.join(" and ");
         let why = format!("the client's terminal is held by {names}, which has no window here");
         return Err(Refusal::Never(why));
     }
-    let host = pty::host();
-    let here: Vec<Managed> = windows.iter().filter(|w| w.machine == host).cloned().collect();
-    if here.is_empty() {
-        let machine = windows.iter().find_map(|w| w.machine.as_deref()).unwrap_or("no host");
-        let why = format!("the window's process runs on {machine}, not on this host");
-        return Err(Refusal::Never(why));
-    }
-    Ok(here)
+    Ok(windows)
 }
 
 #[cfg(test)]
@@ -100,21 +83,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_a_window_of_the_holder_on_this_host_is_the_clients() {
-        let window = |id, pid, machine: &str| Managed {
-            id,
-            pid: Some(pid),
-            machine: Some(machine.to_owned()),
+    fn only_a_window_of_the_holder_is_the_clients() {
+        let ids = |holders: &[u32]| {
+            own([(1, 11), (2, 12)].map(|(id, pid)| Managed { id, pid: Some(pid) }).into(), holders)
         };
-        let host = pty::host().unwrap();
-        let managed = [window(1, 11, &host), window(2, 12, &host), window(3, 13, "elsewhere")];
-        let ids = |holders: &[u32]| -> Result<Vec<u32>, Refusal> {
-            Ok(own(&managed, holders)?.iter().map(|w| w.id).collect())
-        };
-        let refused = |holders: &[u32]| ids(holders).unwrap_err().to_string();
         assert_eq!(ids(&[12]), Ok(vec![2]));
-        assert!(refused(&[13]).contains("elsewhere"));
-        assert!(refused(&[99]).contains("99") && refused(&[99]).contains("no window"));
+        let why = ids(&[99]).unwrap_err().to_string();
+        assert!(why.contains("99") && why.contains("no window"), "{why}");
         assert!(ids(&[]).is_err());
     }
 

@@ -180,10 +180,10 @@ impl Entries {
     }
 }
 
-/// A short hash of an id; never 0.
-fn hash(id: &str) -> u64 {
+/// A hash that tells ids and long values apart; never 0.
+fn hash(bytes: impl AsRef<[u8]>) -> u64 {
     use std::hash::Hasher;
     let mut hasher = std::hash::DefaultHasher::new();
-    hasher.write(id.as_bytes());
+    hasher.write(bytes.as_ref());
     hasher.finish().max(1)
 }

@@ -7,7 +7,7 @@ mod x11;
 use std::collections::BTreeMap;
 
 use base::env::Env;
-use carrier::terminal::{PromptBox, Terminal};
+use carrier::terminal::{PromptBox, Readable as _, Terminal as _};
 use carrier::tmux::{Pane, find};
 use guard::files::state;
 

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use carrier::terminal::{PromptBox, Terminal};
+use carrier::terminal::{PromptBox, Readable as _, Terminal as _};
 use serde_json::json;
 
 use super::{holds, pane, wait_box, wait_idle};

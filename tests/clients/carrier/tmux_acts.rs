@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use carrier::terminal::{PromptBox, Refusal, Stroke, Terminal};
+use carrier::terminal::{PromptBox, Readable as _, Refusal, Stroke, Terminal as _};
 use serde_json::{Value, json};
 
 use super::{holds, pane, wait_box, wait_idle};

@@ -3,12 +3,12 @@
 use std::time::Duration;
 
 use base::env::Env;
-use carrier::terminal::{PromptBox, Stroke, Terminal as _};
-use carrier::x11::{Options, Window, find};
+use carrier::keyboard::{self, Pressed};
+use carrier::terminal::{Stroke, Terminal as _};
+use carrier::x11::{Options, Touched, Window, find};
 use guard::files::state;
 use serde_json::json;
 
-use super::holds;
 use crate::support::client::{Terminal, Tui};
 use crate::support::mock::{Gate, Reply};
 use crate::support::world::{Builder, Spy, World};
@@ -35,18 +35,15 @@ fn desk(world: &World) -> (Tui, Window) {
     let client = state::client(pid).expect("the client runs");
     let place = find(&Env::from_pairs([("DISPLAY", desktop.name())]), client).expect("its window");
     let program = env!("CARGO_BIN_EXE_brain-guard").into();
-    let options = Options { idle: Duration::from_secs(600), program };
+    let options = Options { idle: Duration::from_secs(600), program, touched: Touched::default() };
     let mut window = Window::open(place, client, options).expect("its window");
-    wait_box(world, &mut window, &PromptBox::Empty);
     wait_idle(world, &mut window, true);
     (tui, window)
 }
 
 #[track_caller]
-fn wait_box(world: &World, window: &mut Window, wanted: &PromptBox) {
-    world.wait(&format!("box {wanted:?}"), || {
-        (window.prompt_box().as_ref() == Ok(wanted)).then_some(())
-    });
+fn wait_box(tui: &Tui, wanted: &str) {
+    tui.wait_screen(&format!("box {wanted:?}"), |_| tui.prompt_box().as_deref() == Some(wanted));
 }
 
 #[track_caller]
@@ -54,19 +51,15 @@ fn wait_idle(world: &World, window: &mut Window, idle: bool) {
     world.wait(&format!("idle: {idle}"), || (window.idle() == Ok(idle)).then_some(()));
 }
 
-fn cleared(world: &World) {
-    world.wait_hook("SessionStart", |hook| hook["source"] == "clear");
-}
-
 #[test]
 fn the_chord_clears_and_the_draft_stays() {
     let world = world(World::build().bare());
-    let (_tui, mut window) = desk(&world);
-    window.type_text("half a draft").expect("typed");
-    wait_box(&world, &mut window, &holds("half a draft"));
+    let (tui, mut window) = desk(&world);
+    tui.type_text("half a draft");
+    wait_box(&tui, "half a draft");
     assert_eq!(window.chord(&CHORD, &mut || true), Ok(true));
-    cleared(&world);
-    wait_box(&world, &mut window, &holds("half a draft"));
+    world.wait_hook("SessionStart", |hook| hook["source"] == "clear");
+    wait_box(&tui, "half a draft");
     assert!(world.mock.main().is_empty());
 }
 
@@ -79,30 +72,15 @@ fn no_keys_go_into_a_dialog() {
     let built = World::build().bare().permission_mode("default");
     let world = world(built.agent(move |request| agent(request.n)));
     let (tui, mut window) = desk(&world);
-    window.type_text("go").expect("typed");
-    wait_box(&world, &mut window, &holds("go"));
-    assert_eq!(window.chord(&SUBMIT, &mut || true), Ok(true));
+    tui.prompt("go");
     world.wait_hook("PermissionRequest", |hook| hook["tool_name"] == "Write");
     tui.wait_screen("dialog", |screen| screen.contains("Do you want to create made.txt?"));
     for strokes in [&CHORD[..], &SUBMIT[..]] {
         assert_eq!(window.chord(strokes, &mut || true), Ok(true));
     }
-    assert_eq!(window.type_text("/clear"), Ok(()));
-    assert_eq!(window.chord(&SUBMIT, &mut || true), Ok(true));
-    assert_eq!(window.prompt_box(), Ok(PromptBox::None));
+    assert!(tui.screen().contains("Do you want to create made.txt?"));
     assert!(!world.project().join("made.txt").exists());
     assert!(!world.hooks().iter().any(|hook| hook["source"] == "clear"));
-}
-
-#[test]
-fn a_typed_clear_is_submitted_without_enter() {
-    let world = world(World::build().bare());
-    let (_tui, mut window) = desk(&world);
-    window.type_text("/clear").expect("typed");
-    wait_box(&world, &mut window, &holds("/clear"));
-    assert_eq!(window.chord(&SUBMIT, &mut || true), Ok(true));
-    cleared(&world);
-    wait_box(&world, &mut window, &PromptBox::Empty);
 }
 
 #[test]
@@ -111,16 +89,18 @@ fn a_pasted_file_arrives_whole_and_a_running_turn_is_not_idle() {
     let held = gate.clone();
     let built = World::build().bare();
     let world = world(built.agent(move |_| Reply::text("begun\n\nnot yet ended\n").hang(&held)));
-    let (_tui, mut window) = desk(&world);
+    let (tui, mut window) = desk(&world);
     let line = |k| format!("{k} Grüße, ✓ naïve — 漢字 and so on, word by word");
     let text = (0..240).map(line).collect::<Vec<_>>().join("\n");
-    window.type_text("carry out what follows: ").expect("typed");
-    assert_eq!(window.paste(&text), Ok(()));
-    let shown = holds("carry out what follows: [Pasted text #1 +239 lines]");
-    wait_box(&world, &mut window, &shown);
-    assert_eq!(window.chord(&SUBMIT, &mut || true), Ok(true));
+    let first = "carry out what follows: ";
+    let called_off = keyboard::pasted_unread(&mut window, first, &text, &mut || false);
+    assert_eq!(called_off, Ok(Pressed::CalledOff));
+    wait_box(&tui, "");
+    let pasted = keyboard::pasted_unread(&mut window, first, &text, &mut || true);
+    assert_eq!(pasted, Ok(Pressed::Yes));
     let request = world.mock.wait_main(1);
     assert!(request.said(&text), "{}", request.last_user_text());
+    assert!(request.said(first), "{}", request.last_user_text());
     wait_idle(&world, &mut window, false);
     gate.open();
     wait_idle(&world, &mut window, true);

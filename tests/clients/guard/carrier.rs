@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::story::alone;
 use super::{moves, step};
@@ -51,7 +51,9 @@ fn in_a_tmux_pane_doctor_names_tmux() {
 
 #[test]
 fn in_a_plain_xterm_doctor_names_x11() {
-    let world = World::build().bare().start();
+    let chord = json!({"context": "Chat", "bindings": {"ctrl+] ctrl+]": "command:clear"}});
+    let bound = json!({"bindings": [chord]}).to_string();
+    let world = World::build().bare().home_file(".claude/keybindings.json", &bound).start();
     let desktop = world.desktop();
     let xterm = world.xterm(&desktop, "+0+0", &doctor_command());
     let seen = answer(&world);

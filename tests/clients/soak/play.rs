@@ -61,7 +61,7 @@ pub struct Scene {
     pub hooks: usize,
     /// Prompts that the user sent or was about to send.
     pub sent: Vec<String>,
-    /// The user's selection at the end.
+    /// The user's clipboard at the end.
     pub selected: String,
     /// When the last obstacle to the boundary ended.
     pub released: Option<f64>,
@@ -88,6 +88,10 @@ pub fn play(stage: &mut Stage, plan: &Plan) -> Outcome {
         selected: format!("selected by the user before {}", plan.number),
         released: None,
     };
+    if plan.paste && stage.desktop.is_some() {
+        // Under X11 nothing is pasted while somebody owns the clipboard.
+        scene.selected.clear();
+    }
     own_selection(stage, &scene.selected);
     let second = (plan.scenario == Scenario::TwoSessions).then(|| stage.second());
     let (gate, agent) = (Gate::default(), Gate::default());
@@ -231,9 +235,10 @@ pub fn squeeze(text: &str) -> String {
     text.split_whitespace().collect()
 }
 
-/// Puts a text into the user's clipboard, where it must be at the end.
+/// Puts a text into the user's clipboard, where it must be at the end; nothing, if it is empty.
 pub fn own_selection(stage: &Stage, text: &str) {
     match (&stage.desktop, stage.tui.terminal()) {
+        (Some(desktop), _) if text.is_empty() => desktop.deselect(),
         (Some(desktop), _) => desktop.select(text),
         (None, Terminal::Tmux(pane)) => {
             // The server may be gone by now.

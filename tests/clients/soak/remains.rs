@@ -5,8 +5,6 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use fs2::FileExt;
-
 use crate::soak::play::Scene;
 use crate::soak::stage::Stage;
 use crate::soak::tally::{Fault, Outcome};
@@ -71,7 +69,7 @@ pub fn left_behind(stage: &Stage, scene: &Scene, outcome: &mut Outcome) {
     find_locks(&stage.world.state(), &mut locks);
     find_locks(&stage.world.project().join(".brain-guard"), &mut locks);
     for path in locks {
-        let held = File::open(&path).is_ok_and(|file| FileExt::try_lock_exclusive(&file).is_err());
+        let held = File::open(&path).is_ok_and(|file| file.try_lock().is_err());
         if held {
             outcome.fault(Fault::Left("a held lock"), path.display().to_string());
         }
@@ -99,18 +97,16 @@ fn find_locks(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// Asserts that the clipboard has the user's text. Then copies another one, so that any process
-/// of ours that serves the clipboard ends.
+/// Asserts that the clipboard has the user's text.
 fn clipboard(stage: &Stage, scene: &Scene, outcome: &mut Outcome) {
     if let Some(desktop) = &stage.desktop {
         let kept = process::poll(Duration::from_secs(3), Duration::from_millis(50), || {
-            (desktop.selected().as_deref() == Some(&scene.selected)).then_some(())
+            (desktop.selected().unwrap_or_default() == scene.selected).then_some(())
         });
         if kept.is_none() {
             let found = desktop.selected().map(|text| crate::support::evidence::short(&text, 60));
             outcome.fault(Fault::Left("another clipboard than the user's"), format!("{found:?}"));
         }
-        desktop.select("something that was copied later");
         return;
     }
     let Terminal::Tmux(pane) = &stage.decoy else { return };

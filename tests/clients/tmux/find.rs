@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::time::{Duration, Instant};
 
 use base::env::Env;
-use carrier::terminal::{Refusal, Terminal};
+use carrier::terminal::{Readable as _, Refusal, Terminal as _};
 use carrier::tmux::{self, Pane};
 use guard::boundary::Client;
 use guard::files::state;

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use carrier::terminal::{Refusal, Stroke, Terminal};
+use carrier::terminal::{Readable as _, Refusal, Stroke, Terminal as _};
 
 use crate::tmux::server::{Server, wait};
 

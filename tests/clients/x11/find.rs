@@ -26,7 +26,7 @@ fn without_a_window_manager_it_is_refused() {
     let screen = Screen::bare();
     let reader = screen.terminal("plain");
     let why = screen.find(reader.client).unwrap_err().to_string();
-    assert!(why.contains("no window manager"), "{why}");
+    assert!(why.contains("no window manager lists"), "{why}");
 }
 
 #[test]

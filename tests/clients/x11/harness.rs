@@ -11,14 +11,12 @@ use std::time::{Duration, Instant};
 
 use base::env::Env;
 use carrier::terminal::Refusal;
-use carrier::x11::{self, Options, Window};
+use carrier::x11::{self, Options, Touched, Window};
 use guard::boundary::Client;
 use guard::files::state;
 use guard::session::reach::X11Display;
 use x11rb::connection::Connection as _;
-use x11rb::protocol::xproto::{
-    AtomEnum, ClientMessageEvent, ConnectionExt as _, EventMask, PropMode,
-};
+use x11rb::protocol::xproto::{AtomEnum, ClientMessageEvent, ConnectionExt as _, EventMask};
 use x11rb::protocol::xtest::ConnectionExt as _;
 use x11rb::rust_connection::RustConnection;
 use x11rb::wrapper::ConnectionExt as _;
@@ -97,21 +95,6 @@ impl Screen {
     /// Registers a program that ends with the test.
     pub fn keep(&self, child: Child) {
         self.others.borrow_mut().push(child);
-    }
-
-    /// Sets an X resource for programs that start later.
-    pub fn resource(&self, line: &str) {
-        let (property, kind) = (AtomEnum::RESOURCE_MANAGER, AtomEnum::STRING);
-        let line = format!("{line}\n");
-        let mode = PropMode::REPLACE;
-        self.conn.change_property8(mode, self.root, property, kind, line.as_bytes()).expect("set");
-        self.conn.sync().expect("a display");
-    }
-
-    pub fn pointer(&self) -> (i16, i16) {
-        let asked = self.conn.query_pointer(self.root).expect("a display");
-        let seen = asked.reply().expect("a display");
-        (seen.root_x, seen.root_y)
     }
 
     /// Stops or continues the server's process.
@@ -240,7 +223,8 @@ impl Screen {
     pub fn carrier_of(&self, client: Client, idle: Duration) -> Window {
         let place = self.find(client).expect("it is the client's window");
         let program = PathBuf::from(env!("CARGO_BIN_EXE_brain-guard"));
-        Window::open(place, client, Options { idle, program }).expect("it is there")
+        let options = Options { idle, program, touched: Touched::default() };
+        Window::open(place, client, options).expect("it is there")
     }
 
     /// The carrier for a reader's window, with an `idle` too long to leave another window.

@@ -1,12 +1,11 @@
-//! A paste through the clipboard arrives complete, and the user's selections come back.
+//! A paste arrives complete, or is refused, and leaves the clipboard alone.
 
 use std::fmt::Write as _;
+use std::time::Duration;
 
-use carrier::terminal::{PromptBox, Refusal, Terminal};
+use carrier::terminal::{Refusal, Stroke, Terminal};
 
-use crate::x11::harness::{Reader, Screen, wait};
-
-const KINDS: [&str; 2] = ["primary", "clipboard"];
+use crate::x11::harness::{Screen, wait};
 
 /// 12,000 characters, many of them longer than one byte.
 fn text() -> String {
@@ -41,100 +40,47 @@ fn servers(screen: &Screen) -> usize {
     let variable = format!("DISPLAY={}", screen.name);
     let ours = |pid: &str| {
         let read = |what: &str| std::fs::read(format!("/proc/{pid}/{what}")).unwrap_or_default();
-        let has = |bytes: &[u8], word: &str| bytes.split(|b| *b == 0).any(|w| w == word.as_bytes());
-        has(&read("cmdline"), "hold") && has(&read("environ"), &variable)
+        let is =
+            |bytes: &[u8], end: &str| bytes.split(|b| *b == 0).any(|w| w.ends_with(end.as_bytes()));
+        is(&read("cmdline"), "/brain-guard") && is(&read("environ"), &variable)
     };
     let all = std::fs::read_dir("/proc").expect("processes").flatten();
     all.filter(|entry| entry.file_name().to_str().is_some_and(ours)).count()
 }
 
-fn with_a_box(screen: &Screen) -> Reader {
-    let rule = "─".repeat(90);
-    let draw =
-        format!("printf '\\033[2J\\033[20;1H{rule}\\033[21;1H❯ half a draft\\033[22;1H{rule}'");
-    screen.terminal_with("box", "", &draw)
-}
-
 #[test]
-fn a_long_text_arrives_whole_and_the_users_selections_come_back() {
+fn a_line_and_a_long_text_arrive_whole_and_the_clipboard_stays() {
     let screen = Screen::start();
-    let reader = with_a_box(&screen);
-    for which in KINDS {
-        select(&screen, which, &format!("the user had this: ü ({which})"));
-    }
+    let reader = screen.terminal("plain");
+    select(&screen, "primary", "marked by the user");
+    select(&screen, "clipboard", "copied by the user");
     let mut window = screen.carrier(&reader);
-    let wanted = framed(&text());
-    assert_eq!(window.prompt_box(), Ok(PromptBox::Holds("half a draft".into())));
+    let wanted = [framed("a line: "), framed(&text())].concat();
+    assert_eq!(window.paste("a line: "), Ok(()));
     assert_eq!(window.paste(&text()), Ok(()));
     assert!(reader.wait_bytes(wanted.len()) == wanted, "{} bytes", reader.bytes().len());
-    assert_eq!(window.prompt_box(), Ok(PromptBox::Holds("half a draft".into())));
-    drop(window);
-    for which in KINDS {
-        let back = format!("the user had this: ü ({which})");
-        wait("the user's selection again", || (selected(&screen, which) == back).then_some(()));
-    }
-    for which in KINDS {
-        select(&screen, which, "something newer");
-    }
+    assert_eq!(selected(&screen, "clipboard"), "copied by the user");
     wait("end of our processes", || (servers(&screen) == 0).then_some(()));
 }
 
 #[test]
-fn reading_the_box_leaves_the_clipboard_and_pointer_alone() {
+fn a_paste_needs_a_display_that_nobody_touched_and_a_free_clipboard() {
     let screen = Screen::start();
-    let reader = with_a_box(&screen);
-    let before = screen.pointer();
+    let reader = screen.terminal("plain");
     let mut window = screen.carrier(&reader);
-    for _ in 0..3 {
-        assert_eq!(window.prompt_box(), Ok(PromptBox::Holds("half a draft".into())));
-        assert_eq!(screen.pointer(), before);
-    }
-    // A selection that the user makes meanwhile stays.
-    select(&screen, "primary", "selected meanwhile");
-    drop(window);
-    assert_eq!(selected(&screen, "primary"), "selected meanwhile");
-    assert_eq!((selected(&screen, "clipboard"), servers(&screen)), (String::new(), 0));
-    assert!(reader.bytes().is_empty());
-}
-
-#[test]
-fn the_clipboard_comes_back_in_a_terminal_that_copies_selections() {
-    let screen = Screen::start();
-    screen.resource("XTerm*selectToClipboard: true");
-    let reader = with_a_box(&screen);
+    screen.input(2, 66);
+    screen.input(3, 66);
+    assert_eq!(window.may_paste(Duration::from_secs(60)), Ok(false), "a key was pressed");
+    assert_eq!(window.may_paste(Duration::ZERO), Ok(true), "but before the box was emptied");
+    std::thread::sleep(Duration::from_millis(700));
+    assert_eq!(window.chord(&[Stroke::ctrl(']')], &mut || true), Ok(true));
+    assert_eq!(window.may_paste(Duration::from_secs(1)), Ok(true), "our own key does not count");
     select(&screen, "clipboard", "copied by the user");
-    let mut window = screen.carrier(&reader);
-    let wanted = framed(&text());
-    for round in 1..=2 {
-        assert_eq!(window.prompt_box(), Ok(PromptBox::Holds("half a draft".into())));
-        assert_eq!(window.paste(&text()), Ok(()));
-        assert!(reader.wait_bytes(wanted.len() * round).ends_with(&wanted));
-    }
-    drop(window);
-    wait("the user's again", || {
-        (selected(&screen, "clipboard") == "copied by the user").then_some(())
-    });
-    select(&screen, "clipboard", "something newer");
+    assert_eq!(window.may_paste(Duration::ZERO), Ok(false), "a terminal may paste the clipboard");
 }
 
 #[test]
-fn a_selection_that_cannot_be_restored_is_not_taken() {
-    let screen = Screen::start();
-    let reader = with_a_box(&screen);
-    screen.call("sh", &["-c", "printf x | xclip -selection primary -t image/png >/dev/null"]);
-    let mut window = screen.carrier(&reader);
-    for refused in [window.paste("text").err(), window.prompt_box().err()] {
-        let Some(Refusal::Later(why)) = refused else { panic!("{refused:?}") };
-        assert!(why.contains("can't be given back"), "{why}");
-    }
-    drop(window);
-    let targets = screen.call("xclip", &["-o", "-selection", "primary", "-t", "TARGETS"]);
-    assert!(targets.contains("image/png"), "{targets}");
-    assert!(reader.bytes().is_empty());
-}
-
-#[test]
-fn a_clipboard_that_changes_in_the_middle_refuses() {
+fn a_selection_that_changes_in_the_middle_refuses() {
     let screen = Screen::start();
     let reader = screen.terminal("plain");
     screen.run(
@@ -143,5 +89,5 @@ fn a_clipboard_that_changes_in_the_middle_refuses() {
     );
     let mut window = screen.carrier(&reader);
     let refused = wait("refusal", || window.paste(&text()).err());
-    assert!(matches!(&refused, Refusal::Later(why) if why.contains("clipboard")), "{refused:?}");
+    assert!(matches!(&refused, Refusal::Later(why) if why.contains("selected")), "{refused:?}");
 }

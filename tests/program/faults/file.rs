@@ -3,7 +3,6 @@
 use std::fs;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use fs2::FileExt as _;
 use serde_json::json;
 
 use crate::faults::case::{self, Case};
@@ -120,8 +119,8 @@ fn one_word(t: &mut Tally) {
 fn locked(t: &mut Tally) {
     let hook = written(t, percent_in("narrow"));
     let lock = fs::File::create(hook.file().with_file_name(".lock")).expect("lock");
-    lock.lock_exclusive().expect("held");
-    fs::File::open(hook.file()).expect("file").lock_exclusive().expect("held, too");
+    lock.lock().expect("held");
+    fs::File::open(hook.file()).expect("file").lock().expect("held, too");
     t.block(&hook, &case::read(&hook));
     for payload in
         [case::batch(&hook), case::start(&hook, "resume"), hook.payload("PreCompact", &json!({}))]

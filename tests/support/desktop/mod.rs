@@ -96,11 +96,11 @@ impl Desktop {
         assert!(output.status.success(), "setxkbmap {name}: {}", output.stderr);
     }
 
-    /// Puts a text into the primary selection, which a middle click or Shift+Insert pastes.
+    /// Puts a text into the clipboard.
     pub fn select(&self, text: &str) {
         let mut child = self
             .command("xclip")
-            .args(["-selection", "primary", "-i"])
+            .args(["-selection", "clipboard", "-i"])
             .stdin(Stdio::piped())
             .stdout(Stdio::null())
             .stderr(Stdio::null())
@@ -113,10 +113,17 @@ impl Desktop {
         child.wait().expect("own child");
     }
 
-    /// The primary selection; `None` without an owner.
+    /// Empties the clipboard, so that nobody owns it.
+    pub fn deselect(&self) {
+        let clipboard = self.atom("CLIPBOARD");
+        let asked = self.x().set_selection_owner(x11rb::NONE, clipboard, x11rb::CURRENT_TIME);
+        asked.expect("the display lives").check().expect("the display answers");
+    }
+
+    /// The clipboard; `None` without an owner.
     pub fn selected(&self) -> Option<String> {
         let mut command = self.command("xclip");
-        command.args(["-selection", "primary", "-o"]);
+        command.args(["-selection", "clipboard", "-o"]);
         let output = process::run(&mut command, PATIENCE).ok()?;
         output.status.success().then_some(output.stdout)
     }

@@ -3,7 +3,8 @@
 use chrono::TimeDelta;
 use serde_json::json;
 
-use super::{Drive, Road, SETTLE_MS, chords_in_force, note, passed, plan};
+use super::{Drive, Road, SETTLE_MS, chords_in_force, note, passed, plan, time_since_prompt};
+use crate::chords::NO_CHORD;
 use crate::command;
 use crate::keyboard::{self, Pressed};
 use crate::terminal::{PromptBox, Refusal};
@@ -23,6 +24,9 @@ const GLANCE_MS: i64 = 1_000;
 
 /// How often to press the same keys without effect before trying another method.
 const TRIES: u32 = 2;
+
+/// The same where a dialog, in which a chord does nothing, can't be seen.
+const TRIES_UNREAD: u32 = 8;
 
 impl Drive<'_> {
     pub(super) fn clear(&mut self, facts: &Facts, token: &Token) -> Result<(), Refusal> {
@@ -51,6 +55,7 @@ impl Drive<'_> {
         }
         let chords = chords_in_force(facts);
         let kicks_off = chords.resume.is_some() && token.carrier != Carrier::Command;
+        let inject = self.inject(facts, token)?;
         let id = self.id;
         let mut commit = || {
             let same = |t: &Token| t.carrier == token.carrier && t.step == token.step;
@@ -58,6 +63,7 @@ impl Drive<'_> {
             let go = |t: &mut Token| {
                 let go = still(t);
                 if go {
+                    t.inject = inject;
                     t.kicks_off = kicks_off && t.inject == Inject::Hook;
                     t.waits = None;
                     t.advance(Step::Clearing, clock::now());
@@ -79,9 +85,11 @@ impl Drive<'_> {
             let strokes = chords.clear.filter(|_| !self.typed_only);
             let mut left = self.left_over;
             let terminal = self.terminal(facts, token)?;
-            let (road, pressed) = match strokes {
-                Some(strokes) => (Road::Chord, keyboard::chord(terminal, &strokes, &mut commit)),
-                None => (Road::Typed, keyboard::typed(terminal, &mut commit, &mut left)),
+            let (road, pressed) = if let Some(strokes) = strokes {
+                (Road::Chord, keyboard::chord(terminal, &strokes, &mut commit))
+            } else {
+                let readable = terminal.readable().ok_or_else(|| Refusal::never(NO_CHORD))?;
+                (Road::Typed, keyboard::typed(readable, &mut commit, &mut left))
             };
             self.left_over = left;
             (road, pressed?)
@@ -93,6 +101,16 @@ impl Drive<'_> {
         }
         self.calm();
         Ok(())
+    }
+
+    /// How the notes arrive: pasted only if the box will be empty.
+    fn inject(&mut self, facts: &Facts, token: &Token) -> Result<Inject, Refusal> {
+        if token.inject == Inject::Hook || token.carrier == Carrier::Command {
+            return Ok(token.inject);
+        }
+        let emptied = time_since_prompt(facts);
+        let may = self.terminal(facts, token)?.may_paste(emptied)?;
+        Ok(if may { Inject::Paste } else { Inject::Hook })
     }
 
     /// An interrupted turn (API error, Escape) ends without a `Stop`, so only the screen shows it.
@@ -184,11 +202,19 @@ impl Drive<'_> {
         }
         // Reopens it if an earlier refusal closed it.
         let terminal = self.terminal(facts, token)?;
-        if !terminal.idle()? || terminal.prompt_box()? == PromptBox::None {
-            return Err(Refusal::later("a dialog is open, or a turn runs"));
+        let dialog = || Refusal::later("a dialog is open, or a turn runs");
+        if !terminal.idle()? {
+            return Err(dialog());
         }
-        if road == Road::Typed {
-            keyboard::take_back(terminal, None)?;
+        let mut tries = TRIES_UNREAD;
+        if let Some(readable) = terminal.readable() {
+            tries = TRIES;
+            if readable.prompt_box()? == PromptBox::None {
+                return Err(dialog());
+            }
+            if road == Road::Typed {
+                keyboard::take_back(readable, None)?;
+            }
         }
         self.pressed = None;
         self.in_vain += 1;
@@ -197,12 +223,15 @@ impl Drive<'_> {
             "carrier-in-vain",
             &json!({"token": self.id, "road": format!("{road:?}").to_lowercase()}),
         );
-        if self.in_vain < TRIES {
+        if self.in_vain < tries {
             return Ok(());
         }
         self.in_vain = 0;
         if road == Road::Typed {
             return Err(Refusal::never("the client did not take the typed /clear"));
+        }
+        if tries == TRIES_UNREAD {
+            return Err(Refusal::never("the chord for /clear had no effect; type /clear yourself"));
         }
         self.typed_only = true;
         Ok(())

@@ -2,7 +2,7 @@
 
 use chrono::Duration;
 
-use super::{Drive, SETTLE_MS, chords_in_force, passed, plan};
+use super::{Drive, SETTLE_MS, chords_in_force, passed, plan, time_since_prompt};
 use crate::command::{self, Plan};
 use crate::keyboard::{self, Pressed};
 use crate::terminal::Refusal;
@@ -37,7 +37,11 @@ impl Drive<'_> {
         if self.kicked.is_some() {
             // Client 2.1.250 takes no pasted text without Enter; the hooks start the turn there.
             if token.carrier != Carrier::Command {
-                keyboard::take_back(self.terminal(facts, token)?, Some(&line))?;
+                let terminal = self.terminal(facts, token)?;
+                match terminal.readable() {
+                    Some(readable) => keyboard::take_back(readable, Some(&line))?,
+                    None => keyboard::delete(terminal)?,
+                }
             }
             return Err(Refusal::never("the client did not take what was pasted"));
         }
@@ -52,7 +56,13 @@ impl Drive<'_> {
         } else {
             let mut left = self.left_over;
             let terminal = self.terminal(facts, token)?;
-            let pressed = keyboard::pasted(terminal, &line, &text, &mut commit, &mut left);
+            let pressed = if let Some(readable) = terminal.readable() {
+                keyboard::pasted(readable, &line, &text, &mut commit, &mut left)
+            } else if terminal.may_paste(time_since_prompt(facts))? {
+                keyboard::pasted_unread(terminal, &line, &text, &mut commit)
+            } else {
+                Err(Refusal::never("the prompt box may not be empty"))
+            };
             self.left_over = left;
             pressed? == Pressed::Yes
         };

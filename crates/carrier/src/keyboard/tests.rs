@@ -61,6 +61,33 @@ impl Terminal for Pretended {
         Ok(!self.busy && !self.dialog)
     }
 
+    fn readable(&mut self) -> Option<&mut dyn Readable> {
+        Some(self)
+    }
+
+    fn may_paste(&mut self, _emptied: Duration) -> Result<bool, Refusal> {
+        Ok(true)
+    }
+
+    fn chord(&mut self, strokes: &[Stroke], commit: Commit) -> Result<bool, Refusal> {
+        if !commit() {
+            return Ok(false);
+        }
+        self.press(strokes);
+        Ok(true)
+    }
+
+    fn paste(&mut self, text: &str) -> Result<(), Refusal> {
+        self.act();
+        if !self.dialog {
+            let lines = text.lines().count();
+            self.draft = format!("{}[Pasted text #1 +{lines} lines]", self.draft);
+        }
+        Ok(())
+    }
+}
+
+impl Readable for Pretended {
     fn prompt_box(&mut self) -> Result<PromptBox, Refusal> {
         Ok(match (self.dialog, self.draft.is_empty()) {
             (true, _) => PromptBox::None,
@@ -73,14 +100,6 @@ impl Terminal for Pretended {
         Ok(!self.stash.is_empty())
     }
 
-    fn chord(&mut self, strokes: &[Stroke], commit: Commit) -> Result<bool, Refusal> {
-        if !commit() {
-            return Ok(false);
-        }
-        self.press(strokes);
-        Ok(true)
-    }
-
     fn type_text(&mut self, text: &str) -> Result<(), Refusal> {
         self.act();
         if !self.dialog {
@@ -88,17 +107,6 @@ impl Terminal for Pretended {
         }
         Ok(())
     }
-
-    fn paste(&mut self, text: &str) -> Result<(), Refusal> {
-        self.act();
-        if !self.dialog {
-            let lines = text.lines().count();
-            self.draft = format!("{}[Pasted text #1 +{lines} lines]", self.draft);
-        }
-        Ok(())
-    }
-
-    fn notice(&mut self, _text: &str, _seconds: u64) {}
 }
 
 #[test]
@@ -149,6 +157,25 @@ fn a_paste_goes_behind_its_line() {
     let mut client = Pretended::default();
     assert_eq!(pasted(&mut client, "notes: ", "a\nb", &mut || true, &mut false), Ok(Pressed::Yes));
     assert_eq!(client.submitted, ["notes: [Pasted text #1 +2 lines]"]);
+}
+
+#[test]
+fn an_unread_paste_is_submitted_or_deleted() {
+    for (go, pressed, submitted) in [
+        (
+            true,
+            Pressed::Yes,
+            &["[Pasted text #1 +1 lines][Pasted text #1 +2 lines]".to_owned()][..],
+        ),
+        (false, Pressed::CalledOff, &[]),
+    ] {
+        let mut client = Pretended::default();
+        assert_eq!(pasted_unread(&mut client, "notes: ", "a\nb", &mut || go), Ok(pressed));
+        assert_eq!((client.submitted.as_slice(), client.draft.as_str()), (submitted, ""));
+    }
+    let mut client = Pretended { busy: true, ..Pretended::default() };
+    let later = pasted_unread(&mut client, "notes: ", "a\nb", &mut || true);
+    assert!(matches!(later, Err(Refusal::Later(_))), "nothing was pasted: {later:?}");
 }
 
 #[test]

@@ -2,14 +2,13 @@
 #![allow(clippy::disallowed_methods, reason = "carriers start and watch processes")]
 
 use std::ffi::OsStr;
-use std::io::{Read, Write};
+use std::io;
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
-use std::process::{Child, Command, Stdio};
-use std::sync::mpsc;
-use std::thread;
-use std::time::{Duration, Instant};
+use std::process::Command;
+use std::time::Duration;
 
+use base::process;
 use tmux_interface::{Tmux, TmuxCommand, TmuxCommands};
 
 /// How long a query may take.
@@ -65,61 +64,20 @@ impl Server {
         let mut command = tmux.to_command();
         // The socket is named, so the inherited variables must not count.
         command.env_remove("TMUX").env_remove("TMUX_PANE");
-        run(command, input.map(str::to_owned), patience)
+        run(command, input.unwrap_or_default(), patience)
     }
 }
 
 /// Runs a child to its end, for at most `patience`.
-fn run(mut command: Command, input: Option<String>, patience: Duration) -> Result<String, Fault> {
-    let stdin = if input.is_some() { Stdio::piped() } else { Stdio::null() };
-    command.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = command.spawn().map_err(|e| Fault::Start(e.to_string()))?;
-    let end = Instant::now() + patience;
-    if let (Some(text), Some(mut pipe)) = (input, child.stdin.take()) {
-        // Closes the pipe after the text, because tmux reads to its end. If a child does not read,
-        // the write fails once the child is killed.
-        thread::spawn(move || drop(pipe.write_all(text.as_bytes())));
-    }
-    let answers = [collect(child.stdout.take()), collect(child.stderr.take())];
-    let ended = ended(&mut child, end);
-    if ended.is_none() {
-        // It may end by itself at this very moment.
-        let _ = child.kill();
-        let _ = child.wait();
-    }
-    // A grandchild may hold the pipes longer; do not wait for it.
-    let left = end.saturating_duration_since(Instant::now()).max(Duration::from_millis(50));
-    let [out, err] = answers.map(|answer| answer.recv_timeout(left).ok());
-    match (ended, out) {
-        (Some(true), Some(out)) => Ok(out),
-        (Some(false), _) => Err(refused(err.unwrap_or_default().trim())),
-        _ => Err(Fault::Hung),
-    }
-}
-
-/// Whether a child succeeded; `None` if it still runs.
-fn ended(child: &mut Child, end: Instant) -> Option<bool> {
-    loop {
-        match child.try_wait() {
-            Ok(Some(status)) => return Some(status.success()),
-            Ok(None) if Instant::now() < end => thread::sleep(Duration::from_millis(1)),
-            Ok(None) | Err(_) => return None,
+fn run(mut command: Command, input: &str, patience: Duration) -> Result<String, Fault> {
+    match process::output_with_input(&mut command, input.as_bytes(), patience) {
+        Ok(ended) if ended.status.success() => {
+            Ok(String::from_utf8_lossy(&ended.stdout).into_owned())
         }
+        Ok(ended) => Err(refused(String::from_utf8_lossy(&ended.stderr).trim())),
+        Err(e) if e.kind() == io::ErrorKind::TimedOut => Err(Fault::Hung),
+        Err(e) => Err(Fault::Start(e.to_string())),
     }
-}
-
-/// Reads a pipe to its end in another thread.
-fn collect(pipe: Option<impl Read + Send + 'static>) -> mpsc::Receiver<String> {
-    let (tell, told) = mpsc::channel();
-    thread::spawn(move || {
-        let mut bytes = Vec::new();
-        let read = pipe.map_or(Ok(0), |mut pipe| pipe.read_to_end(&mut bytes));
-        if read.is_ok() {
-            // After the timeout nobody listens.
-            let _ = tell.send(String::from_utf8_lossy(&bytes).into_owned());
-        }
-    });
-    told
 }
 
 /// The fault that tmux's error text means.
@@ -154,22 +112,16 @@ pub fn script<'a>(commands: impl IntoIterator<Item = TmuxCommand<'a>>) -> String
 mod tests {
     use super::*;
 
-    fn shell(script: &str, input: Option<String>) -> Result<String, Fault> {
-        let mut command = Command::new("sh");
-        command.args(["-c", script]);
-        run(command, input, ASKED)
-    }
-
     #[test]
-    fn a_child_is_heard_fed_and_ended_in_time() {
-        assert_eq!(shell("echo out; echo err >&2", None).unwrap(), "out\n");
-        let long = "ü\n".repeat(200_000);
-        assert_eq!(shell("cat", Some(long.clone())).unwrap(), long);
-        assert_eq!(shell("echo no >&2; exit 1", None), Err(Fault::Refused("no".into())));
-        let begun = Instant::now();
-        // The `sleep` outlives the killed shell, and holds its pipes.
-        assert_eq!(shell("sleep 5; echo late", Some(long)), Err(Fault::Hung));
-        assert!(begun.elapsed() < ASKED + Duration::from_secs(1), "{:?}", begun.elapsed());
+    fn a_child_is_heard_and_ended_in_time() {
+        let shell = |script: &str, patience| {
+            let mut command = Command::new("sh");
+            command.args(["-c", script]);
+            run(command, "in", patience)
+        };
+        assert_eq!(shell("cat; echo err >&2", ASKED).unwrap(), "in");
+        assert_eq!(shell("echo no >&2; exit 1", ASKED), Err(Fault::Refused("no".into())));
+        assert_eq!(shell("sleep 60; echo late", Duration::from_millis(50)), Err(Fault::Hung));
     }
 
     #[test]

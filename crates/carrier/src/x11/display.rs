@@ -33,10 +33,8 @@ x11rb::atom_manager! {
         CLIPBOARD,
         _NET_ACTIVE_WINDOW,
         _NET_CLIENT_LIST,
-        _NET_SUPPORTING_WM_CHECK,
         _NET_WM_NAME,
         _NET_WM_PID,
-        WM_CLIENT_MACHINE,
     }
 }
 
@@ -120,12 +118,6 @@ impl Display {
             return Ok(Self { root, atoms, conn });
         }
         Err(last)
-    }
-
-    /// Whether two windows were made by the same program.
-    pub fn same_client(&self, one: Id, other: Id) -> bool {
-        let within = self.conn.setup().resource_id_mask;
-        one & !within == other & !within
     }
 
     /// Asks the server, and turns its errors into refusals.

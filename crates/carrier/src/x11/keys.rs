@@ -5,9 +5,9 @@
 use std::fmt::Display;
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use enigo::{Direction, Enigo, Key, Keyboard, Settings};
+use enigo::{Direction, Enigo, InputResult, Key, Keyboard, Settings};
 
 use crate::terminal::Refusal;
 
@@ -18,21 +18,19 @@ const PATIENCE: Duration = Duration::from_secs(2);
 /// read the event, because the terminal asks for its meaning only then.
 const LINGER: Duration = Duration::from_millis(300);
 
-/// After this long without a key, the keyboard layout is read again.
-const FRESH: Duration = Duration::from_secs(2);
+/// A key, and the modifier that is held while it is pressed.
+type Press = (Option<Key>, Key);
 
 /// A thread that presses keys on a display.
 pub struct Keys {
-    ask: Option<Sender<(Key, Direction)>>,
+    ask: Option<Sender<Press>>,
     told: Receiver<Result<(), Refusal>>,
-    started: Instant,
-    last: Option<Instant>,
 }
 
 impl Keys {
     /// Connects enigo to a display.
     pub fn start(display: &str) -> Result<Self, Refusal> {
-        let (ask, asked) = mpsc::channel::<(Key, Direction)>();
+        let (ask, asked) = mpsc::channel::<Press>();
         let (tell, told) = mpsc::channel();
         let settings = Settings {
             linux_delay: 0,
@@ -46,15 +44,19 @@ impl Keys {
                     Err(e) => return drop(tell.send(Err(refused(&e)))),
                 };
                 let _ = tell.send(Ok(()));
-                for (key, direction) in asked {
-                    let done = enigo.key(key, direction).map_err(|e| refused(&e));
-                    if tell.send(done).is_err() {
-                        return;
+                let mut pressed = false;
+                for keys in asked {
+                    pressed = true;
+                    if tell.send(press(&mut enigo, keys).map_err(|e| refused(&e))).is_err() {
+                        break;
                     }
+                }
+                if pressed {
+                    thread::sleep(LINGER);
                 }
             })
             .map_err(|e| Refusal::later(format!("no thread could be started: {e}")))?;
-        let keys = Self { ask: Some(ask), told, started: Instant::now(), last: None };
+        let keys = Self { ask: Some(ask), told };
         keys.answer()?;
         Ok(keys)
     }
@@ -64,16 +66,10 @@ impl Keys {
         told.unwrap_or_else(|_| Err(refused(&"it does not answer")))
     }
 
-    /// Whether the layout that was read may be out of date.
-    pub fn stale(&self) -> bool {
-        self.last.unwrap_or(self.started).elapsed() > FRESH
-    }
-
-    /// Presses, releases or clicks a key.
-    pub fn send(&mut self, key: Key, direction: Direction) -> Result<(), Refusal> {
+    /// Presses a key, with a modifier held if one is given.
+    pub fn press(&mut self, modifier: Option<Key>, key: Key) -> Result<(), Refusal> {
         let gone = || Refusal::later("keys can no longer be sent to the display");
-        self.last = Some(Instant::now());
-        self.ask.as_ref().ok_or_else(gone)?.send((key, direction)).map_err(|_| gone())?;
+        self.ask.as_ref().ok_or_else(gone)?.send((modifier, key)).map_err(|_| gone())?;
         let answer = self.answer();
         if answer.is_err() {
             // A late answer must not count for the next key. Ending the thread releases all keys.
@@ -81,18 +77,13 @@ impl Keys {
         }
         answer
     }
+}
 
-    /// Runs `inner` with a modifier held, and always releases it.
-    pub fn held(
-        &mut self,
-        modifier: Key,
-        inner: impl FnOnce(&mut Self) -> Result<(), Refusal>,
-    ) -> Result<(), Refusal> {
-        self.send(modifier, Direction::Press)?;
-        let done = inner(self);
-        let released = self.send(modifier, Direction::Release);
-        done.and(released)
-    }
+fn press(enigo: &mut Enigo, (modifier, key): Press) -> InputResult<()> {
+    let Some(modifier) = modifier else { return enigo.key(key, Direction::Click) };
+    enigo.key(modifier, Direction::Press)?;
+    let clicked = enigo.key(key, Direction::Click);
+    clicked.and(enigo.key(modifier, Direction::Release))
 }
 
 fn refused(why: &dyn Display) -> Refusal {
@@ -101,9 +92,6 @@ fn refused(why: &dyn Display) -> Refusal {
 
 impl Drop for Keys {
     fn drop(&mut self) {
-        if let Some(last) = self.last {
-            thread::sleep(LINGER.saturating_sub(last.elapsed()));
-        }
         self.ask = None;
         // The thread releases held keys and its keycodes; its end closes the channel.
         while self.told.recv_timeout(PATIENCE).is_ok() {}

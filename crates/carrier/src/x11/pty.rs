@@ -91,12 +91,6 @@ pub fn bytes_read(pid: u32) -> Option<u64> {
     io.lines().find_map(|line| line.strip_prefix("rchar:"))?.trim().parse().ok()
 }
 
-/// This host's name, as programs report it to the display.
-pub fn host() -> Option<String> {
-    let name = fs::read_to_string("/proc/sys/kernel/hostname").ok()?;
-    Some(name.trim().to_owned())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,15 +1,16 @@
 //! The client's window, and the proofs that keys sent now reach the client and nothing else.
 #![allow(clippy::disallowed_methods, reason = "carriers look at the time")]
 
+use std::cell::Cell;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::path::PathBuf;
+use std::rc::Rc;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use x11rb::protocol::xproto::{KeyButMask, Window as Id};
 
 use super::display::Display;
-use super::kept::Selections;
 use super::keys::Keys;
 use super::own;
 use super::pty::Pty;
@@ -40,24 +41,27 @@ const OWN_KEY: Duration = Duration::from_millis(50);
 pub struct Options {
     /// How long the user must have been idle before the focus may leave another window.
     pub idle: Duration,
-    /// This program, which also runs as the clipboard helper.
+    /// This program, which also serves a text to paste.
     pub program: PathBuf,
+    /// The keys pressed so far.
+    pub touched: Touched,
 }
+
+/// The user's last input before our first key, and our last key. Windows that share it know each
+/// other's keys.
+pub type Touched = Rc<Cell<Option<(Instant, Instant)>>>;
 
 /// The client's window.
 pub struct Window {
     pub(super) display: Display,
     pub(super) place: X11Display,
     pub(super) options: Options,
-    pub(super) selections: Selections,
     pub(super) client: Client,
     pty: Pty,
     /// The window that showed the last title we wrote.
     found: Option<Id>,
     /// The window that was in front before ours.
     before: Option<Id>,
-    /// The user's last input before our first key, and our last key.
-    touched: Option<(Instant, Instant)>,
     pub(super) keys: Option<Keys>,
 }
 
@@ -66,10 +70,7 @@ impl Window {
     pub fn open(place: X11Display, client: Client, options: Options) -> Result<Self, Refusal> {
         let pty = Pty::for_process(client.pid)?;
         let display = Display::connect(&place.display)?;
-        display.manager()?;
-        let selections = Selections::default();
-        let (found, before, touched, keys) = (None, None, None, None);
-        Ok(Self { display, place, options, selections, client, pty, found, before, touched, keys })
+        Ok(Self { display, place, options, client, pty, found: None, before: None, keys: None })
     }
 
     /// The window that shows the client's title; located if it is not known yet.
@@ -81,10 +82,9 @@ impl Window {
     /// written to the terminal appears on that window.
     fn locate(&mut self) -> Result<Id, Refusal> {
         self.found = None;
-        let managed = self.display.managed()?;
-        let ours = own(&managed, &self.pty.holders(self.client.pid))?;
+        let ours = own(self.display.managed()?, &self.pty.holders(self.client.pid))?;
         let titles: Vec<(Id, String)> =
-            ours.iter().filter_map(|w| Some((w.id, self.display.title(w.id).ok()?))).collect();
+            ours.into_iter().filter_map(|id| Some((id, self.display.title(id).ok()?))).collect();
         // Restoring the saved title overwrites what the client writes meanwhile. An idle client
         // does not write its title again, so the mark of a turn would stay.
         if !titles.is_empty() && titles.iter().all(|(_, t)| t.starts_with(['\u{25d0}', '\u{25d1}']))
@@ -104,14 +104,7 @@ impl Window {
                 "the terminal's title does not show on its window: another tab is in front, or the terminal shows no titles",
             ));
         };
-        let elsewhere = managed.iter().filter(|w| w.id != id);
-        let twice = elsewhere
-            .filter(|w| self.display.title(w.id).is_ok_and(|title| title.contains(&mark)))
-            .count();
         self.give_title_back(id, &mark, &titles)?;
-        if twice > 0 {
-            return Err(Refusal::never("the terminal's title shows on two windows"));
-        }
         self.found = Some(id);
         Ok(id)
     }
@@ -181,7 +174,7 @@ impl Window {
     }
 
     fn nothing_held(&self) -> Result<(), Refusal> {
-        match held(self.display.pointer()?.mask) {
+        match held(self.display.held()?) {
             Some(what) => Err(Refusal::later(format!("{what} is held down"))),
             None => Ok(()),
         }
@@ -225,23 +218,17 @@ impl Window {
     }
 
     /// How long the user has been idle; our own keys do not count.
-    fn quiet(&mut self) -> Result<Duration, Refusal> {
-        let untouched = self.display.untouched()?;
-        let now = Instant::now();
-        let last = now.checked_sub(untouched).unwrap_or(now);
-        let users = match self.touched {
-            Some((before, own)) if last <= own + OWN_KEY => before,
-            _ => last,
-        };
-        Ok(now.saturating_duration_since(users))
+    pub(super) fn quiet(&self) -> Result<Duration, Refusal> {
+        Ok(self.users_last_input()?.elapsed())
     }
 
-    /// Must be called before each key or pointer move of ours.
-    pub(super) fn about_to_touch(&mut self) -> Result<(), Refusal> {
-        let quiet = self.quiet()?;
+    fn users_last_input(&self) -> Result<Instant, Refusal> {
         let now = Instant::now();
-        self.touched = Some((now.checked_sub(quiet).unwrap_or(now), now));
-        Ok(())
+        let last = now.checked_sub(self.display.untouched()?).unwrap_or(now);
+        Ok(match self.options.touched.get() {
+            Some((before, own)) if last <= own + OWN_KEY => before,
+            _ => last,
+        })
     }
 
     /// Runs the cheap proofs, before each key.
@@ -252,7 +239,7 @@ impl Window {
             return Err(Refusal::later("another window took the focus"));
         }
         self.nothing_held()?;
-        self.about_to_touch()?;
+        self.options.touched.set(Some((self.users_last_input()?, Instant::now())));
         Ok(id)
     }
 
@@ -289,7 +276,6 @@ fn held(mask: KeyButMask) -> Option<&'static str> {
 impl Drop for Window {
     fn drop(&mut self) {
         self.keys = None;
-        self.give_selections_back();
         // Only while our window is still in front; otherwise the user has chosen another.
         if let (Some(before), Some(ours)) = (self.before, self.found)
             && self.display.active().is_ok_and(|active| active == Some(ours))

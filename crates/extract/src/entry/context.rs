@@ -3,8 +3,6 @@
 
 use std::collections::{HashMap, HashSet};
 
-use foldhash::fast::RandomState;
-
 use super::read::{Head, Parent, Shape};
 use super::{Entry, Role, hash};
 use sessions::span::{find, items, plain};
@@ -27,7 +25,7 @@ pub struct Link {
 }
 
 /// Indexes of links, by id.
-type Rows = HashMap<u64, usize, RandomState>;
+type Rows = HashMap<u64, usize>;
 
 /// A row's link, before the earlier rows complete it.
 #[derive(Debug)]
@@ -83,7 +81,7 @@ impl Links {
     /// Marks the entries in the context, and clears the values of entries that share an id. Needs
     /// one link for each entry.
     pub fn settle(&self, entries: &mut [Entry]) {
-        let mut rows = Rows::with_capacity_and_hasher(self.all.len(), RandomState::default());
+        let mut rows = Rows::with_capacity(self.all.len());
         for (n, link) in self.all.iter().enumerate() {
             if let Some(other) = rows.insert(link.id, n) {
                 for n in [n, other] {
@@ -141,7 +139,7 @@ impl Links {
     /// Claude Code writes a message with several calls as several rows, and a result's parent is
     /// its call's row. Those without children are in the context all the same.
     fn siblings(&self, cut: Option<usize>, rows: &Rows, entries: &[Entry], on: &mut [bool]) {
-        let messages: HashSet<u64, RandomState> = self
+        let messages: HashSet<u64> = self
             .all
             .iter()
             .zip(&*on)

@@ -54,7 +54,7 @@ impl fmt::Display for Key {
 /// The keys seen so far.
 #[derive(Debug, Default)]
 pub struct Keys {
-    known: HashSet<Arc<str>, foldhash::fast::RandomState>,
+    known: HashSet<Arc<str>>,
     path: String,
 }
 

@@ -84,7 +84,7 @@ fn of(id: Option<&[u8]>) -> Option<u64> {
 
 /// The calls made so far.
 #[derive(Debug, Default)]
-pub struct Tools(HashMap<u64, Call, foldhash::fast::RandomState>);
+pub struct Tools(HashMap<u64, Call>);
 
 impl Tools {
     /// Fills in which tools the next row's results came from, and what they read.
@@ -145,7 +145,7 @@ fn file(tool: &str, given: &[u8]) -> Option<FileRead> {
             file = plain(value).map(hash);
         } else if value != b"null" {
             // In any order.
-            part ^= hash(&String::from_utf8_lossy(&[name, b":", value].concat()));
+            part ^= hash([name, b":", value].concat());
         }
     }
     Some(FileRead { file: file?, part })

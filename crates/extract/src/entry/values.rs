@@ -7,7 +7,7 @@ use super::own::{extractable, restored};
 use super::read::{Block, Head, Room, Shape};
 use super::strings::{Found, counts};
 use super::tools::{Calls, Names};
-use super::{Entry, Role, Trigger, Value, chars, cut};
+use super::{Entry, Role, Trigger, Value, chars, cut, hash};
 use sessions::flat;
 use sessions::span::{Span, plain};
 
@@ -255,7 +255,7 @@ impl Values<'_> {
     ) {
         let tool = tool.map(Arc::clone);
         let compared = !whole && self.compared.is_some_and(|least| chars >= least);
-        let same = if compared { hashed(span.slice(self.line)) } else { 0 };
+        let same = if compared { hash(span.slice(self.line)) } else { 0 };
         // A copy does not say which of the row's results it belongs to.
         let error = self.error && trigger == Trigger::ToolResult;
         let result = trigger == Trigger::ToolResult && same != 0 && !copy;
@@ -283,10 +283,4 @@ impl Values<'_> {
             self.add(key, trigger, block.span, chars, None, false, true);
         }
     }
-}
-
-/// A hash that tells long values apart; never 0.
-fn hashed(json: &[u8]) -> u64 {
-    use std::hash::BuildHasher;
-    foldhash::quality::FixedState::default().hash_one(json).max(1)
 }

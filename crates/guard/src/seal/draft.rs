@@ -1,6 +1,7 @@
 //! The file between the steps: its entries, with their current section and the one they belong to.
 
 use std::collections::BTreeSet;
+use std::hash::{DefaultHasher, Hasher as _};
 
 use crate::compaction::flags::flags;
 use crate::compaction::item::head;
@@ -100,32 +101,14 @@ impl Item {
 fn tokens(text: &str) -> Vec<u64> {
     let mut tokens = Vec::new();
     for run in text.split_whitespace() {
-        let mut hash = Fnv::new();
-        for letter in run.chars().filter(|letter| letter.is_alphanumeric()) {
-            letter.to_lowercase().for_each(|letter| hash.add(letter));
+        let mut letters = run.chars().filter(|letter| letter.is_alphanumeric()).peekable();
+        if letters.peek().is_some() {
+            let mut hash = DefaultHasher::new();
+            letters.flat_map(char::to_lowercase).for_each(|letter| hash.write_u32(letter.into()));
+            tokens.push(hash.finish());
         }
-        tokens.extend(hash.finish());
     }
     tokens
-}
-
-/// FNV-1a over characters: fast, and the same on every machine.
-struct Fnv(Option<u64>);
-
-impl Fnv {
-    fn new() -> Self {
-        Self(None)
-    }
-
-    fn add(&mut self, letter: char) {
-        let state = self.0.unwrap_or(0xcbf2_9ce4_8422_2325);
-        self.0 = Some((state ^ u64::from(u32::from(letter))).wrapping_mul(0x0000_0100_0000_01b3));
-    }
-
-    /// The hash; `None` without any letter.
-    fn finish(self) -> Option<u64> {
-        self.0
-    }
 }
 
 /// The file between the steps.

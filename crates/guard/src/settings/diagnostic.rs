@@ -229,26 +229,9 @@ fn meant(near: Option<(usize, &str)>) -> Option<String> {
 
 /// Edit distance: characters to change, add, remove or swap with their neighbor.
 fn distance(a: &str, b: &str) -> usize {
-    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
-    let longer = a.len().abs_diff(b.len());
-    if longer > 2 {
-        // Too far for a suggestion, so the exact distance does not matter.
-        return longer;
-    }
-    let mut rows: Vec<Vec<usize>> = vec![(0..=b.len()).collect()];
-    for i in 1..=a.len() {
-        let mut row = vec![i];
-        for j in 1..=b.len() {
-            let same = usize::from(a[i - 1] != b[j - 1]);
-            let mut best = (rows[i - 1][j - 1] + same).min(rows[i - 1][j] + 1).min(row[j - 1] + 1);
-            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
-                best = best.min(rows[i - 2][j - 2] + 1);
-            }
-            row.push(best);
-        }
-        rows.push(row);
-    }
-    rows[a.len()][b.len()]
+    let longer = a.chars().count().abs_diff(b.chars().count());
+    // Too far for a suggestion, so the exact distance does not matter.
+    if longer > 2 { longer } else { strsim::osa_distance(a, b) }
 }
 
 /// A variable that a file of the project sets.

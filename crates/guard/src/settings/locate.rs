@@ -2,15 +2,13 @@
 
 use std::cell::OnceCell;
 use std::collections::HashMap;
-use std::hash::Hasher as _;
-
-use fnv::{FnvBuildHasher, FnvHasher};
+use std::hash::{DefaultHasher, Hasher as _};
 
 /// Line numbers by the hash of each key's path. One pass over the text finds them all, on first
 /// use.
 pub(super) struct Lines<'a> {
     text: &'a str,
-    found: OnceCell<HashMap<u64, usize, FnvBuildHasher>>,
+    found: OnceCell<HashMap<u64, usize>>,
 }
 
 /// The hash of the empty path.
@@ -18,7 +16,7 @@ const TOP: u64 = 0;
 
 /// The hash of a path that ends in `part`, from the hash of its parent.
 fn child_hash(above: u64, part: &str) -> u64 {
-    let mut hasher = FnvHasher::default();
+    let mut hasher = DefaultHasher::new();
     hasher.write_u64(above);
     hasher.write(part.as_bytes());
     hasher.finish()
@@ -52,7 +50,7 @@ struct Scanner<'a> {
     bytes: &'a [u8],
     at: usize,
     line: usize,
-    found: HashMap<u64, usize, FnvBuildHasher>,
+    found: HashMap<u64, usize>,
 }
 
 impl Scanner<'_> {

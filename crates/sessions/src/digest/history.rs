@@ -1,9 +1,7 @@
 //! Remembers for rounds that ended which rows they had and how full the context was after each.
 //! Four bytes per row in the chain, twelve per round.
 
-use std::hash::Hasher;
-
-use fnv::FnvHasher;
+use base::paths::digest;
 use serde::{Deserialize, Serialize};
 
 /// Rows in the chain and rounds, in file order.
@@ -88,9 +86,7 @@ fn last_of(ids: &[u32], id: u32) -> Option<usize> {
 }
 
 fn short(id: &str) -> u32 {
-    let mut hasher = FnvHasher::default();
-    hasher.write(id.as_bytes());
-    let hash = hasher.finish();
+    let hash = digest(id.as_bytes());
     (hash ^ (hash >> 32)) as u32
 }
 

@@ -9,7 +9,6 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use chrono::{DateTime, SecondsFormat, Utc};
-use fs2::FileExt;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -202,7 +201,7 @@ impl Other {
     /// Removes it, unless it was replaced; `false` if another process is about to remove it.
     fn remove(&self, path: &Path) -> io::Result<bool> {
         // If two find it stale, the second must not remove what the first has made since.
-        if self.file.as_ref().is_some_and(|file| FileExt::try_lock_exclusive(file).is_err()) {
+        if self.file.as_ref().is_some_and(|file| file.try_lock().is_err()) {
             return Ok(false);
         }
         if fs::metadata(path).is_ok_and(|there| (there.dev(), there.ino()) == self.number) {

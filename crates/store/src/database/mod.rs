@@ -9,6 +9,7 @@ use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, TransactionBehavior};
 
 use base::atomic;
@@ -197,20 +198,8 @@ fn to_wal(connection: &Connection) -> rusqlite::Result<()> {
 
 /// The URI that makes SQLite read a file as immutable.
 pub fn immutable_uri(path: &Path) -> String {
-    let mut name = String::from("file:");
-    for byte in path.to_string_lossy().bytes() {
-        match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'.' | b'-' | b'_' => {
-                name.push(char::from(byte));
-            }
-            _ => name.extend(['%', hex(byte >> 4), hex(byte & 15)]),
-        }
-    }
-    name + "?immutable=1"
-}
-
-fn hex(digit: u8) -> char {
-    char::from_digit(u32::from(digit), 16).unwrap_or_default()
+    const WRITTEN: AsciiSet = NON_ALPHANUMERIC.remove(b'/').remove(b'.').remove(b'-').remove(b'_');
+    format!("file:{}?immutable=1", utf8_percent_encode(&path.to_string_lossy(), &WRITTEN))
 }
 
 /// Whether the write-ahead log is empty: then the file alone is the database.

@@ -1,19 +1,18 @@
 //! Reads any schema version that has the table of events, as plain or compressed JSON.
 
 use std::fs;
-use std::hash::Hasher as _;
 use std::io;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 use std::time::Duration;
 
-use fnv::FnvHasher;
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OpenFlags, OptionalExtension as _, Row};
 use zstd::bulk::Decompressor;
 
 use super::{Database, Listed, failed};
 use crate::database::{immutable_uri, unlogged, unwritable};
+use base::paths::digest;
 use sessions::files::Stamp;
 
 /// How long to wait for a busy database.
@@ -140,12 +139,11 @@ pub(super) fn stamp(of: &Database, connection: &Connection) -> io::Result<Stamp>
             let found = connection.query_row(sql, [&of.session], |row| row.get(0));
             changed = found.optional()?.flatten();
         }
-        let mut drawn = FnvHasher::default();
-        drawn.write(generation.unwrap_or_default().as_bytes());
-        drawn.write_i64(last.unwrap_or(-1));
+        let drawn = format!("{} {}", generation.unwrap_or_default(), last.unwrap_or(-1));
         // The time only has milliseconds; the digits below hold a hash of the rest.
         let at: i64 = changed.or(made).unwrap_or(0);
-        let modified = i128::from(at) * 1_000_000 + i128::from(drawn.finish() % 1_000_000);
+        let modified =
+            i128::from(at) * 1_000_000 + i128::from(digest(drawn.as_bytes()) % 1_000_000);
         Ok((rows as u64, modified))
     };
     let (size, modified) = asked().map_err(|e| of.error(&e))?;

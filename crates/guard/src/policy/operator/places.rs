@@ -3,6 +3,8 @@
 use std::borrow::Cow;
 use std::iter::successors;
 
+use percent_encoding::percent_decode_str;
+
 /// Paths that only the operator may change, absolute and resolved.
 #[derive(Debug, Clone, Default)]
 pub struct Guarded {
@@ -38,7 +40,8 @@ pub fn plain(text: &str, home: Option<&str>) -> String {
     let mut text = Cow::Borrowed(text);
     if text.contains("file:/") {
         let path = text.replace("file://localhost/", "/").replace("file://", "");
-        text = decoded(&path.replace("file:/", "/")).into();
+        let path = path.replace("file:/", "/");
+        text = percent_decode_str(&path).decode_utf8_lossy().into_owned().into();
     }
     if let Some(home) = home.filter(|_| text.contains(['~', '$'])) {
         text = with_home(&text, home).into();
@@ -46,24 +49,6 @@ pub fn plain(text: &str, home: Option<&str>) -> String {
     let text = collapsed(&text);
     // A process root may contain another one.
     successors(Some(text.as_str()), |path| outside_proc(path)).last().unwrap_or(&text).to_owned()
-}
-
-fn decoded(text: &str) -> String {
-    let bytes = text.as_bytes();
-    let hex = |at: usize| char::from(*bytes.get(at)?).to_digit(16);
-    let mut plain = Vec::with_capacity(bytes.len());
-    let mut at = 0;
-    while let Some(&byte) = bytes.get(at) {
-        let code = hex(at + 1).zip(hex(at + 2)).and_then(|(a, b)| u8::try_from(a * 16 + b).ok());
-        if let Some(code) = code.filter(|_| byte == b'%') {
-            plain.push(code);
-            at += 3;
-        } else {
-            plain.push(byte);
-            at += 1;
-        }
-    }
-    String::from_utf8_lossy(&plain).into_owned()
 }
 
 fn with_home(text: &str, home: &str) -> String {
