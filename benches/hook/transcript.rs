@@ -1,6 +1,5 @@
-//! Transcripts of any length, with the row mix of client 2.1.329. Prompts have client rows around
-//! them; responses have request, thinking, text and calls. Results vary in length, and some are
-//! pictures.
+//! Transcripts of any length with the row mix of client 2.1.329: prompts with client rows around
+//! them, responses with request, thinking, text and calls, and results from a line to a picture.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write as _};
@@ -8,77 +7,66 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-pub const MB: u64 = 1024 * 1024;
+use crate::harness::MB;
 
 /// Bytes of distinct rows; longer transcripts repeat them.
-const BODY: u64 = 8 * MB;
+const BODY: usize = 8 * MB as usize;
 
 /// Bytes at the end that all transcripts share, so that reads from the end differ only by file
 /// length.
-const TAIL: u64 = 768 * 1024;
+const TAIL: usize = 768 * 1024;
 
 /// The context size in the last response.
 pub const USED: u64 = 48_350;
 
-/// Writes one transcript for each length, in MB.
-///
-/// # Errors
-/// Too little disk space, with the required amount; errors of the files.
-pub fn write_all(folder: &Path, megabytes: &[u64]) -> io::Result<()> {
-    let needed = (megabytes.iter().sum::<u64>() + 64) * MB;
-    let disk = rustix::fs::statvfs(folder)?;
-    let free = disk.f_bavail * disk.f_frsize;
-    if free < needed {
-        return Err(io::Error::other(format!(
-            "{} has {} MB free and the transcripts need {}; name another folder by --dir, or fewer sizes by --sizes 1,50",
-            folder.display(),
-            free / MB,
-            needed / MB,
-        )));
-    }
-    let (body, tail) = (rows(0, BODY), rows(1_000_000, TAIL));
-    let cut = tail.len() - TAIL as usize;
-    let tail = &tail[cut + memchr::memchr(b'\n', &tail[cut..]).map_or(0, |newline| newline + 1)..];
-    for mb in megabytes {
-        write(&path(folder, *mb), mb * MB, &body, tail)?;
-    }
-    Ok(())
-}
+const SESSION: &str = "00000000-0000-4000-8000-000000000000";
+const AT: &str = "2026-11-21T02:16:25.315Z";
 
 /// The transcript's path; all these paths have the same length.
 pub fn path(folder: &Path, megabytes: u64) -> PathBuf {
     folder.join(format!("{megabytes:04}.jsonl"))
 }
 
-/// Repeats the body up to the last complete row that fits, then adds the shared tail.
-fn write(path: &Path, bytes: u64, body: &[u8], tail: &[u8]) -> io::Result<()> {
-    let mut out = BufWriter::new(File::create(path)?);
-    let last = format!("{}\n", assistant(2_000_000, &call("toolu_last", "Read"), USED - 100));
-    let mut left = bytes.saturating_sub((tail.len() + last.len()) as u64);
-    while left > body.len() as u64 {
-        out.write_all(body)?;
-        left -= body.len() as u64;
+/// Writes a transcript for each length in MB: the body up to the last row that fits, then the tail.
+///
+/// # Errors
+/// Any I/O error.
+pub fn write(folder: &Path, sizes: &[u64]) -> io::Result<()> {
+    let (body, tail) = (rows(0, BODY), rows(1_000_000, TAIL));
+    let cut = tail.len() - TAIL;
+    let tail = &tail[cut + memchr::memchr(b'\n', &tail[cut..]).map_or(0, |newline| newline + 1)..];
+    let read = json!([{"type": "tool_use", "id": "toolu_last", "name": "Read", "input": {"file_path": "/etc/hostname"}}]);
+    let last = format!("{}\n", assistant(2_000_000, &read, USED - 100));
+    for mb in sizes {
+        let mut out = BufWriter::new(File::create(path(folder, *mb))?);
+        let mut left = (mb * MB) as usize - tail.len() - last.len();
+        for row in body.split_inclusive(|byte| *byte == b'\n').cycle() {
+            if row.len() > left {
+                break;
+            }
+            out.write_all(row)?;
+            left -= row.len();
+        }
+        out.write_all(tail)?;
+        out.write_all(last.as_bytes())?;
+        out.flush()?;
+        // Pending disk writes would distort the measurement.
+        out.get_ref().sync_all()?;
     }
-    let fits = memchr::memrchr(b'\n', &body[..left as usize]).map_or(0, |newline| newline + 1);
-    out.write_all(&body[..fits])?;
-    out.write_all(tail)?;
-    out.write_all(last.as_bytes())?;
-    out.flush()?;
-    // Pending disk writes would distort the measurement.
-    out.get_ref().sync_all()?;
     Ok(())
 }
 
 /// Rows of complete turns, this many bytes or slightly more.
-fn rows(from: usize, bytes: u64) -> Vec<u8> {
-    let mut out = Vec::with_capacity(bytes as usize + 512 * 1024);
-    let mut turn = from;
-    while (out.len() as u64) < bytes {
+fn rows(from: usize, bytes: usize) -> Vec<u8> {
+    let mut out = Vec::new();
+    for turn in from.. {
         for row in self::turn(turn) {
             serde_json::to_writer(&mut out, &row).expect("a row");
             out.push(b'\n');
         }
-        turn += 1;
+        if out.len() >= bytes {
+            break;
+        }
     }
     out
 }
@@ -100,8 +88,8 @@ fn turn(n: usize) -> Vec<Value> {
         ),
     ];
     if n.is_multiple_of(8) {
-        let prompt = "s".repeat(16_000);
-        rows.push(common(n, json!({"type": "attachment", "attachment": {"type": "prompt_snapshot", "text": prompt}})));
+        let prompt = json!({"type": "prompt_snapshot", "text": "s".repeat(16_000)});
+        rows.push(common(n, json!({"type": "attachment", "attachment": prompt})));
         rows.push(
             json!({"type": "api-request-shape", "shape": "t".repeat(20_700), "sessionId": SESSION}),
         );
@@ -109,34 +97,32 @@ fn turn(n: usize) -> Vec<Value> {
     for response in 0..6 + n % 9 {
         rows.extend(self::response(n * 16 + response));
     }
-    rows.push(common(
-        n,
-        json!({"type": "system", "subtype": "stop_hook_summary", "hookInfos": "h".repeat(330)}),
-    ));
-    rows.push(common(
-        n,
-        json!({"type": "system", "subtype": "turn_duration", "durationMs": 81_234}),
-    ));
-    rows.push(json!({"type": "last-prompt", "lastPrompt": "p".repeat(60), "sessionId": SESSION}));
-    rows.push(json!({"type": "cost-state", "state": "c".repeat(480), "sessionId": SESSION}));
+    rows.extend([
+        common(
+            n,
+            json!({"type": "system", "subtype": "stop_hook_summary", "hookInfos": "h".repeat(330)}),
+        ),
+        common(n, json!({"type": "system", "subtype": "turn_duration", "durationMs": 81_234})),
+        json!({"type": "last-prompt", "lastPrompt": "p".repeat(60), "sessionId": SESSION}),
+        json!({"type": "cost-state", "state": "c".repeat(480), "sessionId": SESSION}),
+    ]);
     rows
 }
 
 /// One response: its request, the model's text, its calls and their results.
 fn response(n: usize) -> Vec<Value> {
+    let thinking =
+        json!([{"type": "thinking", "thinking": "", "signature": "g".repeat(400 + n % 900)}]);
+    let text = json!([{"type": "text", "text": "x".repeat(80 + n % 700)}]);
     let mut rows = vec![
         json!({"type": "api-request-blob", "blob": "b".repeat(900 + n % 3_000), "sessionId": SESSION}),
         json!({"type": "api-request", "request": "r".repeat(900), "sessionId": SESSION}),
-        assistant(
-            n,
-            &json!([{"type": "thinking", "thinking": "", "signature": "g".repeat(400 + n % 900)}]),
-            20_000,
-        ),
-        assistant(n, &json!([{"type": "text", "text": "x".repeat(80 + n % 700)}]), 20_000),
+        assistant(n, &thinking, 20_000),
+        assistant(n, &text, 20_000),
     ];
     for call in 0..=n % 3 {
-        let id = format!("toolu_{n}_{call}");
-        let input = json!({"command": "y".repeat(40 + n % 900)});
+        let (id, input) =
+            (format!("toolu_{n}_{call}"), json!({"command": "y".repeat(40 + n % 900)}));
         let content = json!([{"type": "tool_use", "id": id, "name": "Bash", "input": input}]);
         rows.push(assistant(n, &content, 20_000));
     }
@@ -158,15 +144,8 @@ fn response(n: usize) -> Vec<Value> {
     rows
 }
 
-const SESSION: &str = "00000000-0000-4000-8000-000000000000";
-const AT: &str = "2026-11-21T02:16:25.315Z";
-
 fn uuid(n: usize) -> String {
     format!("00000000-0000-4000-8000-{n:012}")
-}
-
-fn call(id: &str, tool: &str) -> Value {
-    json!([{"type": "tool_use", "id": id, "name": tool, "input": {"file_path": "/etc/hostname"}}])
 }
 
 fn assistant(n: usize, content: &Value, tokens: u64) -> Value {
