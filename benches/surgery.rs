@@ -5,7 +5,7 @@ use crate::harness::{Bench, Case, Row, measure};
 use crate::session::{CLAUDE, Place, empty, memory, text};
 
 /// Instructions that an import may take for each byte of the session.
-const IMPORT: u64 = 120;
+const IMPORT: u64 = 110;
 
 /// Measures and prints; returns whether memory and instructions hold.
 ///

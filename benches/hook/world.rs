@@ -33,6 +33,8 @@ pub struct World {
     folder: PathBuf,
     program: PathBuf,
     env: Vec<(String, String)>,
+    /// The tokens in the context of every transcript.
+    used: u64,
 }
 
 impl World {
@@ -45,10 +47,10 @@ impl World {
         for name in ["home", "project", "bin", "sessions"] {
             fs::create_dir_all(folder.join(name))?;
         }
-        transcript::write(&folder.join("sessions"), sizes)?;
+        let used = transcript::write(&folder.join("sessions"), sizes)?;
         let program = folder.join("bin/brain-guard");
         fs::copy(&bench.binary, &program)?;
-        Ok(Self { env: environment(&folder), program, folder })
+        Ok(Self { env: environment(&folder), program, folder, used })
     }
 
     /// Every payload at this size, with and without the client's module.
@@ -84,7 +86,7 @@ impl World {
         let reading = call.map(|call| self.snapshots().join(format!("{call}.json")));
         if let Some(path) = reading.clone() {
             let text = json!({
-                "session_id": session, "tokens": transcript::USED, "window": 1_000_000,
+                "session_id": session, "tokens": self.used, "window": 1_000_000,
                 "output": null, "model": "claude-opus-5-5",
             });
             case.before =
@@ -120,7 +122,7 @@ impl World {
         let args = ["status", "--json", "--session", session].map(str::to_owned).to_vec();
         let status = Case { args, ..case.clone() }.output().expect("status");
         let status: Value = serde_json::from_slice(&status).expect("status");
-        assert_eq!(status["context"]["used"], json!(transcript::USED), "{status}");
+        assert_eq!(status["context"]["used"], json!(self.used), "{status}");
     }
 
     /// The folder where the module leaves its readings.

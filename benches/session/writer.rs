@@ -38,6 +38,8 @@ pub struct Writer {
     parent: String,
     /// Tokens in the context.
     used: u64,
+    /// Whether the next result has some MB.
+    pub is_large: bool,
 }
 
 impl Writer {
@@ -52,6 +54,7 @@ impl Writer {
             clock: 1_773_915_825_000,
             parent: "null".into(),
             used: 20_000,
+            is_large: false,
         }
     }
 
@@ -74,6 +77,20 @@ impl Writer {
         }
         self.part(4, &mut out);
         out
+    }
+
+    /// A response whose call has no result yet.
+    pub fn call(&mut self) -> String {
+        let mut out = String::new();
+        self.part(2, &mut out);
+        let result = out.trim_end().rfind('\n').map_or(0, |newline| newline + 1);
+        out.truncate(result);
+        out
+    }
+
+    /// The tokens in the context after the last response.
+    pub fn tokens(&self) -> u64 {
+        self.used + 518
     }
 
     /// Fills the rows of a part: a name between two `$` becomes its value.
@@ -138,8 +155,10 @@ impl Writer {
 
     /// The least and the most bytes of a result.
     fn result(&mut self) -> (u64, u64) {
+        if std::mem::take(&mut self.is_large) {
+            return (2 * MB, 6 * MB);
+        }
         match self.dice.below(4_000) {
-            // A full-length output.
             0 => (2 * MB, 6 * MB),
             1..40 => (60_000, 200_000),
             40..400 => (8_000, 30_000),
