@@ -106,10 +106,7 @@ pub fn install(plan: &InstallPlan, out: &mut dyn Write) -> Result<()> {
 /// What the binary's linkage costs a hook, which runs at every tool call.
 fn cost(linkage: Linkage) -> &'static str {
     match linkage {
-        Linkage::Static => "static, at a fixed address: the fastest start",
-        Linkage::StaticPie => {
-            "static, position-independent: every hook relocates it first, which costs it about half its start again"
-        }
+        Linkage::Static => "static: the fastest start",
         Linkage::Dynamic => {
             "for the host, dynamically linked: every hook starts several times slower than the static one, \
              which `cargo xtask install` in the source builds"

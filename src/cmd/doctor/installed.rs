@@ -92,7 +92,7 @@ fn binary(path: &Path) -> Finding {
     };
     match linkage(&fs::read(path).unwrap_or_default()) {
         Linkage::Static => Finding::ok("binary", format!("{said}, static")),
-        Linkage::StaticPie | Linkage::Dynamic => Finding::note(
+        Linkage::Dynamic => Finding::note(
             "binary",
             format!("{said}, not static: every hook starts slower"),
             "`cargo xtask install` in the source builds the static one",

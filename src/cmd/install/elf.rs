@@ -4,10 +4,8 @@
 /// How a program is loaded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Linkage {
-    /// No loader, no relocation: it runs as it is in the file.
+    /// It needs no loader and no libraries.
     Static,
-    /// No loader, but it relocates itself at every start.
-    StaticPie,
     /// The system's loader loads its libraries at every start.
     Dynamic,
     /// Not a 64-bit ELF file.
@@ -18,11 +16,9 @@ pub enum Linkage {
 const MAGIC: [u8; 5] = [0x7f, b'E', b'L', b'F', 2];
 const BYTE_ORDER: usize = 5;
 const BIG_ENDIAN: u8 = 2;
-const TYPE: usize = 16;
 const PROGRAM_HEADERS: usize = 32;
 const ENTRY_SIZE: usize = 54;
 const ENTRY_COUNT: usize = 56;
-const FIXED_ADDRESS: u16 = 2;
 const INTERPRETER: u32 = 3;
 
 /// Reads the linkage of the program in `bytes`.
@@ -30,11 +26,10 @@ pub fn linkage(bytes: &[u8]) -> Linkage {
     if bytes.get(..MAGIC.len()) != Some(&MAGIC) {
         return Linkage::Unknown;
     }
-    match (has_interpreter(bytes), half(bytes, TYPE)) {
-        (Some(true), _) => Linkage::Dynamic,
-        (Some(false), Some(FIXED_ADDRESS)) => Linkage::Static,
-        (Some(false), Some(_)) => Linkage::StaticPie,
-        _ => Linkage::Unknown,
+    match has_interpreter(bytes) {
+        Some(true) => Linkage::Dynamic,
+        Some(false) => Linkage::Static,
+        None => Linkage::Unknown,
     }
 }
 
@@ -69,7 +64,7 @@ mod tests {
     use super::*;
 
     /// A header with one program header of the given type.
-    fn elf(kind: u16, segment: u32, big: bool) -> Vec<u8> {
+    fn elf(segment: u32, big: bool) -> Vec<u8> {
         let mut file = vec![0; 64 + 56];
         file[..5].copy_from_slice(&MAGIC);
         file[BYTE_ORDER] = if big { BIG_ENDIAN } else { 1 };
@@ -81,7 +76,6 @@ mod tests {
             }
             file[at..at + width].copy_from_slice(&field);
         };
-        put(TYPE, 2, kind.into());
         put(PROGRAM_HEADERS, 8, 64);
         put(ENTRY_SIZE, 2, 56);
         put(ENTRY_COUNT, 2, 1);
@@ -90,18 +84,16 @@ mod tests {
     }
 
     #[test]
-    fn the_three_forms_are_told_apart_in_both_byte_orders() {
+    fn an_interpreter_makes_it_dynamic_in_both_byte_orders() {
         for big in [false, true] {
-            assert_eq!(linkage(&elf(2, 1, big)), Linkage::Static);
-            assert_eq!(linkage(&elf(3, 1, big)), Linkage::StaticPie);
-            assert_eq!(linkage(&elf(3, INTERPRETER, big)), Linkage::Dynamic);
-            assert_eq!(linkage(&elf(2, INTERPRETER, big)), Linkage::Dynamic);
+            assert_eq!(linkage(&elf(1, big)), Linkage::Static);
+            assert_eq!(linkage(&elf(INTERPRETER, big)), Linkage::Dynamic);
         }
     }
 
     #[test]
     fn what_is_no_elf_file_or_is_cut_off_is_unknown() {
-        let whole = elf(2, 1, false);
+        let whole = elf(1, false);
         for cut in 0..64 + 4 {
             assert_eq!(linkage(&whole[..cut]), Linkage::Unknown, "cut at {cut}");
         }
