@@ -7,9 +7,6 @@
     reason = "a program that measures processes and prints"
 )]
 
-#[allow(dead_code, reason = "tests use the rest")]
-#[path = "../crates/sessions/src/generate/dice.rs"]
-mod dice;
 mod extract;
 mod harness;
 mod hook;

@@ -37,7 +37,10 @@ pub fn trace(case: &Case) -> Trace {
     let list = tempfile::NamedTempFile::new().expect("list of calls");
     let out = list.path().to_str().expect("utf-8");
     let held = "inject=exit_group:delay_enter=25000";
-    let tool = ["strace", "-f", "-qq", "-y", "-s", "0", "-e", "signal=none", "-e", held, "-o", out];
+    // Without randomization, because where the kernel maps memory decides how often the allocator
+    // asks for more.
+    let tool = ["setarch", "-R", "strace", "-f", "-qq", "-y", "-s", "0", "-e", "signal=none"];
+    let tool = [&tool[..], &["-e", held, "-o", out]].concat();
     let mut strace = case.command(&tool).spawn().expect("strace");
     let children = format!("/proc/{0}/task/{0}/children", strace.id());
     let mut peak = None;

@@ -2,7 +2,8 @@
 //! that real sessions have. The parts of these files are: start of a session, prompt, response with
 //! one call, response with two calls, end of a round.
 
-use crate::dice::Dice;
+use sessions::generate::dice::Dice;
+
 use crate::harness::MB;
 
 pub const CLAUDE: &str = include_str!("claude.jsonl");
