@@ -108,7 +108,7 @@ fn cost(linkage: Linkage) -> &'static str {
     match linkage {
         Linkage::Static => "static: the fastest start",
         Linkage::Dynamic => {
-            "for the host, dynamically linked: every hook starts several times slower than the static one, \
+            "for the host, dynamically linked: every hook starts slower than with the static one, \
              which `cargo xtask install` in the source builds"
         }
         Linkage::Unknown => "not an ELF file: its start was not measured on this system",
