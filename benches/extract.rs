@@ -59,7 +59,7 @@ fn cases(place: &Place) -> Result<(Vec<Case>, String), String> {
     let (stored, extracted) = (out.clone(), place.work.join("claude/store/extracted"));
     let cases = vec![
         place.copy(&pi),
-        verb("plan", "run", &["plan", text(&pi.path)]),
+        verb("plan", "plan", &["plan", text(&pi.path)]),
         verb("run", "run", &["run", &run_file]).after(move || replace(&fresh, &run)),
         verb("run again", "again", &["run", &again_file]),
         verb("restore all in place", "restore", &restore).after(move || replace(&whole, &back)),
