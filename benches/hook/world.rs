@@ -1,14 +1,15 @@
-//! An environment for measurements: HOME, project, transcripts of given sizes, the program, state
-//! from real hook runs, and the client's payloads.
+//! A HOME, a project, transcripts, state from real hook runs, and the client's payloads.
 
+use std::collections::BTreeMap;
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::rc::Rc;
 
 use serde_json::{Value, json};
 
-use crate::case::Case;
-use crate::rows;
+use super::transcript;
+use crate::harness::{Bench, Case};
 
 /// Recorded payloads, with their names in the figures.
 const PAYLOADS: [(&str, &str); 6] = [
@@ -21,7 +22,7 @@ const PAYLOADS: [(&str, &str); 6] = [
 ];
 
 /// The most frequent call.
-pub const READ: &str = "PreToolUse Read";
+const READ: &str = "PreToolUse Read";
 
 /// The largest input: a shell call's result of this size.
 pub const RESULT: &str = "PostToolUse Bash, 200 KB";
@@ -29,131 +30,82 @@ const RESULT_BYTES: usize = 200 * 1024;
 
 /// Sessions in one project: one for each payload and size, with and without module.
 pub struct World {
-    dir: PathBuf,
-    transcripts: PathBuf,
-    binary: PathBuf,
+    folder: PathBuf,
+    program: PathBuf,
     env: Vec<(String, String)>,
-    project: PathBuf,
+    /// The tokens in the context of every transcript.
+    used: u64,
 }
 
 impl World {
-    /// Makes the world in `work`, with transcripts of these sizes (MB) in `aside` if given. The
-    /// caller removes the folders.
+    /// Makes the world with transcripts of these MB.
     ///
     /// # Errors
-    /// Too little space, or the system's error.
-    pub fn new(
-        work: &Path,
-        binary: &Path,
-        sizes: &[u64],
-        aside: Option<&Path>,
-    ) -> std::io::Result<Self> {
-        let dir = work.to_path_buf();
-        let folder = |name: &str| -> std::io::Result<PathBuf> {
-            let path = dir.join(name);
-            fs::create_dir_all(&path)?;
-            Ok(path)
-        };
-        let (home, project, bin) = (folder("home")?, folder("project")?, folder("bin")?);
-        folder("input")?;
-        // The hook gets the same path, wherever the files are.
-        let transcripts = dir.join("sessions");
-        match aside {
-            None => fs::create_dir_all(&transcripts)?,
-            Some(aside) => std::os::unix::fs::symlink(fs::canonicalize(aside)?, &transcripts)?,
+    /// Any I/O error.
+    pub fn new(bench: &Bench, sizes: &[u64]) -> io::Result<Self> {
+        let folder = bench.work.clone();
+        for name in ["home", "project", "bin", "sessions"] {
+            fs::create_dir_all(folder.join(name))?;
         }
-        rows::write_all(&transcripts, sizes)?;
-        let copy = bin.join("brain-guard");
-        fs::copy(binary, &copy)?;
-        Ok(Self { binary: copy, env: environment(&home, &project), transcripts, project, dir })
-    }
-
-    /// The folder of the world.
-    pub fn folder(&self) -> &Path {
-        &self.dir
-    }
-
-    /// The launcher of a plugin's folder that holds the program for this machine.
-    ///
-    /// # Errors
-    /// The system's.
-    pub fn launcher(&self) -> std::io::Result<PathBuf> {
-        let folder = self.dir.join("plugin");
-        fs::create_dir_all(&folder)?;
-        let program = format!("brain-guard-{}-unknown-linux-musl", std::env::consts::ARCH);
-        fs::hard_link(&self.binary, folder.join(program))?;
-        let launcher = folder.join("brain-guard");
-        fs::copy(concat!(env!("CARGO_MANIFEST_DIR"), "/bin/brain-guard"), &launcher)?;
-        Ok(launcher)
-    }
-
-    /// The measured copy of the program.
-    pub fn binary(&self) -> &Path {
-        &self.binary
+        let used = transcript::write(&folder.join("sessions"), sizes)?;
+        let program = folder.join("bin/brain-guard");
+        fs::copy(&bench.binary, &program)?;
+        Ok(Self { env: environment(&folder), program, folder, used })
     }
 
     /// Every payload at this size, with and without the client's module.
     pub fn cases(&self, megabytes: u64) -> Vec<Case> {
-        let mut cases = Vec::new();
-        for (index, (name, file)) in PAYLOADS.iter().enumerate() {
-            for module in [false, true] {
-                cases.push(self.case(name, file, index, megabytes, module));
-            }
-        }
-        cases
+        let both = (0..PAYLOADS.len()).flat_map(|index| [(index, false), (index, true)]);
+        both.map(|(index, module)| self.case(index, megabytes, module)).collect()
     }
 
-    fn case(&self, name: &str, file: &str, index: usize, megabytes: u64, module: bool) -> Case {
+    fn case(&self, index: usize, megabytes: u64, module: bool) -> Case {
+        let (name, file) = PAYLOADS[index];
         // Each case has its own session, so that none pays for another's leftovers.
         let session =
             format!("00000000-0000-4000-8000-0{index:03}{megabytes:04}{:04}", u32::from(module));
         let payload = self.payload(file, &session, megabytes);
         let mut case = Case {
-            name: name.into(),
+            name: format!("{name}{}", if module { ", mod" } else { "" }),
             megabytes,
-            module,
-            program: self.binary.clone(),
+            program: self.program.clone(),
             args: vec!["hook".into()],
             env: self.env.clone(),
             stdin: payload.to_string().into_bytes(),
-            input: self.dir.join(format!("input/{session}.json")),
-            lay: None,
+            counted: name == READ || (name == RESULT && !module),
+            ..Case::default()
         };
-        fs::write(&case.input, &case.stdin).expect("input");
         case.env.push(("CLAUDE_CODE_SESSION_ID".into(), session.clone()));
         if module {
-            let pid = std::process::id();
-            case.env
-                .push(("BRAIN_GUARD_MOD".into(), format!("{}:{pid}", env!("CARGO_PKG_VERSION"))));
+            let value = format!("{}:{}", env!("CARGO_PKG_VERSION"), std::process::id());
+            case.env.push(("BRAIN_GUARD_MOD".into(), value));
         }
         self.begin(&case, &session);
         let measured = file.starts_with("PreToolUse") && payload["agent_id"].is_null();
-        if let Some(call) = payload["tool_use_id"].as_str().filter(|_| module && measured) {
-            let reading = json!({
-                "session_id": session, "tokens": rows::USED, "window": 1_000_000, "output": null,
-                "model": "claude-opus-5-5",
+        let call = payload["tool_use_id"].as_str().filter(|_| module && measured);
+        let reading = call.map(|call| self.snapshots().join(format!("{call}.json")));
+        if let Some(path) = reading.clone() {
+            let text = json!({
+                "session_id": session, "tokens": self.used, "window": 1_000_000,
+                "output": null, "model": "claude-opus-5-5",
             });
-            let snapshots = self.snapshots();
-            case.lay =
-                Some((snapshots.join(format!("{call}.json")), reading.to_string().into_bytes()));
+            case.before =
+                Some(Rc::new(move || fs::write(&path, text.to_string()).expect("reading")));
         }
         // Creates what the first call of this kind leaves behind.
-        case.time();
-        if let Some((path, _)) = &case.lay {
-            assert!(!path.exists(), "{}: the reading was not taken", case.title());
-        }
+        case.output().expect("a hook never fails");
+        assert!(reading.is_none_or(|path| !path.exists()), "{}: reading not taken", case.title());
         case
     }
 
     fn payload(&self, file: &str, session: &str, megabytes: u64) -> Value {
-        let path =
-            Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("fixtures/payloads/{file}.json"));
+        let path = format!("{}/fixtures/payloads/{file}.json", env!("CARGO_MANIFEST_DIR"));
         let text = fs::read_to_string(path).expect("payload");
         let mut payload: Value = serde_json::from_str(&text).expect("JSON");
-        let transcript = rows::path(&self.transcripts, megabytes);
+        let transcript = transcript::path(&self.folder.join("sessions"), megabytes);
         payload["session_id"] = session.into();
         payload["transcript_path"] = transcript.to_str().expect("utf-8").into();
-        payload["cwd"] = self.project.to_str().expect("utf-8").into();
+        payload["cwd"] = self.folder.join("project").to_str().expect("utf-8").into();
         if file == "PostToolUse-Bash" {
             let line = "a line of output, as \"tools\" print them\n";
             payload["tool_response"]["stdout"] = line.repeat(RESULT_BYTES / line.len()).into();
@@ -161,63 +113,42 @@ impl World {
         payload
     }
 
-    /// Checks for a reading, because a hook that measures nothing is also fast.
+    /// Starts the session, and checks for a reading, because a hook that measures nothing is fast.
     fn begin(&self, case: &Case, session: &str) {
         for file in ["SessionStart-startup", "PreToolUse-Read"] {
-            self.run(case, &["hook"], &self.payload(file, session, case.megabytes));
+            let stdin = self.payload(file, session, case.megabytes).to_string().into_bytes();
+            Case { stdin, ..case.clone() }.output().expect("a hook never fails");
         }
-        let status = self.run(case, &["status", "--json", "--session", session], &Value::Null);
+        let args = ["status", "--json", "--session", session].map(str::to_owned).to_vec();
+        let status = Case { args, ..case.clone() }.output().expect("status");
         let status: Value = serde_json::from_slice(&status).expect("status");
-        assert_eq!(status["context"]["used"], json!(rows::USED), "{status}");
+        assert_eq!(status["context"]["used"], json!(self.used), "{status}");
     }
 
-    /// The module's snapshot folder, as the program reports it.
+    /// The folder where the module leaves its readings.
     fn snapshots(&self) -> PathBuf {
-        let state = self.dir.join("home/.local/state/brain-guard");
-        let mut found =
-            fs::read_dir(state).expect("state").flatten().map(|e| e.path().join("snapshots"));
+        let state = fs::read_dir(self.folder.join("home/.local/state/brain-guard")).expect("state");
+        let mut found = state.flatten().map(|entry| entry.path().join("snapshots"));
         found.find(|path| path.is_dir()).expect("folder of the snapshots")
-    }
-
-    fn run(&self, case: &Case, args: &[&str], payload: &Value) -> Vec<u8> {
-        use std::io::Write as _;
-        let mut child = Command::new(&self.binary)
-            .args(args)
-            .env_clear()
-            .envs(case.env.iter().map(|(k, v)| (k, v)))
-            .current_dir(&self.project)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .expect("started");
-        let mut pipe = child.stdin.take().expect("stdin");
-        // A verb may end without reading anything.
-        let _ = pipe.write_all(payload.to_string().as_bytes());
-        drop(pipe);
-        child.wait_with_output().expect("ended").stdout
     }
 }
 
 /// The client's recorded hook variables, for a session at a terminal.
-fn environment(home: &Path, project: &Path) -> Vec<(String, String)> {
+fn environment(folder: &Path) -> Vec<(String, String)> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("fixtures/payloads/PreToolUse-Bash-in-subagent.env.json");
     let text = fs::read_to_string(path).expect("environment");
-    let recorded: std::collections::BTreeMap<String, String> =
-        serde_json::from_str(&text).expect("JSON");
-    let ours = [
-        ("HOME", home.to_str().expect("utf-8").to_owned()),
-        ("PATH", "/usr/local/bin:/usr/bin:/bin".to_owned()),
-        ("PWD", project.to_str().expect("utf-8").to_owned()),
-        ("CLAUDE_PROJECT_DIR", project.to_str().expect("utf-8").to_owned()),
-        ("CLAUDE_PID", std::process::id().to_string()),
-        ("CLAUDE_CODE_SESSION_ATTENDED", "1".to_owned()),
-        ("CLAUDE_CODE_ENTRYPOINT", "cli".to_owned()),
-    ];
-    let mut env: Vec<(String, String)> = recorded
-        .into_iter()
-        .filter(|(key, _)| key != "CLAUDE_CODE_SESSION_ID" && ours.iter().all(|(k, _)| k != key))
-        .collect();
-    env.extend(ours.map(|(key, value)| (key.to_owned(), value)));
-    env
+    let mut env: BTreeMap<String, String> = serde_json::from_str(&text).expect("JSON");
+    env.remove("CLAUDE_CODE_SESSION_ID");
+    let path = |name: &str| folder.join(name).to_str().expect("utf-8").to_owned();
+    env.extend([
+        ("HOME".into(), path("home")),
+        ("PATH".into(), "/usr/local/bin:/usr/bin:/bin".into()),
+        ("PWD".into(), path("project")),
+        ("CLAUDE_PROJECT_DIR".into(), path("project")),
+        ("CLAUDE_PID".into(), std::process::id().to_string()),
+        ("CLAUDE_CODE_SESSION_ATTENDED".into(), "1".into()),
+        ("CLAUDE_CODE_ENTRYPOINT".into(), "cli".into()),
+    ]);
+    env.into_iter().collect()
 }

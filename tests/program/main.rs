@@ -14,7 +14,6 @@ mod faults;
 mod hook;
 mod kill;
 mod layers;
-mod linked;
 mod panic;
 mod repository;
 mod roles;

@@ -1,7 +1,7 @@
 //! `cargo xtask install`: one build, of the kind that is installed, and that program's `install`.
 //!
-//! A static program starts several times faster, and a hook starts at every tool call. So it is
-//! built for musl where that can be done, else for the host.
+//! A static program starts faster, and a hook starts at every tool call. So it is built for musl
+//! where that can be done, else for the host.
 
 use std::env::{self, consts, split_paths};
 use std::ffi::OsStr;
