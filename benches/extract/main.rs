@@ -25,7 +25,6 @@ shared! {
     args at "../surgery/args.rs"
     case at "../hook/case.rs"
     claude at "../surgery/rows.rs"
-    dice at "../../crates/sessions/src/generate/dice.rs"
     figures at "../surgery/figures.rs"
     goal at "../surgery/goal.rs"
     instructions at "../hook/instructions.rs"

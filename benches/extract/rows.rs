@@ -5,9 +5,9 @@
 use std::fmt::Write as _;
 
 use crate::claude::{result_size, stamp};
-use crate::dice::Dice;
 use crate::pool::Pool;
 use crate::session::{MB, Rounds};
+use testing::dice::Dice;
 
 /// Milliseconds between rows.
 const STEP: u64 = 700;

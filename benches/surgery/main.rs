@@ -32,7 +32,6 @@ macro_rules! shared {
 }
 shared! {
     case at "../hook/case.rs"
-    dice at "../../crates/sessions/src/generate/dice.rs"
     instructions at "../hook/instructions.rs"
     machine at "../hook/machine.rs"
     memory at "../hook/memory.rs"

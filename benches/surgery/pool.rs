@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::dice::Dice;
+use testing::dice::Dice;
 
 /// Escaped lines in one text, and their start positions.
 #[derive(Debug)]

@@ -3,9 +3,9 @@
 
 use std::fmt::Write as _;
 
-use crate::dice::Dice;
 use crate::pool::Pool;
 use crate::session::{MB, Rounds};
+use testing::dice::Dice;
 
 /// Milliseconds between rows.
 const STEP: u64 = 700;
