@@ -2,7 +2,7 @@
 //! that real sessions have. The parts of these files are: start of a session, prompt, response with
 //! one call, response with two calls, end of a round.
 
-use sessions::generate::dice::Dice;
+use testing::dice::Dice;
 
 use crate::harness::MB;
 

@@ -10,10 +10,18 @@ use base::clock::Time;
 use base::env::Env;
 use base::paths::Places;
 use guard::hook::{self, Outside, Role};
+use guard::session::reach::{Reach, Way};
 use libfuzzer_sys::fuzz_target;
 use serde_json::{Value, json};
 
 const SESSION: &str = "5e550000-0000-4000-8000-000000000001";
+
+/// No terminal, and no command that a person could type.
+const NOTHING_OUTSIDE: Outside = Outside {
+    look: |_, _| Reach { tmux: Way::Shut(String::new()), x11: Way::Shut(String::new()) },
+    answer: |_, _, _| None,
+    start: |_, _| None,
+};
 
 struct World {
     env: Env,
@@ -59,7 +67,7 @@ fuzz_target!(|data: &[u8]| {
         return;
     }
     fs::write(&WORLD.state, &WORLD.session).expect("state");
-    let reply = hook::run(Role::Main, data, &WORLD.env, WORLD.now, Outside::NOTHING);
+    let reply = hook::run(Role::Main, data, &WORLD.env, WORLD.now, NOTHING_OUTSIDE);
     let Some(answer) = reply.json() else { return };
     let answer: Value = serde_json::from_str(&answer).expect("JSON");
     let specific = &answer["hookSpecificOutput"];

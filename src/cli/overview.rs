@@ -98,7 +98,7 @@ mod tests {
     #[test]
     fn the_reference_of_commands_is_as_checked_in() {
         let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/commands.md");
-        let wrong = base::checked_in::difference(
+        let wrong = testing::checked_in::difference(
             &path,
             &reference(),
             "UPDATE_GOLDEN=1 cargo test -p brain-guard --lib reference",

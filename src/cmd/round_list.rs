@@ -167,8 +167,8 @@ impl fmt::Display for RoundList {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use base::when::at;
-    use surgery::plan::testing::session;
+    use testing::at;
+    use testing::rounds::session;
 
     fn sample() -> Session {
         // Round 2 was rewound, and round 4 began with a compaction.

@@ -3,8 +3,6 @@
 
 pub mod atomic;
 pub mod beneath;
-#[cfg(any(test, feature = "testing"))]
-pub mod checked_in;
 pub mod clock;
 pub mod disk;
 pub mod env;

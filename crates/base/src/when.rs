@@ -195,18 +195,13 @@ pub fn duration(text: &str) -> Option<Duration> {
     Some(sum)
 }
 
-/// Reads a time, for tests.
-///
-/// # Panics
-/// If `text` is not a time.
-#[cfg(any(test, feature = "testing"))]
-pub fn at(text: &str) -> Time {
-    time(text).expect("a time").at
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn at(text: &str) -> Time {
+        time(text).unwrap().at
+    }
 
     #[test]
     fn times_in_any_zone_are_one_time() {

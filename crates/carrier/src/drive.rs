@@ -286,4 +286,4 @@ fn note(facts: &Facts, kind: &str, details: &serde_json::Value) {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

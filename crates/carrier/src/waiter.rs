@@ -151,8 +151,8 @@ fn stuck_reason(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::drive::tests::token;
     use guard::boundary::Client;
-    use guard::boundary::testing::token;
 
     fn stage(client: Client) -> (tempfile::TempDir, Env, Places) {
         let dir = tempfile::tempdir().unwrap();

@@ -3,12 +3,8 @@
 
 pub mod edit;
 pub mod entry;
-#[cfg(any(test, feature = "testing"))]
-pub mod generate;
 pub mod placeholder;
 pub mod plan;
-#[cfg(test)]
-mod properties;
 pub mod redact;
 pub mod restore;
 pub mod rules;

@@ -9,16 +9,10 @@ pub mod dialect;
 pub mod digest;
 pub mod files;
 pub mod fill;
-#[cfg(any(test, feature = "testing"))]
-pub mod fixtures;
 pub mod flat;
 pub mod gauge;
-#[cfg(any(test, feature = "testing"))]
-pub mod generate;
 pub mod line;
 pub mod origin;
-#[cfg(test)]
-mod properties;
 pub mod ranges;
 pub mod round;
 mod row;

@@ -18,6 +18,3 @@ pub mod validate;
 pub mod values;
 
 pub use sessions::ranges;
-
-#[cfg(test)]
-mod properties;

@@ -96,8 +96,9 @@ mod tests {
     use super::*;
     use crate::fidelity::Fidelity;
     use crate::plan::compress_before;
-    use crate::plan::testing::session;
-    use base::when::{When, at};
+    use base::when::When;
+    use testing::at;
+    use testing::rounds::session;
 
     fn table(change: impl Fn(&mut Session), rounds: u32) -> Vec<String> {
         let follows: Vec<(u32, bool)> = (0..rounds).map(|n| (n, false)).collect();

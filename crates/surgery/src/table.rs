@@ -105,7 +105,7 @@ pub(crate) fn cell(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use base::when::at;
+    use testing::at;
 
     fn round() -> Round {
         Round {

@@ -19,12 +19,12 @@ use super::source::{self, Kind, Source};
 use super::{read, restore};
 use base::clock::{self, Time};
 use extract::edit;
-use extract::generate::{self, Made};
 use sessions::files::Refused;
-use sessions::fixtures::RECORDED;
 use sessions::settings::{ExtractSettings, Placeholder};
 use store::blocks::Root;
 use store::extracted::SessionNeeds;
+use testing::RECORDED;
+use testing::pi::{self, Made};
 
 /// A store, and a session file last written two hours ago.
 struct World {
@@ -121,7 +121,7 @@ proptest! {
 
     #[test]
     fn what_was_extracted_comes_back_byte_for_byte(
-        made in generate::sessions(),
+        made in pi::sessions(),
         keep_recent in 0..4_u32,
         plain: bool,
         all: bool,
@@ -161,7 +161,7 @@ fn recorded_sessions_come_back_byte_for_byte() {
 
 #[test]
 fn what_another_process_appends_between_reading_and_writing_stays() {
-    let made = generate::session(7, 6);
+    let made = pi::session(7, 6);
     let world = World::new(&made.id, &made.bytes);
     let now = clock::now();
     let found = world.planned(&eager(), now);
@@ -178,7 +178,7 @@ fn what_another_process_appends_between_reading_and_writing_stays() {
 
 #[test]
 fn a_session_that_was_put_aside_keeps_what_it_needs() {
-    let made = generate::session(7, 6);
+    let made = pi::session(7, 6);
     let world = World::new(&made.id, &made.bytes);
     let now = clock::now();
     let done = execute(&world.source(), &eager(), now, &world.planned(&eager(), now)).unwrap();

@@ -133,7 +133,7 @@ mod tests {
 
     use super::*;
     use crate::cmd::session_list::Numbers;
-    use base::when::at;
+    use testing::at;
 
     fn row(id: &str, project: &str) -> Row {
         Row {

@@ -127,7 +127,7 @@ mod tests {
     use base::when::When;
     use surgery::fidelity::Fidelity;
     use surgery::plan::compress_before;
-    use surgery::plan::testing::session;
+    use testing::rounds::session;
 
     #[test]
     fn what_was_left_behind_and_stands_in_a_table_is_told() {

@@ -277,7 +277,7 @@ mod tests {
     use std::fs;
 
     use super::*;
-    use sessions::fixtures;
+    use testing::RECORDED;
 
     #[test]
     fn a_session_that_was_imported_anew_meanwhile_is_not_made_into_another() {
@@ -285,7 +285,7 @@ mod tests {
         let root = Root::new(dir.path().join("store"));
         let index = Index::new(root.clone());
         let file = dir.path().join("0a1b2c3d-0000-4000-8000-000000000000.jsonl");
-        fs::write(&file, fixtures::RECORDED[2].1).unwrap();
+        fs::write(&file, RECORDED[2].1).unwrap();
         let done = import::session(&root, &index, &file, 0).unwrap();
         let store = Store { root, index, loaded: RefCell::default(), notes: RefCell::default() };
         let folder = store.root.folder(&done.agent, &done.session);

@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
-use base::checked_in::difference;
 use guard::policy::shell::all_commands;
+use testing::checked_in::difference;
 
 use crate::cli::surgery::world::{OTHER, World, client_folder_name};
 use crate::support::hook::{Answer, Hook};

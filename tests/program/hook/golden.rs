@@ -4,8 +4,8 @@
 use std::collections::BTreeSet;
 use std::fs;
 
-use base::checked_in::difference;
 use serde_json::{Map, Value};
+use testing::checked_in::difference;
 
 use crate::support::hook::{Hook, PROGRAM, fixtures};
 

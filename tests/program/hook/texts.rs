@@ -6,9 +6,9 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
-use base::checked_in::difference;
 use guard::compaction::Shape;
 use guard::texts::{Text, fill};
+use testing::checked_in::difference;
 
 const NOTES: &str = "/home/ada/parser/.brain-guard/jobs/parser/compaction.md";
 

@@ -1,7 +1,18 @@
 use super::*;
 use base::paths::Places;
 use guard::boundary::Client;
-use guard::boundary::testing::token;
+use serde_json::{from_value, json};
+
+/// A token of the plugin's module at a step.
+pub(crate) fn token(step: Step) -> Token {
+    let at = "2026-01-01T00:00:00Z";
+    from_value(json!({
+        "id": "t", "job": "j", "parent": "old", "step": step, "carrier": "mod", "version": 1,
+        "sealed": "/s/v0001.md", "created": at, "since": at, "cancelled": false, "cut": false,
+        "unanswered": 0,
+    }))
+    .unwrap()
+}
 
 fn stage(token: &Token) -> (tempfile::TempDir, Env, Places) {
     let dir = tempfile::tempdir().unwrap();

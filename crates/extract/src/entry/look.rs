@@ -88,7 +88,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use sessions::{fixtures, generate};
+    use testing::{RECORDED, claude};
 
     /// What one pass finds is what the dialect finds.
     fn as_the_dialect_says(text: &[u8]) -> Result<(), TestCaseError> {
@@ -113,14 +113,14 @@ mod tests {
 
     #[test]
     fn rows_of_real_clients_are_what_the_dialect_says() {
-        for (name, text) in fixtures::RECORDED {
+        for (name, text) in RECORDED {
             as_the_dialect_says(text).unwrap_or_else(|why| panic!("{name}: {why}"));
         }
     }
 
     proptest! {
         #[test]
-        fn rows_are_what_the_dialect_says(made in generate::sessions()) {
+        fn rows_are_what_the_dialect_says(made in claude::sessions()) {
             as_the_dialect_says(&made.bytes)?;
         }
     }

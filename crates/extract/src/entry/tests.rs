@@ -2,7 +2,6 @@
 
 mod context;
 mod odd;
-mod properties;
 
 use super::*;
 

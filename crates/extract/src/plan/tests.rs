@@ -3,12 +3,10 @@
 mod cut;
 
 use chrono::DateTime;
-use proptest::prelude::*;
 
 use super::*;
 use crate::entry::Entries;
 use crate::entry::tests::read;
-use crate::generate;
 
 fn now() -> Time {
     DateTime::from_timestamp(1_771_600_000, 0).unwrap()
@@ -293,39 +291,4 @@ fn what_stays_for_want_of_gain_stands() {
     assert_eq!(going(&NoGain::new()), [(1, Goes::Said)]);
     let no_gain = [(1, entries[1].values[0].key.clone())].into();
     assert_eq!(going(&no_gain), [(0, Goes::Again)]);
-}
-
-proptest! {
-    /// Every value is extracted or stays, in row order. Nothing that must stay is extracted, and
-    /// keeping more never extracts more.
-    #[test]
-    fn every_value_is_accounted_for(made in generate::sessions(), keep in 0..6u32) {
-        let entries = read(&made.bytes);
-        let settings = |keep_recent| ExtractSettings {
-            keep_recent,
-            min_value_length: 100,
-            trigger_types: vec!["*".into()],
-            ..ExtractSettings::default()
-        };
-        let done = plan(&entries, &settings(keep), now(), &none, &NoGain::new());
-        let values: usize = entries.iter().map(|entry| entry.values.len()).sum();
-        prop_assert_eq!(done.items.len() + done.stay.values().sum::<u64>() as usize, values);
-        let order = |item: &Item| (item.row, item.span.start);
-        prop_assert!(done.items.windows(2).all(|two| order(&two[0]) < order(&two[1])));
-        let (all, sent) = done.bytes();
-        prop_assert!(sent <= all);
-        let more = plan(&entries, &settings(keep + 1), now(), &none, &NoGain::new());
-        prop_assert!(more.items.iter().all(|item| done.items.contains(item)));
-        let users = entries.iter().find(|entry| entry.role == Role::User);
-        for item in &done.items {
-            let entry = &entries[entries.iter().position(|e| e.row == item.row).unwrap()];
-            prop_assert!(entry.extractable != Some(crate::entry::Extractable::Never));
-            let free = entry.extractable == Some(crate::entry::Extractable::Always);
-            let first = users.is_some_and(|user| user.row == item.row);
-            let value = entry.values.iter().find(|value| value.key == item.key).unwrap();
-            prop_assert!(free || !(first || value.error));
-        }
-        let nothing = plan(&entries, &settings(0), now(), &|_: &Entry, _: &str| true, &NoGain::new());
-        prop_assert!(nothing.items.is_empty());
-    }
 }

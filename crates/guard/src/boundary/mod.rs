@@ -286,7 +286,7 @@ impl Token {
 }
 
 /// A token for tests.
-#[cfg(any(test, feature = "testing"))]
+#[cfg(test)]
 pub mod testing {
     use super::{Carrier, Delivery, Inject, Step, Time, Token};
 

@@ -2,9 +2,12 @@
 
 /// The flags of an entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Flags<'a> {
+pub struct Flags<'a> {
+    /// Begins with `!`.
     pub pinned: bool,
+    /// Ticked, struck through, or begins with `closed:`.
     pub closed: bool,
+    /// Says `none:`, with a reason.
     pub none: bool,
     /// The first word, if a colon follows it.
     pub word: Option<String>,
@@ -13,7 +16,7 @@ pub(crate) struct Flags<'a> {
 }
 
 /// Reads the flags of a text in any order: checkbox, pin, `closed:`, and strikethrough.
-pub(crate) fn flags(text: &str) -> Flags<'_> {
+pub fn flags(text: &str) -> Flags<'_> {
     let (mut pinned, mut closed) = (false, false);
     let mut rest = text.trim();
     loop {

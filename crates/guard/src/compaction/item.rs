@@ -154,8 +154,8 @@ pub(super) fn write_padded(marker: &Marker, text: &str, least: usize, out: &mut 
     }
 }
 
-/// Like [`write()`], as a new string.
-pub(crate) fn written(marker: &Marker, text: &str) -> String {
+/// An entry as it stands in the file.
+pub fn written(marker: &Marker, text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 8);
     write(marker, text, &mut out);
     out

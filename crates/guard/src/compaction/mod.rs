@@ -24,8 +24,9 @@ mod template;
 mod words;
 
 pub use edit::{EditError, add, add_first, append, close, replace_section_body};
+pub use flags::{Flags, flags};
 pub use front::FrontMatter;
-pub use item::Marker;
+pub use item::{Marker, written};
 pub use measure::{Measure, SectionWords, gauge_words, measure};
 pub use model::{Block, BlockKind, Document, Entry, EntryId, EntryIdError};
 pub(crate) use note::note;
@@ -41,7 +42,5 @@ pub use stamp::{Stamp, StampState, digest};
 pub use template::{DEFAULT_TEMPLATE, template};
 pub use words::count_words;
 
-#[cfg(test)]
-pub(crate) mod properties;
 #[cfg(test)]
 mod tests;

@@ -48,8 +48,6 @@ use serde_json::json;
 
 use crate::boundary::Client;
 use crate::session::reach::Reach;
-#[cfg(any(test, feature = "testing"))]
-use crate::session::reach::Way;
 use base::clock::{self, Time};
 use base::env::{self, Env};
 use base::log;
@@ -83,16 +81,6 @@ pub struct Outside {
     pub answer: fn(&Facts, &str, &str) -> Option<String>,
     /// Acts at a session's start, and returns a line for the user.
     pub start: fn(&Facts, Source) -> Option<String>,
-}
-
-#[cfg(any(test, feature = "testing"))]
-impl Outside {
-    /// No terminal, and no command that a person could type.
-    pub const NOTHING: Self = Self {
-        look: |_, _| Reach { tmux: Way::Shut(String::new()), x11: Way::Shut(String::new()) },
-        answer: |_, _, _| None,
-        start: |_, _| None,
-    };
 }
 
 /// Reads one payload and answers it. Never fails: it logs a fault and answers with silence.

@@ -168,6 +168,4 @@ fn is_sealed(input: &Input, document: &Document) -> bool {
 }
 
 #[cfg(test)]
-mod properties;
-#[cfg(test)]
 mod tests;

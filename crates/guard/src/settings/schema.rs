@@ -4,8 +4,8 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use base::checked_in::difference;
 use serde_json::{Value, json};
+use testing::checked_in::difference;
 
 use super::Settings;
 

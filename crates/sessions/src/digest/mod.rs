@@ -285,4 +285,4 @@ impl Open {
 }
 
 #[cfg(test)]
-pub(crate) mod tests;
+mod tests;

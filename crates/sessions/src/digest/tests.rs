@@ -2,23 +2,17 @@ use super::*;
 use crate::dialect::{Claude, Scratch};
 
 /// All rounds of a transcript.
-pub(crate) fn digest(bytes: &[u8]) -> Vec<(Round, Words)> {
-    let mut digest = Digest::default();
-    let mut all = Vec::new();
-    feed(&mut digest, bytes, &mut all);
-    all.extend(digest.open());
-    all
-}
-
-/// Feeds whole lines.
-pub(crate) fn feed(digest: &mut Digest, bytes: &[u8], ended: &mut Vec<(Round, Words)>) {
+fn digest(bytes: &[u8]) -> Vec<(Round, Words)> {
+    let (mut digest, mut all) = (Digest::default(), Vec::new());
     let (mut scratch, mut blocks) = (Scratch::default(), Vec::new());
     for line in bytes.split_inclusive(|b| *b == b'\n') {
         let row = Claude.row(line, &mut scratch);
         Claude.blocks(line, &row, &mut Scratch::default(), &mut blocks);
         assert_eq!(blocks, scratch.blocks());
-        ended.extend(digest.row(&Claude, &row, line, &blocks));
+        all.extend(digest.row(&Claude, &row, line, &blocks));
     }
+    all.extend(digest.open());
+    all
 }
 
 fn rounds(lines: &[&str]) -> Vec<(Round, Words)> {

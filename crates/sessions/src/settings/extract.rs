@@ -10,7 +10,7 @@ pub use self::check::{InvalidRetention, Trigger, UnknownTrigger, triggers};
 
 /// A rule for some values (`trigger_rules`). The first rule that matches a value applies to it.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "testing", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct TriggerRule {
     /// Which values it matches, as in `trigger_types`.
@@ -36,7 +36,7 @@ pub struct TriggerRule {
 
 /// When the watcher extracts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "testing", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Acts {
     /// When the prompt cache has expired anyway, or when the extraction breaks even soon.
@@ -48,7 +48,7 @@ pub enum Acts {
 
 /// What replaces a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "testing", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Placeholder {
     /// Its start and end, its size, its tool, and how to restore it.
@@ -60,7 +60,7 @@ pub enum Placeholder {
 
 /// Extraction. User settings only.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "testing", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct ExtractSettings {
     /// Whether the watcher extracts.

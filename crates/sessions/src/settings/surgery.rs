@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// When the guard imports a session by itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "testing", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum ImportWhen {
     /// Never.
@@ -16,7 +16,7 @@ pub enum ImportWhen {
 
 /// Whether the agent may do surgery on the session it runs in (`--here`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "testing", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum AgentMay {
     /// No.
@@ -30,7 +30,7 @@ pub enum AgentMay {
 
 /// The store of sessions. User settings only.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "testing", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct SurgerySettings {
     /// When the guard imports a session by itself: `off`, or `session-end`.

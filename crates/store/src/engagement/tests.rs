@@ -1,5 +1,5 @@
 use super::*;
-use base::when::at;
+use testing::at;
 
 fn phase(name: &str, from: &str, to: &str) -> Phase {
     Phase { name: name.into(), from: at(from), to: (!to.is_empty()).then(|| at(to)) }

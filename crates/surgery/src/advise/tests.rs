@@ -1,8 +1,8 @@
 use super::{advise as advise_with, *};
-use crate::plan::testing::session;
 use base::clock::Time;
-use base::when::at;
 use sessions::origin::Origin;
+use testing::at;
+use testing::rounds::session;
 
 /// Twelve rounds of 1,000 tokens, a minute apart.
 fn long() -> Session {

@@ -1,8 +1,9 @@
 use super::*;
 use crate::fidelity::Fidelity;
-use crate::plan::testing::session;
 use crate::plan::{compress_before, extract_engagement, in_whole, merge};
-use base::when::{When, at};
+use base::when::When;
+use testing::at;
+use testing::rounds::session;
 
 /// Ten rounds of 1,000 tokens, a base of 20,000, and what the last response measured.
 fn measured(used: Option<u64>) -> Session {

@@ -6,8 +6,6 @@ mod form;
 mod out;
 mod pairs;
 mod pi;
-#[cfg(test)]
-mod properties;
 mod round;
 mod splice;
 #[cfg(test)]

@@ -45,8 +45,8 @@ pub(super) fn left(session: &Session, number: usize, seqs: &[u32], taken: &[u32]
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::session;
     use super::*;
+    use testing::rounds::session;
 
     #[test]
     fn the_branch_of_the_last_round_from_the_last_compaction_on() {

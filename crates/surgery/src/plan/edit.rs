@@ -262,7 +262,7 @@ fn place(seq: u32) -> Place {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::testing::session;
+    use testing::rounds::session;
 
     const LINE: [(u32, bool); 6] =
         [(0, false), (1, false), (2, false), (3, false), (4, false), (5, false)];

@@ -90,10 +90,10 @@ fn zip(first: Vec<(Option<Time>, Place)>, second: Vec<(Option<Time>, Place)>) ->
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::testing::session;
-    use base::when::at;
     use sessions::origin::{Named, Origin};
     use sessions::round::Round;
+    use testing::at;
+    use testing::rounds::session;
 
     fn two() -> (Session, Session) {
         let line = [(0, false), (1, false), (2, false)];

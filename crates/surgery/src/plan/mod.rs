@@ -7,8 +7,6 @@ mod merge;
 mod operations;
 mod split;
 mod tables;
-#[cfg(any(test, feature = "testing"))]
-pub mod testing;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;

@@ -121,7 +121,7 @@ fn place(seq: u32) -> Place {
 mod tests {
     use super::*;
     use crate::map;
-    use crate::plan::testing::session;
+    use testing::rounds::session;
 
     fn try_split(rounds: &[(u32, bool)], json: &str) -> Result<Vec<(String, Plan)>, String> {
         let map = map::parse(json).map_err(|e| e.to_string())?;

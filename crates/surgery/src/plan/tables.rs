@@ -98,8 +98,8 @@ mod tests {
     use super::*;
     use crate::fidelity::Fidelity;
     use crate::plan::compress_before;
-    use crate::plan::testing::session;
     use base::when::When;
+    use testing::rounds::session;
 
     fn shape(plan: &Plan) -> Vec<String> {
         let of = |place: &Place| {

@@ -167,7 +167,7 @@ fn fork(bytes: &[u8], parent: &Path) -> Vec<u8> {
 #[test]
 fn a_fork_knows_the_placeholders_of_the_session_it_is_of() {
     for form in [Placeholder::Plain, Placeholder::Full] {
-        let made = generate::session(7, 6);
+        let made = pi::session(7, 6);
         let world = World::new(&made.id, &made.bytes);
         let own = format!("agents/main/sessions/{}.jsonl", made.id);
         let path = "pi/2026-02-20T12-00-00_fork.jsonl";
@@ -190,7 +190,7 @@ fn a_fork_knows_the_placeholders_of_the_session_it_is_of() {
 
 #[test]
 fn content_follows_a_session_that_was_moved() {
-    let made = generate::session(7, 6);
+    let made = pi::session(7, 6);
     let world = World::new(&made.id, &made.bytes);
     let own = format!("agents/main/sessions/{}.jsonl", made.id);
     world.extract(&own, Placeholder::Full);
@@ -217,7 +217,7 @@ fn content_follows_a_session_that_was_moved() {
 /// A plain placeholder contains only its entry id.
 #[test]
 fn a_text_like_the_plain_placeholder_of_another_session_is_text() {
-    let made = generate::session(7, 6);
+    let made = pi::session(7, 6);
     let world = World::new(&made.id, &made.bytes);
     let own = format!("agents/main/sessions/{}.jsonl", made.id);
     assert!(world.extract(&own, Placeholder::Plain) > 0);
@@ -267,7 +267,7 @@ fn a_text_like_the_plain_placeholder_of_another_session_is_text() {
 /// Only unreadable sessions that concern the rows are named.
 #[test]
 fn rows_in_doubt_are_told_with_the_session_that_would_tell() {
-    let made = [generate::session(7, 6), generate::session(9, 6)];
+    let made = [pi::session(7, 6), pi::session(9, 6)];
     let world = World::new(&made[0].id, &made[0].bytes);
     let lean = made.each_ref().map(|made| {
         let path = format!("agents/main/sessions/{}.jsonl", made.id);

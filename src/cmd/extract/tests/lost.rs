@@ -3,13 +3,13 @@
 use std::fs;
 
 use super::World;
-use extract::generate;
 use sessions::settings::Placeholder;
+use testing::pi;
 
 /// A truncated ledger looks like one of a killed run: content that it does not name stays.
 #[test]
 fn content_outlives_what_a_ledger_lost() {
-    let made = generate::session(7, 6);
+    let made = pi::session(7, 6);
     for kept in [2, 0] {
         let world = World::new(&made.id, &made.bytes);
         let own = format!("agents/main/sessions/{}.jsonl", made.id);

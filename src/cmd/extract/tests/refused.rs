@@ -52,7 +52,7 @@ impl World {
 
 #[test]
 fn a_run_on_a_full_disk_leaves_no_content_that_nothing_names() {
-    let made = generate::session(7, 6);
+    let made = pi::session(7, 6);
     let world = World::new(&made.id, &made.bytes);
     let last = world.fails(0);
     for _ in 0..2 {
@@ -87,7 +87,7 @@ fn a_run_on_a_full_disk_leaves_no_content_that_nothing_names() {
 /// Rows that may be another session's placeholders stay; everything else is extracted and restored.
 #[test]
 fn a_ledger_of_another_session_that_is_broken_keeps_its_rows_alone() {
-    let made = generate::session(7, 6);
+    let made = pi::session(7, 6);
     let world = World::new(&made.id, &made.bytes);
     let (now, settings) = (clock::now(), eager());
     let first = world.planned(&settings, now);

@@ -30,7 +30,7 @@ fn rows(bytes: &[u8]) -> Vec<Result<Value, &[u8]>> {
 #[test]
 fn a_session_that_another_program_wrote_anew_gets_its_content_back() {
     for form in [Placeholder::Plain, Placeholder::Full] {
-        let made = generate::session(7, 6);
+        let made = pi::session(7, 6);
         let world = World::new(&made.id, &made.bytes);
         let own = format!("agents/main/sessions/{}.jsonl", made.id);
         let extracted = world.extract(&own, form);

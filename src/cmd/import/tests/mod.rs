@@ -8,9 +8,9 @@ use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
 
 use super::*;
-use sessions::generate;
 use sessions::round::Round;
 use store::blocks::{Folder, Reader, Rows, editions};
+use testing::claude;
 
 /// A store and a session file.
 struct Scene {
@@ -96,7 +96,7 @@ fn databases(scene: &Scene) -> Vec<(PathBuf, Option<Vec<u8>>)> {
 
 #[test]
 fn a_file_that_was_written_anew_gets_an_edition_and_tags_are_kept() {
-    let scene = Scene::of(&generate::session(1, 5).bytes);
+    let scene = Scene::of(&claude::session(1, 5).bytes);
     scene.import().unwrap();
     scene.index().tag(&scene.folder(), &[2, 4], Some("work")).unwrap();
     let old = scene.original();
@@ -123,7 +123,7 @@ fn a_file_that_was_written_anew_gets_an_edition_and_tags_are_kept() {
 
 #[test]
 fn a_process_that_dies_as_it_sets_blocks_aside_costs_nothing() {
-    let scene = Scene::of(&generate::session(2, 4).bytes);
+    let scene = Scene::of(&claude::session(2, 4).bytes);
     scene.import().unwrap();
     let text = scene.original();
     store::blocks::set_aside(&scene.folder()).unwrap();
@@ -142,11 +142,11 @@ fn a_process_that_dies_as_it_sets_blocks_aside_costs_nothing() {
 
 #[test]
 fn another_file_of_the_same_id_is_refused_unless_it_goes_on_with_the_same() {
-    let scene = Scene::of(&generate::session(3, 3).bytes);
+    let scene = Scene::of(&claude::session(3, 3).bytes);
     scene.import().unwrap();
     let other = scene.file.with_file_name("other").join("s.jsonl");
     fs::create_dir(other.parent().unwrap()).unwrap();
-    fs::write(&other, generate::session(4, 6).bytes).unwrap();
+    fs::write(&other, claude::session(4, 6).bytes).unwrap();
     let why = session(&scene.root, &scene.index(), &other, 0).unwrap_err().to_string();
     assert!(why.contains("--agent NAME") && why.contains("-p/s.jsonl"), "{why}");
     assert_eq!(scene.original(), whole(&fs::read(&scene.file).unwrap()));
@@ -157,7 +157,7 @@ fn another_file_of_the_same_id_is_refused_unless_it_goes_on_with_the_same() {
     assert_eq!(session(&scene.root, &scene.index(), &other, 0).unwrap().new_rows, 1);
     // The original file is gone.
     fs::remove_file(&other).unwrap();
-    fs::write(&scene.file, generate::session(5, 2).bytes).unwrap();
+    fs::write(&scene.file, claude::session(5, 2).bytes).unwrap();
     assert_eq!(scene.import().unwrap().set_aside, Some(1));
 }
 
@@ -181,7 +181,7 @@ fn what_is_no_session_is_left_and_nothing_is_made() {
 
 #[test]
 fn what_is_written_is_the_users_alone() {
-    let scene = Scene::of(&generate::session(6, 3).bytes);
+    let scene = Scene::of(&claude::session(6, 3).bytes);
     scene.import().unwrap();
     let mut folders = vec![scene.root.path().to_path_buf()];
     let mut files = 0;
@@ -202,7 +202,7 @@ fn what_is_written_is_the_users_alone() {
 
 #[test]
 fn the_index_is_made_again_from_the_blocks_alone() {
-    let scene = Scene::of(&generate::session(7, 6).bytes);
+    let scene = Scene::of(&claude::session(7, 6).bytes);
     scene.import().unwrap();
     scene.index().tag(&scene.folder(), &[3], Some("work")).unwrap();
     let before = scene.rounds();

@@ -5,15 +5,15 @@ use std::fs;
 use proptest::prelude::*;
 
 use super::{Scene, databases, whole};
-use sessions::generate;
 use store::blocks::editions;
+use testing::claude;
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(32))]
 
     #[test]
     fn a_session_that_grows_in_any_steps_is_there_byte_for_byte_and_round_by_round(
-        made in generate::sessions(), mut cuts in prop::collection::vec(0.0..1.0f64, 0..6),
+        made in claude::sessions(), mut cuts in prop::collection::vec(0.0..1.0f64, 0..6),
     ) {
         cuts.push(1.0);
         cuts.sort_by(f64::total_cmp);
@@ -38,7 +38,7 @@ proptest! {
 
     #[test]
     fn lines_that_nobody_understands_are_kept_as_they_are(seed: u64, rounds in 1..6usize) {
-        let bytes = generate::damaged(seed, rounds);
+        let bytes = claude::damaged(seed, rounds);
         let scene = Scene::of(&bytes);
         scene.import().unwrap();
         prop_assert_eq!(scene.original(), whole(&bytes));
@@ -48,7 +48,7 @@ proptest! {
     /// A kill in between leaves the old databases with the new blocks.
     #[test]
     fn what_a_killed_process_left_is_taken_up(
-        made in generate::sessions(), cut in 0.0..1.0f64, killed in 0.0..1.0f64,
+        made in claude::sessions(), cut in 0.0..1.0f64, killed in 0.0..1.0f64,
     ) {
         let scene = Scene::new();
         let early = (made.bytes.len() as f64 * cut) as usize;

@@ -1,7 +1,7 @@
 //! Which entries are in the model's context.
 
 use super::*;
-use sessions::fixtures::RECORDED;
+use testing::RECORDED;
 
 fn in_context(entries: &[Entry]) -> Vec<&str> {
     entries.iter().filter(|entry| entry.in_context).map(|entry| entry.id.as_str()).collect()

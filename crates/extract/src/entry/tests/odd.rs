@@ -1,11 +1,8 @@
 //! Rows that must not be changed, values that no key leads to, and how results, calls and
 //! signatures depend on each other.
 
-use proptest::prelude::*;
-
 use super::*;
 use crate::edit;
-use crate::generate;
 
 /// A row is checked without its values, and each value by itself: together that checks the whole
 /// row.
@@ -49,32 +46,6 @@ fn signed_reasoning_of_a_flat_row_is_no_value() {
         (r#"{"type":"thinking","id":"a","message":{"content":"T"}}"#, 1),
     ] {
         assert_eq!(one(&row.replace('T', &text)).values.len(), values, "{row}");
-    }
-}
-
-proptest! {
-    /// Also over bytes that were changed at random.
-    #[test]
-    fn a_row_is_as_sound_as_it_is_said(seed: u64, hits in prop::collection::vec((any::<prop::sample::Index>(), prop_oneof![Just(b'\t'), Just(b'\\'), Just(b'"'), Just(b'0'), Just(b'x'), any::<u8>()]), 0..4)) {
-        let mut bytes = generate::session(seed, 3).bytes;
-        for (at, byte) in hits {
-            let at = at.index(bytes.len());
-            if bytes[at] != b'\n' {
-                bytes[at] = byte;
-            }
-        }
-        let lines: Vec<&[u8]> = bytes.split_inclusive(|b| *b == b'\n').collect();
-        for entry in read(&bytes) {
-            let line = lines[entry.row as usize];
-            if entry.values.is_empty() {
-                continue;
-            }
-            prop_assert_eq!(edit::sound(line), !entry.broken, "{}", String::from_utf8_lossy(line));
-            for value in &entry.values {
-                let there = edit::locate(line, &value.key);
-                prop_assert!(entry.broken || there == Some(value.span), "{}", value.key);
-            }
-        }
     }
 }
 

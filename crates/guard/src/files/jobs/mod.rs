@@ -25,7 +25,7 @@ use base::{atomic, beneath};
 pub use super::job_files::{current_name, exists, on_disk, record};
 pub use asker::Asker;
 pub use holders::{free_dead, holder, release, take_job};
-pub use moves::{auto, inspect_job, run, situation};
+pub use moves::{auto, inspect_job, run, situation, steps};
 pub use sealed::{
     Version, is_as_sealed, last_version, mirror, restore, sealed_path, version, versions,
     write_sealed,
@@ -165,8 +165,6 @@ pub fn authored_ids(document: &Document) -> Vec<compaction::EntryId> {
     shape.authored().flat_map(|index| document.section(index)).map(|e| e.id).collect()
 }
 
-#[cfg(test)]
-mod properties;
 #[cfg(test)]
 mod tests {
     use std::fs;

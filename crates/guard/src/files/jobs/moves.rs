@@ -31,7 +31,7 @@ pub fn run(
 }
 
 /// Like [`run`], but stops after `limit` effects. Tests use it as a kill.
-pub(super) fn steps(
+pub fn steps(
     asker: &Asker,
     verb: Verb,
     name: Option<&str>,

@@ -1,6 +1,6 @@
 use super::*;
-use base::when::at;
 use sessions::dialect::{Claude, Pi};
+use testing::at;
 
 const ROWS: [&str; 7] = [
     r#"{"type":"user","uuid":"u1","timestamp":"2026-03-19T10:23:00.000Z","message":{"role":"user","content":"Look:\n```\nunclosed"}}"#,

@@ -1,6 +1,6 @@
 use super::*;
-use crate::plan::testing::session;
-use base::when::at;
+use testing::at;
+use testing::rounds::session;
 
 fn tag(session: &mut Session, seqs: &[u32], engagement: &str) {
     for seq in seqs {
