@@ -11,8 +11,9 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
+use super::install::installation::Installation;
 use super::install::place::BINARY;
-use super::{Context, Exit, Run, out, setup};
+use super::{Context, Exit, Run, out};
 use crate::cli::DemoArgs;
 use base::env::{self, Env};
 use base::{atomic, clock, plain, process, shown};
@@ -84,7 +85,7 @@ impl Answer {
 
 impl Run for DemoArgs {
     fn run(&self, Context { env, .. }: Context) -> anyhow::Result<Exit> {
-        let installed = setup::installation(env)?.current();
+        let installed = Installation::find(env)?.current();
         run(env, self.plugin.as_deref().unwrap_or(&installed))
     }
 }

@@ -16,8 +16,8 @@ use std::path::PathBuf;
 use serde::Serialize;
 
 use self::copies::Registered;
-use super::install::Installation;
-use super::{Context, Exit, Run, install, out_json, selector, setup, show};
+use super::install::installation::Installation;
+use super::{Context, Exit, Run, install, out_json, selector, show};
 use crate::cli::{DoctorArgs, SessionSelector};
 use base::clock::Time;
 use base::env::Env;
@@ -145,7 +145,7 @@ impl<'a> World<'a> {
         let project = selector::project(env, &SessionSelector::default())?;
         let places = selector::places(env, &project)?;
         let (settings, diagnostics) = read_settings(&places, env);
-        let plan = setup::installation(env)?;
+        let plan = Installation::find(env)?;
         let current = plan.data.join(install::place::CURRENT);
         let registered = plan.client.as_deref().map(|client| Registered::ask(client, &current));
         let all = sessions::all(&places).unwrap_or_default().into_iter();

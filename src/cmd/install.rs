@@ -8,6 +8,7 @@
 
 pub mod assets;
 pub mod client;
+pub mod installation;
 pub mod keys;
 pub mod place;
 pub mod shell;
@@ -15,13 +16,14 @@ pub mod shell;
 use std::{
     fs,
     io::{self, Write},
-    path::{Path, PathBuf},
+    path::Path,
 };
 
 use anyhow::{Context as _, Result};
 
 use self::client::Client;
-use super::{Context, Exit, Run, demo, import, out, setup};
+use self::installation::{Installation, program, settings, word};
+use super::{Context, Exit, Run, demo, import, out};
 use crate::cli::InstallArgs;
 use base::env::Env;
 use base::switch::Switch;
@@ -33,104 +35,6 @@ pub const COMMAND: &str = "brain-guard";
 
 /// Whether this program starts as fast as it can: without the system's loader.
 const IS_STATIC: bool = cfg!(any(not(target_os = "linux"), target_feature = "crt-static"));
-
-/// Where an installation is; the caller reads the environment.
-#[derive(Debug, Clone)]
-pub struct Installation {
-    /// brain-guard's folder in the user's data folder (`$XDG_DATA_HOME/brain-guard`).
-    pub data: PathBuf,
-    /// Where the user's commands are linked (`~/.local/bin`).
-    pub links: PathBuf,
-    /// Whether that folder is on the user's `PATH`.
-    pub on_path: bool,
-    /// Where completions and man pages are linked.
-    pub shells: shell::UserFolders,
-    /// The client's program, where it was found on `PATH`.
-    pub client: Option<PathBuf>,
-    /// The client's config folder (`$CLAUDE_CONFIG_DIR`, else `~/.claude`), which holds our settings
-    /// and the chords.
-    pub config: PathBuf,
-    /// The folder with the state of all projects.
-    pub state: PathBuf,
-    /// The store of sessions and extracted content.
-    pub store: PathBuf,
-}
-
-impl Installation {
-    /// The folder that is registered with the client.
-    pub fn current(&self) -> PathBuf {
-        self.data.join(place::CURRENT)
-    }
-
-    /// The link to the command.
-    pub fn link(&self) -> PathBuf {
-        self.links.join(COMMAND)
-    }
-
-    /// Whether the command's link leads to the installed program, or into a copy of the plugin from a
-    /// marketplace.
-    pub fn is_ours(&self, target: &Path) -> bool {
-        target == self.current().join(place::BINARY)
-            || cached_plugin(target).is_some_and(|plugin| plugin.ends_with(COMMAND))
-    }
-
-    /// Links the command to `target`, unless something else is in its place, and says so.
-    ///
-    /// # Errors
-    /// A file system error.
-    pub fn link_command(&self, target: &Path, out: &mut dyn Write) -> Result<()> {
-        let link = self.link();
-        let linked = place::link(&link, target, |found| self.is_ours(found))
-            .with_context(|| format!("could not link {}", link.display()))?;
-        let Some(is_new) = linked else {
-            let (link, target) = (link.display(), target.display());
-            writeln!(
-                out,
-                "command  {link} is not ours and stays; move it away and run this again, or call {target}"
-            )?;
-            return Ok(());
-        };
-        writeln!(out, "command  {} ({})", link.display(), word(is_new))?;
-        if !self.on_path {
-            let folder = self.links.display();
-            writeln!(
-                out,
-                "         {folder} is not on your PATH; add it, or call the command by its path"
-            )?;
-        }
-        Ok(())
-    }
-
-    /// Removes the command's link, unless something else is in its place, and says so.
-    ///
-    /// # Errors
-    /// A file system error.
-    pub fn unlink_command(&self, out: &mut dyn Write) -> Result<()> {
-        let link = self.link();
-        let done = if fs::read_link(&link).is_ok_and(|target| self.is_ours(&target)) {
-            fs::remove_file(&link)
-                .with_context(|| format!("could not remove {}", link.display()))?;
-            "removed"
-        } else if link.is_symlink() || link.exists() {
-            "is not ours and stays"
-        } else {
-            "was not there"
-        };
-        Ok(writeln!(out, "command  {} {done}", link.display())?)
-    }
-}
-
-/// The folder of all versions of the plugin that a program belongs to, if the client has it in its
-/// cache of plugins from marketplaces: `…/plugins/cache/MARKETPLACE/PLUGIN/VERSION/bin/NAME`.
-pub fn cached_plugin(program: &Path) -> Option<&Path> {
-    let plugin = program.parent().filter(|bin| bin.ends_with("bin"))?.parent()?.parent()?;
-    let cache = plugin.parent()?.parent()?;
-    (cache.is_absolute() && cache.ends_with("plugins/cache")).then_some(plugin)
-}
-
-fn word(is_changed: bool) -> &'static str {
-    if is_changed { "new" } else { "unchanged" }
-}
 
 /// Installs, or completes an installation, with the program in `binary`. What is already right stays
 /// untouched.
@@ -182,7 +86,7 @@ fn register(at: &Installation, out: &mut dyn Write) -> Result<()> {
 /// An error of a step; earlier steps stay done.
 pub fn repair(env: &Env) -> Result<String> {
     let mut said = Vec::new();
-    install(&setup::installation(env)?, &setup::program(env)?, &mut said)?;
+    install(&Installation::find(env)?, &program(env)?, &mut said)?;
     let said = String::from_utf8_lossy(&said);
     let done: Vec<String> = said
         .lines()
@@ -195,9 +99,9 @@ pub fn repair(env: &Env) -> Result<String> {
 impl Run for InstallArgs {
     /// Also plays the demo with the installed plugin.
     fn run(&self, Context { env, .. }: Context) -> Result<Exit> {
-        let (at, settings) = (setup::installation(env)?, setup::settings(env)?);
+        let (at, settings) = (Installation::find(env)?, settings(env)?);
         let stdout = &mut io::stdout();
-        install(&at, &setup::program(env)?, stdout)?;
+        install(&at, &program(env)?, stdout)?;
         match settings.boundary.chords {
             Switch::Off => keys::unbind(&at.config, ", boundary.chords is off", stdout)?,
             Switch::On if self.no_keybindings => {

@@ -8,8 +8,9 @@ use std::fs;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
-use super::install::{COMMAND, Installation, cached_plugin, keys, place};
-use super::{Failure, operator, setup};
+use super::install::installation::{self, Installation, cached_plugin};
+use super::install::{COMMAND, keys, place};
+use super::{Failure, operator};
 use base::env;
 use base::{atomic, switch::Switch};
 use guard::hook::event::Source;
@@ -34,9 +35,10 @@ pub fn at_the_prompt(facts: &Facts, args: &str) -> String {
 
 fn typed(facts: &Facts, args: &str) -> anyhow::Result<String> {
     operator::refuse_prompt_of_agent(&facts.places, "setup")?;
-    let (at, program) = (setup::installation(facts.env)?, launcher(&setup::program(facts.env)?));
+    let (at, program) =
+        (Installation::find(facts.env)?, launcher(&installation::program(facts.env)?));
     match args.trim() {
-        "" => set_up(&at, &program, setup::settings(facts.env)?.boundary.chords),
+        "" => set_up(&at, &program, installation::settings(facts.env)?.boundary.chords),
         "off" => undo(&at),
         other => Err(Failure::usage(format_args!(
             "/brain-guard:setup takes nothing or `off`, not `{other}`"
@@ -98,7 +100,7 @@ pub fn at_session_start(facts: &Facts, source: Source) -> Option<String> {
     }
     let program = launcher(&facts.env.program()?);
     let plugin = cached_plugin(&program)?;
-    let link = facts.env.home()?.join(setup::LINKS).join(COMMAND);
+    let link = facts.env.home()?.join(installation::LINKS).join(COMMAND);
     match fs::read_link(&link) {
         Ok(target) if cached_plugin(&target) == Some(plugin) => {
             if let Err(e) = place::link(&link, &program, |_| true) {

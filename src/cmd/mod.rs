@@ -37,7 +37,6 @@ pub mod search;
 pub mod selector;
 pub mod session_list;
 pub mod settings;
-pub mod setup;
 pub mod status;
 pub mod steering;
 pub mod succession;

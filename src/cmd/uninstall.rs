@@ -8,10 +8,11 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, Result};
 
 use super::install::client::{Client, MARKETPLACE, PLUGIN};
-use super::install::{COMMAND, Installation, keys, place, shell};
+use super::install::installation::Installation;
+use super::install::{COMMAND, keys, place, shell};
 use super::purge::size::measure;
 use super::purge::{Failure, Selection, Stays, folders_in_projects, list, shown};
-use super::{Context, Exit, Run, confirmed, err, operator, out, setup};
+use super::{Context, Exit, Run, confirmed, err, operator, out};
 use crate::cli::{PurgeArgs, PurgeKind, UninstallArgs};
 use base::shown::size;
 
@@ -103,7 +104,7 @@ pub fn list_kept(at: &Installation, projects: Vec<PathBuf>, out: &mut dyn Write)
 impl Run for UninstallArgs {
     fn run(&self, Context { env, now }: Context) -> Result<Exit> {
         operator::refuse_agent(env, "uninstall")?;
-        let (at, projects) = (setup::installation(env)?, folders_in_projects(env)?);
+        let (at, projects) = (Installation::find(env)?, folders_in_projects(env)?);
         let all = PurgeArgs { all_projects: true, forget: true, ..PurgeArgs::default() };
         let purged = self.purge.then(|| Selection::find(env, &all, now)).transpose()?;
         if let Some(selection) = &purged {

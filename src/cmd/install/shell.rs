@@ -12,7 +12,8 @@ use clap::{ArgGroup, Command, CommandFactory as _};
 use clap_complete::{Generator, generate, shells};
 use clap_mangen::Man;
 
-use super::{COMMAND, place, word};
+use super::installation::word;
+use super::{COMMAND, place};
 use crate::cli::Cli;
 
 /// Their folder in a release.

@@ -1,5 +1,8 @@
 //! Uses real folders, and a stand-in for the client that keeps its lists in files.
 
+use std::path::PathBuf;
+
+use super::installation::cached_plugin;
 use std::{fs, os::unix::fs::PermissionsExt as _};
 
 use super::*;

@@ -3,7 +3,8 @@
 
 use std::path::{Path, PathBuf};
 
-use brain_guard::cmd::install::{self, Installation, keys, shell};
+use brain_guard::cmd::install::installation::Installation;
+use brain_guard::cmd::install::{self, keys, shell};
 
 /// Installs the program, and binds the chords.
 pub fn install(root: &Path) -> anyhow::Result<()> {

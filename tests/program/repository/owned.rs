@@ -1,4 +1,4 @@
-//! Who owns a job over time: moved projects, updates, clones, pulls, other users, trusted folders.
+//! Who owns a job over time: moved projects, clones, pulls, other users, trusted folders.
 
 use std::fs;
 use std::os::unix::fs::chown;
@@ -26,8 +26,6 @@ pub fn all() -> Vec<Attack> {
         Attack::story("own: a project that was moved with its folder", || {
             kept(|w| moved(w, "work/deep/project"))
         }),
-        Attack::story("own: an update while nothing runs", || kept(forgotten)),
-        Attack::story("own: an update under a running session", updated),
         Attack::story("own: what the agent edits stays its own", edited),
         Attack::story("own: a folder that the user trusts", trusted),
         Attack::story("own: a second clone is the stranger's", cloned),
@@ -107,46 +105,6 @@ fn moved(world: &mut World, place: &str) {
     let from = world.hook.project.clone();
     enter(&mut world.hook, place);
     fs::rename(from, &world.hook.project).expect("moved");
-}
-
-/// The state of a version that did not record who owns a job.
-fn forgotten(world: &mut World) {
-    let [_, state] = world.inside();
-    let mut folders = vec![state];
-    while let Some(folder) = folders.pop() {
-        for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
-            if entry.file_name() == "own" {
-                fs::remove_dir_all(entry.path()).expect("removed");
-            } else if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-                folders.push(entry.path());
-            }
-        }
-    }
-}
-
-fn updated() -> Outcome {
-    let mut world = World::new();
-    world.about(MINE);
-    let mut p = Player::new(&world);
-    work(&mut p);
-    let hook = p.hook;
-    forgotten(&mut world);
-    world.mark();
-    let mut p = Player::new(&world);
-    p.hook = hook;
-    p.prompt("Go on");
-    let written = p.verb("brain-guard append --kind risk 'one more'");
-    let verdict = p.filled(percent_in("narrow"));
-    let mut found = ownership_faults(&p);
-    if !written || verdict != "deny" {
-        found.push(format!("LOST: append succeeds: {written}; at 31 %: {verdict}"));
-    }
-    p.cleared(2);
-    if !contexts(&p.steps).concat().contains(NOTE) {
-        found.push("LOST: the notes are not delivered".to_owned());
-    }
-    found.extend(judge(&world, &p.steps, true));
-    Outcome::of(found)
 }
 
 /// Edits through the client's tool, seen by the hooks.

@@ -1,0 +1,168 @@
+//! Where an installation is, and its command's link.
+
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, Result};
+
+use super::{COMMAND, place, shell};
+use crate::cmd::{import, selector};
+use base::env::Env;
+use base::paths::{config_folder, state_root};
+use guard::hook::facts::read_settings;
+use guard::settings::Settings;
+
+/// The folder of the user's commands, in their home.
+pub const LINKS: &str = ".local/bin";
+
+const NO_HOME: &str = "HOME is not set; set it to your home folder";
+
+/// The program that runs, as the system names it.
+///
+/// # Errors
+/// The system does not name it.
+pub fn program(env: &Env) -> Result<PathBuf> {
+    env.program().context("brain-guard cannot find its own program file")
+}
+
+/// Whether a folder is on the `PATH`.
+fn on_path(env: &Env, folder: &Path) -> bool {
+    folders_on_path(env).any(|dir| dir == folder)
+}
+
+fn folders_on_path(env: &Env) -> impl Iterator<Item = PathBuf> {
+    let path = env.os("PATH").unwrap_or_default();
+    std::env::split_paths(&path).collect::<Vec<_>>().into_iter()
+}
+
+/// The user's settings, without any project's.
+///
+/// # Errors
+/// HOME is not set.
+pub fn settings(env: &Env) -> Result<Settings> {
+    let places = selector::places(env, Path::new("/"))?;
+    Ok(read_settings(&places, env).0)
+}
+
+/// Where an installation is.
+#[derive(Debug, Clone)]
+pub struct Installation {
+    /// brain-guard's folder in the user's data folder (`$XDG_DATA_HOME/brain-guard`).
+    pub data: PathBuf,
+    /// Where the user's commands are linked (`~/.local/bin`).
+    pub links: PathBuf,
+    /// Whether that folder is on the user's `PATH`.
+    pub on_path: bool,
+    /// Where completions and man pages are linked.
+    pub shells: shell::UserFolders,
+    /// The client's program, where it was found on `PATH`.
+    pub client: Option<PathBuf>,
+    /// The client's config folder (`$CLAUDE_CONFIG_DIR`, else `~/.claude`), which holds our settings
+    /// and the chords.
+    pub config: PathBuf,
+    /// The folder with the state of all projects.
+    pub state: PathBuf,
+    /// The store of sessions and extracted content.
+    pub store: PathBuf,
+}
+
+impl Installation {
+    /// The paths of an installation.
+    ///
+    /// # Errors
+    /// HOME is not set.
+    pub fn find(env: &Env) -> Result<Self> {
+        let home = env.home().context(NO_HOME)?;
+        let folder = |name: &str, default: &str| {
+            env.path(name).filter(|path| path.is_absolute()).unwrap_or_else(|| home.join(default))
+        };
+        let user_data = folder("XDG_DATA_HOME", ".local/share");
+        let (data, links) = (user_data.join("brain-guard"), home.join(LINKS));
+        Ok(Self {
+            store: import::root(env).map_or(data.clone(), |root| root.path().to_path_buf()),
+            data,
+            on_path: on_path(env, &links),
+            links,
+            shells: shell::folders(&user_data, &folder("XDG_CONFIG_HOME", ".config")),
+            client: folders_on_path(env).map(|dir| dir.join("claude")).find(|path| path.is_file()),
+            config: config_folder(env).context(NO_HOME)?,
+            state: state_root(env).context(NO_HOME)?,
+        })
+    }
+
+    /// The folder that is registered with the client.
+    pub fn current(&self) -> PathBuf {
+        self.data.join(place::CURRENT)
+    }
+
+    /// The link to the command.
+    pub fn link(&self) -> PathBuf {
+        self.links.join(COMMAND)
+    }
+
+    /// Whether the command's link leads to the installed program, or into a copy of the plugin from a
+    /// marketplace.
+    pub fn is_ours(&self, target: &Path) -> bool {
+        target == self.current().join(place::BINARY)
+            || cached_plugin(target).is_some_and(|plugin| plugin.ends_with(COMMAND))
+    }
+
+    /// Links the command to `target`, unless something else is in its place, and says so.
+    ///
+    /// # Errors
+    /// A file system error.
+    pub fn link_command(&self, target: &Path, out: &mut dyn Write) -> Result<()> {
+        let link = self.link();
+        let linked = place::link(&link, target, |found| self.is_ours(found))
+            .with_context(|| format!("could not link {}", link.display()))?;
+        let Some(is_new) = linked else {
+            let (link, target) = (link.display(), target.display());
+            writeln!(
+                out,
+                "command  {link} is not ours and stays; move it away and run this again, or call {target}"
+            )?;
+            return Ok(());
+        };
+        writeln!(out, "command  {} ({})", link.display(), word(is_new))?;
+        if !self.on_path {
+            let folder = self.links.display();
+            writeln!(
+                out,
+                "         {folder} is not on your PATH; add it, or call the command by its path"
+            )?;
+        }
+        Ok(())
+    }
+
+    /// Removes the command's link, unless something else is in its place, and says so.
+    ///
+    /// # Errors
+    /// A file system error.
+    pub fn unlink_command(&self, out: &mut dyn Write) -> Result<()> {
+        let link = self.link();
+        let done = if fs::read_link(&link).is_ok_and(|target| self.is_ours(&target)) {
+            fs::remove_file(&link)
+                .with_context(|| format!("could not remove {}", link.display()))?;
+            "removed"
+        } else if link.is_symlink() || link.exists() {
+            "is not ours and stays"
+        } else {
+            "was not there"
+        };
+        Ok(writeln!(out, "command  {} {done}", link.display())?)
+    }
+}
+
+/// The folder of all versions of the plugin that a program belongs to, if the client has it in its
+/// cache of plugins from marketplaces: `…/plugins/cache/MARKETPLACE/PLUGIN/VERSION/bin/NAME`.
+pub fn cached_plugin(program: &Path) -> Option<&Path> {
+    let plugin = program.parent().filter(|bin| bin.ends_with("bin"))?.parent()?.parent()?;
+    let cache = plugin.parent()?.parent()?;
+    (cache.is_absolute() && cache.ends_with("plugins/cache")).then_some(plugin)
+}
+
+/// Whether a step changed something, in words.
+pub fn word(is_changed: bool) -> &'static str {
+    if is_changed { "new" } else { "unchanged" }
+}
