@@ -15,6 +15,7 @@ mod hook;
 mod kill;
 mod layers;
 mod panic;
+mod promises;
 mod repository;
 mod roles;
 mod store;

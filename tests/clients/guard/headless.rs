@@ -36,12 +36,15 @@ fn coached() -> Vec<Move> {
     ]
 }
 
-fn unharmed(format: &str, settings: Value, answer: impl Fn(&str) -> String) {
-    let world = World::build().guard_settings(settings).agent(moves(coached())).start();
-    let arguments = ["--output-format", format, "--verbose"];
+#[test]
+fn a_headless_run_is_only_coached_and_its_answer_stays() {
+    let world = World::build().guard_settings(json!({})).agent(moves(coached())).start();
+    let arguments = ["--output-format", "json", "--verbose"];
     let output = world.print(&arguments, "What is the answer?").finish();
     assert!(output.status.success(), "{output:?}");
-    assert_eq!(answer(&output.stdout), ANSWER);
+    let events: Value = serde_json::from_str(&output.stdout).expect("JSON");
+    let last = events.as_array().map_or(&events, |list| list.last().expect("a result"));
+    assert_eq!(last["result"], ANSWER);
     assert_eq!(output.stderr, "");
     let requests = world.mock.main();
     assert_eq!(requests.len(), 4, "one turn");
@@ -53,36 +56,12 @@ fn unharmed(format: &str, settings: Value, answer: impl Fn(&str) -> String) {
     );
 }
 
-#[test]
-fn text_output_is_the_answer() {
-    unharmed("text", json!({}), str::to_owned);
-}
-
-#[test]
-fn json_output_holds_the_answer() {
-    unharmed("json", json!({}), |out| {
-        let events: Value = serde_json::from_str(out).expect("JSON");
-        let last = events.as_array().map_or(&events, |list| list.last().expect("a result"));
-        last["result"].as_str().expect("a result").to_owned()
-    });
-}
-
 /// The `result` of the only line with one.
 fn only_result(out: &str) -> String {
     let lines: Vec<Value> = out.lines().map(|l| serde_json::from_str(l).expect("JSON")).collect();
     let results: Vec<&Value> = lines.iter().filter(|l| l["type"] == "result").collect();
     assert_eq!(results.len(), 1, "{out}");
     results[0]["result"].as_str().expect("a result").to_owned()
-}
-
-#[test]
-fn stream_output_holds_the_answer() {
-    unharmed("stream-json", json!({}), only_result);
-}
-
-#[test]
-fn a_closed_input_is_coached_whatever_the_settings_ask() {
-    unharmed("stream-json", boundary(), only_result);
 }
 
 #[test]

@@ -36,15 +36,6 @@ fn cleared(script: Vec<Move>) {
 }
 
 #[test]
-fn a_typed_clear_below_the_tiers_delivers_no_file() {
-    cleared(vec![
-        step(|_| Reply::bash("echo one").tokens(percent(5.0))),
-        step(|_| append("next", ENTRY).tokens(percent(6.0))),
-        step(|_| Reply::text("the turn ends").tokens(percent(6.1))),
-    ]);
-}
-
-#[test]
 fn a_typed_clear_without_a_seal_delivers_no_file() {
     cleared(vec![
         step(|_| Reply::bash("echo one").tokens(percent(5.0))),

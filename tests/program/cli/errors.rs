@@ -127,6 +127,6 @@ fn errors_match_the_fixture() {
     let hook = Hook::begun();
     answered(&mut all, &hook, &INSIDE, &hook.home);
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/errors.txt");
-    let wrong = difference(&path, &all, "UPDATE_GOLDEN=1 cargo test --test cli errors");
+    let wrong = difference(&path, &all, "UPDATE_GOLDEN=1 cargo test --test program cli::errors");
     assert_eq!(wrong, None, "{}", wrong.as_deref().unwrap_or_default());
 }

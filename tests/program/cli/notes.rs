@@ -86,23 +86,6 @@ fn several_entries_from_stdin() {
     assert!(threads.contains("- one\n") && threads.contains("- two\n  with more\n"), "{threads}");
 }
 
-/// Notes that two agents write at once are all kept.
-#[test]
-fn parallel_notes_all_land() {
-    let hook = Hook::begun();
-    std::thread::scope(|scope| {
-        for n in 0..12 {
-            let hook = &hook;
-            scope.spawn(move || {
-                let answer = hook.raw(&["append", &format!("note number {n} of twelve")], b"");
-                assert_eq!(answer.code, Some(0), "{answer:?}");
-            });
-        }
-    });
-    let text = text(&hook);
-    assert!((0..12).all(|n| text.contains(&format!("note number {n} of twelve"))), "{text}");
-}
-
 /// The agent learns to write list items, which look like options.
 #[test]
 fn a_list_item_may_be_an_argument() {

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use crate::faults::case::{self, Case};
-use crate::faults::tally::{Expect, Tally};
+use crate::faults::tally::Tally;
 use crate::support::hook::{Answer, Hook, percent_in};
 
 pub const CASES: &[Case] = &[
@@ -13,7 +13,6 @@ pub const CASES: &[Case] = &[
     ("M hysteresis: a fall is believed at once", falls),
     ("M hysteresis: after a compaction all begins anew", anew),
     ("M hysteresis: an estimate too high holds only until the next response", estimate),
-    ("M hysteresis: a turn's end is refused twice, not for ever", stops),
     ("M hysteresis: the same figure again and again says nothing more", same),
 ];
 
@@ -99,18 +98,6 @@ fn estimate(t: &mut Tally) {
     t.block(&hook, &case::read(&hook));
     hook.fill(23.9);
     t.allow(&hook, &case::read(&hook));
-}
-
-fn stops(t: &mut Tally) {
-    let hook = t.filled(percent_in("narrow"));
-    t.block(&hook, &case::read(&hook));
-    // Twice for the seal, and once to say that nothing is blocked anymore.
-    let refused = (0..6).filter(|n| {
-        let expect = if *n < 3 { Expect::Block } else { Expect::Allow };
-        !t.send(&hook, &case::stop(&hook), expect).stdout.is_empty() && *n < 3
-    });
-    let refused = refused.count();
-    t.check(refused == 3, format!("refused {refused} times"));
 }
 
 fn same(t: &mut Tally) {

@@ -85,7 +85,11 @@ fn every_recorded_payload_has_its_reply() {
         }
         let got = serde_json::to_string_pretty(&replies).expect("JSON") + "\n";
         let path = fixtures().join("golden").join(format!("{name}.json"));
-        wrong.extend(difference(&path, &got, "UPDATE_GOLDEN=1 cargo test --test hook golden"));
+        wrong.extend(difference(
+            &path,
+            &got,
+            "UPDATE_GOLDEN=1 cargo test --test program hook::golden",
+        ));
     }
     assert!(wrong.is_empty(), "other replies than in fixtures/golden:\n{wrong}");
     assert_eq!(names("golden"), names("payloads"), "a golden without a payload");

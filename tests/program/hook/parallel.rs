@@ -36,16 +36,6 @@ fn twenty_calls_get_one_note() {
     assert_eq!(hook.log("fault"), Vec::<Value>::new());
 }
 
-/// Hooks of two clients, or a retry by the client: still one note.
-#[test]
-fn two_batches_get_one_note() {
-    let hook = Hook::begun();
-    hook.fill(percent_in("coach"));
-    let batch = hook.payload("PostToolBatch", &json!({"tool_calls": []}));
-    let answers = at_once(&hook, &vec![batch; 8]);
-    assert_eq!(answers.iter().filter(|a| !a.note().is_empty()).count(), 1, "{answers:?}");
-}
-
 #[test]
 fn a_skipped_tier_is_mentioned_in_one_of_twenty_denials() {
     let hook = Hook::begun();

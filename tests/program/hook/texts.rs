@@ -124,7 +124,7 @@ fn the_texts_match_the_fixture() {
         let _ = write!(all, "\n## {name}\n\n{}\n", filled.trim());
     }
     let path = root().join("fixtures/texts.md");
-    let wrong = difference(&path, &all, "UPDATE_GOLDEN=1 cargo test --test hook texts");
+    let wrong = difference(&path, &all, "UPDATE_GOLDEN=1 cargo test --test program hook::texts");
     assert!(wrong.is_none(), "the texts changed; read them:\n{}", wrong.unwrap_or_default());
 }
 

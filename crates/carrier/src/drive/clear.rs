@@ -88,7 +88,8 @@ impl Drive<'_> {
             let (road, pressed) = if let Some(strokes) = strokes {
                 (Road::Chord, keyboard::chord(terminal, &strokes, &mut commit))
             } else {
-                let readable = terminal.readable().ok_or_else(|| Refusal::never(NO_CHORD))?;
+                // The client may read a chord that was just bound in a moment.
+                let readable = terminal.readable().ok_or_else(|| Refusal::later(NO_CHORD))?;
                 (Road::Typed, keyboard::typed(readable, &mut commit, &mut left))
             };
             self.left_over = left;

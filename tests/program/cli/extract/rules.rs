@@ -30,22 +30,6 @@ fn is_out(row: &Value) -> bool {
 }
 
 #[test]
-fn only_entries_older_than_keep_recent_are_extracted() {
-    let world = flat_rows();
-    assert_eq!(world.extracts(&["--keep-recent", "3"]), 7);
-    let out: Vec<bool> = world.rows()[1..].iter().map(is_out).collect();
-    assert_eq!(out, [[true; 7].as_slice(), &[false; 3]].concat());
-}
-
-#[test]
-fn keep_recent_zero_extracts_all() {
-    let world = flat_rows();
-    assert_eq!(world.extracts(&["--keep-recent", "0"]), 10);
-    assert!(world.rows()[1..].iter().all(is_out));
-    assert_eq!(world.row("u0")["content"], "go");
-}
-
-#[test]
 fn short_values_stay() {
     let world = flat_rows();
     let before = world.text();

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use super::world::{ID, OTHER, World, rows};
+use super::world::{ID, World, rows};
 
 fn tokens(made: &Value, name: &str) -> u64 {
     made["tokens"][name].as_u64().unwrap_or_else(|| panic!("{name} in {made}"))
@@ -32,15 +32,6 @@ fn the_last_answer_has_the_usage_that_is_shown() {
     assert_eq!(tokens(&again, "base"), tokens(&made, "base"));
     assert!(near(tokens(&again, "before"), tokens(&made, "after"), 2, tokens(&made, "after")));
     assert!(tokens(&again, "after") > tokens(&again, "base"), "{again}");
-}
-
-#[test]
-fn a_merge_is_compared_with_the_larger_session() {
-    let world = World::new(6);
-    world.write(OTHER, &world.session(OTHER, 3, 5));
-    let text = world.done(&["surgery", "merge", ID, OTHER, "--dry-run"]);
-    let line = text.lines().find(|line| line.contains("context")).unwrap();
-    assert!(line.contains("27k tokens now, 29k after; saves no tokens"), "{line}");
 }
 
 #[test]
