@@ -22,7 +22,7 @@ use std::{
 use anyhow::{Context as _, Result};
 
 use self::client::Client;
-use self::installation::{Installation, program, settings, word};
+use self::installation::{Installation, program, settings};
 use super::{Context, Exit, Run, demo, import, out};
 use crate::cli::InstallArgs;
 use base::env::Env;
@@ -35,6 +35,11 @@ pub const COMMAND: &str = "brain-guard";
 
 /// Whether this program starts as fast as it can: without the system's loader.
 const IS_STATIC: bool = cfg!(any(not(target_os = "linux"), target_feature = "crt-static"));
+
+/// Whether a step changed something, in words.
+fn word(is_changed: bool) -> &'static str {
+    if is_changed { "new" } else { "unchanged" }
+}
 
 /// Installs, or completes an installation, with the program in `binary`. What is already right stays
 /// untouched.

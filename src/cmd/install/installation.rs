@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
 
-use super::{COMMAND, place, shell};
+use super::{COMMAND, place, shell, word};
 use crate::cmd::{import, selector};
 use base::env::Env;
 use base::paths::{config_folder, state_root};
@@ -160,9 +160,4 @@ pub fn cached_plugin(program: &Path) -> Option<&Path> {
     let plugin = program.parent().filter(|bin| bin.ends_with("bin"))?.parent()?.parent()?;
     let cache = plugin.parent()?.parent()?;
     (cache.is_absolute() && cache.ends_with("plugins/cache")).then_some(plugin)
-}
-
-/// Whether a step changed something, in words.
-pub fn word(is_changed: bool) -> &'static str {
-    if is_changed { "new" } else { "unchanged" }
 }

@@ -12,8 +12,7 @@ use clap::{ArgGroup, Command, CommandFactory as _};
 use clap_complete::{Generator, generate, shells};
 use clap_mangen::Man;
 
-use super::installation::word;
-use super::{COMMAND, place};
+use super::{COMMAND, place, word};
 use crate::cli::Cli;
 
 /// Their folder in a release.
