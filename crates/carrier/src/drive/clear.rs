@@ -109,6 +109,10 @@ impl Drive<'_> {
         if token.inject == Inject::Hook || token.carrier == Carrier::Command {
             return Ok(token.inject);
         }
+        // X11 cannot read the box, so it cannot tell that a draft would be sent along.
+        if token.carrier == Carrier::X11 {
+            return Ok(Inject::Hook);
+        }
         let emptied = time_since_prompt(facts);
         let may = self.terminal(facts, token)?.may_paste(emptied)?;
         Ok(if may { Inject::Paste } else { Inject::Hook })
