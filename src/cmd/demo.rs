@@ -95,7 +95,7 @@ impl Run for DemoArgs {
 /// # Errors
 /// No plugin there, no temporary folder, or a step that failed.
 pub fn run(env: &Env, plugin: &Path) -> anyhow::Result<Exit> {
-    const WAY_OUT: &str = "`brain-guard install` puts the plugin in place anew";
+    const WAY_OUT: &str = "run `brain-guard install` to reinstall the plugin";
     let stage = Stage::new(env, plugin).context(WAY_OUT)?;
     out(format_args!("a session through {}", stage.plugin.join(BINARY).display()));
     let project = json!(stage.project()).to_string();
