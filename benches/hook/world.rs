@@ -127,7 +127,8 @@ impl World {
 
     /// The folder where the module leaves its readings.
     fn snapshots(&self) -> PathBuf {
-        let state = fs::read_dir(self.folder.join("home/.local/state/brain-guard")).expect("state");
+        let state = fs::read_dir(self.folder.join("home/.local/state/brain-guard/projects"))
+            .expect("state");
         let mut found = state.flatten().map(|entry| entry.path().join("snapshots"));
         found.find(|path| path.is_dir()).expect("folder of the snapshots")
     }

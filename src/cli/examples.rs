@@ -6,7 +6,8 @@ use std::path::Path;
 
 use clap::error::ErrorKind;
 use clap::{Command, CommandFactory as _, Parser as _};
-use guard::policy::shell::all_commands;
+
+use testing::commands::all_commands;
 
 use super::Cli;
 
@@ -21,7 +22,7 @@ fn wrong(script: &str) -> Vec<String> {
     // An optional part of a command's form is no example.
     let lines = script.lines().filter(|line| !line.contains("[OPTIONS]") && !line.contains('…'));
     let script = lines.collect::<Vec<_>>().join("\n");
-    let commands = all_commands(&script).into_iter().map(|command| command.words).filter(ours);
+    let commands = all_commands(&script).into_iter().filter(ours);
     commands
         .filter_map(|words| {
             let error = Cli::try_parse_from(&words).err()?;

@@ -75,10 +75,10 @@ pub enum JobVerb {
         #[arg(long, value_name = "N", conflicts_with = "json")]
         version: Option<u64>,
     },
-    /// Accept a job that came with the repository (for you, not for the agent)
+    /// Accept a job of another folder that was at this path before (for you, not for the agent)
     ///
-    /// Until then the job has no effect. Afterwards it can be worked on; its notes are handed
-    /// to the agent as text of the repository, never as your words.
+    /// A folder that is cloned anew, or another container's, does not get the jobs of the folder
+    /// before it by itself.
     #[command(after_help = "Example:\n  brain-guard job accept parser-rewrite")]
     Accept {
         /// The job

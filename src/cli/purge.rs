@@ -13,9 +13,9 @@ pub enum PurgeKind {
     Prompts,
     /// Full copies of long outputs that were cut
     Outputs,
-    /// Copies of sealed versions
+    /// Sealed versions of the notes; only if named
     Sealed,
-    /// Notes of jobs whose project can't be written to
+    /// Notes of jobs; only if named
     Notes,
     /// The project's log
     Log,
@@ -25,10 +25,6 @@ pub enum PurgeKind {
     Sessions,
     /// Boundaries that ended
     Boundaries,
-    /// The commits of each job
-    Commits,
-    /// Which jobs belong to this machine; without it, the user is asked again
-    Jobs,
     /// Files that are recreated when needed
     Temporary,
     /// What imported sessions were before their files were rewritten
@@ -42,7 +38,7 @@ pub enum PurgeKind {
 /// What to purge, and how.
 #[derive(Debug, Clone, Default, Args)]
 #[command(
-    after_help = "Examples:\n  brain-guard purge --dry-run\n  brain-guard purge --only prompts,outputs --older-than 30d\n  brain-guard purge --job parser-rewrite --yes\n  brain-guard purge --all-projects --only store,extracted --forget --dry-run\n\nWithout --dry-run the same list is shown first, and nothing is removed without --yes or a `y` at the terminal. Sessions that are open and boundaries that are under way stay. Folders in a project (.brain-guard) are listed with the command that removes them.\n\n--forget removes what a placeholder or an index table may still name: it can't be restored then.\n\nExit codes: 0 done, 1 not all could be removed or nothing was agreed to, 2 wrong usage."
+    after_help = "Examples:\n  brain-guard purge --dry-run\n  brain-guard purge --only prompts,outputs --older-than 30d\n  brain-guard purge --job parser-rewrite --yes\n  brain-guard purge --all-projects --only store,extracted --forget --dry-run\n\nWithout --dry-run the same list is shown first, and nothing is removed without --yes or a `y` at the terminal. Sessions that are open and boundaries that are under way stay. So do notes, unless --only or --job names them.\n\n--forget removes notes, too, and what a placeholder or an index table may still name: it can't be restored then.\n\nExit codes: 0 done, 1 not all could be removed or nothing was agreed to, 2 wrong usage."
 )]
 pub struct PurgeArgs {
     /// Only of this session: an id, the beginning of one, a file, or `this`

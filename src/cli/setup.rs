@@ -21,7 +21,7 @@ pub struct InstallArgs {
 /// The options of `uninstall`.
 #[derive(Debug, Clone, Default, Args)]
 #[command(
-    after_help = "Examples:\n  brain-guard uninstall\n  brain-guard uninstall --purge\n\nWithout --purge, notes, state, settings and store stay. The output lists them with their sizes.\n\n--purge lists the data of all projects, and asks before it removes anything. What belongs to an open session or a boundary under way stays. Folders in projects (.brain-guard) are listed, never removed. Placeholders in sessions can't be restored afterwards: run `brain-guard extract restore SESSION all` first."
+    after_help = "Examples:\n  brain-guard uninstall\n  brain-guard uninstall --purge\n\nWithout --purge, notes, state, settings and store stay. The output lists them with their sizes.\n\n--purge lists the data of all projects, and asks before it removes anything. What belongs to an open session or a boundary under way stays. Placeholders in sessions can't be restored afterwards: run `brain-guard extract restore SESSION all` first."
 )]
 pub struct UninstallArgs {
     /// Also remove state, settings, imported sessions and extracted content

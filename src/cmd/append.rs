@@ -7,16 +7,16 @@ use super::{Context, Exit, Failure, Run, out, selector, stdin_text};
 use crate::cli::AppendArgs;
 use guard::compaction::{self, EditError, Role, Shape};
 use guard::files::jobs::{self, Open};
+use guard::hook::boundary_flow;
 use guard::hook::facts::Facts;
 use guard::job::kinds;
 use guard::job::slice::{self, Note};
 
 impl Run for AppendArgs {
-    /// Writes only in the job's folder, because the client's sandbox allows nothing else.
     fn run(&self, Context { env, now }: Context) -> anyhow::Result<Exit> {
         let found = selector::find(env, &self.selector)?;
-        let facts = selector::facts(env, now, &found)?;
-        let shape = &facts.settings.file.shape;
+        let mut facts = selector::facts(env, now, &found)?;
+        let shape = facts.settings.file.shape.clone();
         let steering = self.kind.as_ref().is_some_and(|k| k.eq_ignore_ascii_case(kinds::STEERING));
         if self.about.is_some() && !steering {
             let what = "--about belongs to --kind steering";
@@ -24,22 +24,24 @@ impl Run for AppendArgs {
         }
         // Report an unknown kind before waiting for stdin.
         if let Some(kind) = &self.kind {
-            slice::of_kind(shape, kind, None, "").map_err(Failure::usage)?;
+            slice::of_kind(&shape, kind, None, "").map_err(Failure::usage)?;
         }
         let text = self.text.join(" ");
         let text = if text.is_empty() || text == "-" { stdin_text()? } else { text };
-        let notes = notes(shape, self, &text)?;
+        let notes = notes(&shape, self, &text)?;
         if notes.is_empty() {
             let hint = "give the entry as an argument or on stdin";
             return Err(Failure::usage("nothing to append").hint(hint).into());
         }
-        let open = selector::open(&facts)?;
+        let open = selector::open(&mut facts)?;
         let path = facts.places.compaction(&open.job);
         let after = write(&facts, &open, &notes)?;
-        let words = compaction::gauge_words(&after, shape);
+        drop(open);
+        boundary_flow::after_note(&facts);
+        let words = compaction::gauge_words(&after, &shape);
         out(format_args!(
             "added to {}: {} of {} words ({})",
-            sections(shape, &notes).join(", "),
+            sections(&shape, &notes).join(", "),
             words,
             facts.settings.file.words,
             path.display()

@@ -4,31 +4,33 @@ use anyhow::Context as _;
 
 use super::{Context, Exit, Failure, Run, out, selector};
 use crate::cli::CloseArgs;
-use base::beneath;
 use guard::compaction::{self, Shape};
 use guard::files::jobs;
+use guard::hook::boundary_flow;
 
 impl Run for CloseArgs {
     fn run(&self, Context { env, now }: Context) -> anyhow::Result<Exit> {
         let found = selector::find(env, &self.selector)?;
-        let facts = selector::facts(env, now, &found)?;
+        let mut facts = selector::facts(env, now, &found)?;
         let job = selector::job(&facts);
-        if !beneath::exists(&facts.places.compaction(&job)) {
+        if !facts.places.compaction(&job).exists() {
             let what = format!("the job {job} has no compaction file yet");
             return Err(Failure::refused(what).hint("`brain-guard append` makes one").into());
         }
-        let shape = &facts.settings.file.shape;
+        let shape = &facts.settings.file.shape.clone();
         let Some(id) = &self.id else {
             list(&jobs::read(&facts.places, &job)?.unwrap_or_default(), shape);
             return Ok(Exit::Done);
         };
-        let open = selector::open(&facts)?;
+        let open = selector::open(&mut facts)?;
         let path = facts.places.compaction(&open.job);
         super::keep_bytes(&facts.places, &open.job)?;
         let after = compaction::close(&open.text, shape, id)
             .map_err(|e| Failure::refused(format_args!("{}: {e}", path.display())))?;
         jobs::write_live(&facts.places, &open.job, &after)
             .with_context(|| format!("could not write {}", path.display()))?;
+        drop(open);
+        boundary_flow::after_note(&facts);
         out(format_args!("closed {id} in {}", path.display()));
         Ok(Exit::Done)
     }

@@ -11,14 +11,12 @@ use crate::cli::{JobArgs, JobVerb, SessionSelector};
 use base::clock::Time;
 use base::paths::{Places, is_safe_name};
 use guard::boundary::Delivery;
-use guard::files::jobs;
-use guard::files::origin::{self, Origin};
-use guard::hook::boundary_flow;
+use guard::files::{jobs, moved};
 use guard::hook::facts::{self, Facts};
+use guard::hook::jobs::{self as session_jobs, Crossing};
 use guard::job::Holder;
-use guard::job::refusal::Refusal;
 use guard::job::transition::{Done, Transition, Verb};
-use guard::settings::{Settings, trust};
+use guard::settings::Settings;
 
 impl Run for JobArgs {
     fn run(&self, context: Context) -> anyhow::Result<Exit> {
@@ -81,16 +79,23 @@ fn change(
     name: Option<&str>,
 ) -> anyhow::Result<()> {
     let found = selector::find(env, selector)?;
-    let facts = selector::facts(env, now, &found)?;
+    let mut facts = selector::facts(env, now, &found)?;
     let moved = jobs::run(&facts.asker(), verb, name).with_context(|| {
         format!("could not change the jobs in {}", facts.places.project.display())
     })?;
-    out(describe_transition(&facts, verb, &moved.map_err(Failure::refused)?));
+    let moved = moved.map_err(Failure::refused)?;
+    let crossing = session_jobs::take_turn(&mut facts, &moved.turn);
+    out(describe_transition(&facts, verb, &moved, &crossing));
     Ok(())
 }
 
 /// What was done, and what comes next.
-fn describe_transition(facts: &Facts, verb: Verb, moved: &Transition) -> String {
+fn describe_transition(
+    facts: &Facts,
+    verb: Verb,
+    moved: &Transition,
+    crossing: &Crossing,
+) -> String {
     let file = |job: &str| facts.places.compaction(job).display().to_string();
     let done = match &moved.done {
         Done::Stays(job) => {
@@ -117,36 +122,36 @@ fn describe_transition(facts: &Facts, verb: Verb, moved: &Transition) -> String 
             format!("completed {job}; its last sealed version is {version}")
         }
     };
-    format!("{done}; {}", next_step(facts, verb, moved))
+    format!("{done}; {}", next_step(verb, moved, crossing))
 }
 
 /// What the agent does next.
-fn next_step(facts: &Facts, verb: Verb, moved: &Transition) -> String {
+fn next_step(verb: Verb, moved: &Transition, crossing: &Crossing) -> String {
     let Some(delivery) = moved.crosses else {
         let read =
             verb == Verb::Focus { no_clear: true } && matches!(moved.done, Done::Taken { .. });
         let read = if read { "not cleared for it: read its file and " } else { "" };
         return format!("{read}go on with it");
     };
-    let (Done::Taken { job, .. } | Done::Created(job) | Done::Completed { job, .. }) = &moved.done
-    else {
-        return "go on".into();
-    };
-    match (boundary_flow::why_no_boundary(facts, job, Some(true), true), delivery) {
-        (None, Delivery::Transition) => {
-            "end your turn now; a fresh session starts with only its Prior Summary".into()
+    let why = match (crossing, delivery) {
+        (Crossing::NotAsked, _) => return "go on".into(),
+        (Crossing::Opened, Delivery::Transition) => {
+            return "end your turn now; a fresh session starts with only its Prior Summary".into();
         }
-        (None, _) => "end your turn now; a fresh session starts from its file".into(),
-        (Some(refusal), Delivery::Transition) => format!(
-            "no fresh session: {}. This one has no job now; go on with what the user asked for next, or say that it is done",
-            refusal.why
+        (Crossing::Opened, _) => {
+            return "end your turn now; a fresh session starts from its file".into();
+        }
+        (Crossing::Refused(refusal), _) => &refusal.why,
+    };
+    match delivery {
+        Delivery::Transition => format!(
+            "no fresh session: {why}. This one has no job now; go on with what the user asked for next, or say that it is done"
         ),
-        (Some(refusal), Delivery::Reload) => format!(
-            "no fresh session: {}. This one works on it now: read its file and go on with it",
-            refusal.why
+        Delivery::Reload => format!(
+            "no fresh session: {why}. This one works on it now: read its file and go on with it"
         ),
-        (Some(refusal), Delivery::Template | Delivery::Sealed) => {
-            format!("no fresh session: {}. This one works on it now: go on with it", refusal.why)
+        Delivery::Template | Delivery::Sealed => {
+            format!("no fresh session: {why}. This one works on it now: go on with it")
         }
     }
 }
@@ -172,10 +177,9 @@ impl JobContext {
         };
         let facts = found.as_ref().and_then(|found| selector::facts(env, now, found).ok());
         let project = selector::project(env, selector)?;
-        let mut places = selector::places(env, &project)?;
+        let places = selector::places(env, &project)?;
         let (settings, _) = facts::read_settings(&places, env);
-        places.trusted = trust::accepts(&settings.trust, env.home().as_deref(), &places.project);
-        let own = facts.as_ref().and_then(|facts| facts.asker().job());
+        let own = facts.as_ref().map(|facts| facts.asker().job());
         let me = facts.as_ref().map(|facts| facts.asker().holder());
         Ok(Self { now, places, settings, own, me })
     }
@@ -185,7 +189,7 @@ impl JobContext {
             now: facts.now,
             places: facts.places.clone(),
             settings: facts.settings.clone(),
-            own: facts.asker().job(),
+            own: Some(facts.asker().job()),
             me: None,
         }
     }
@@ -206,11 +210,11 @@ impl JobContext {
         }
     }
 
-    /// Names the jobs that wait for the user to accept them.
+    /// Names the jobs that the user can accept.
     fn unaccepted_jobs(&self) -> String {
-        match origin::found(&self.places).join(", ") {
-            none if none.is_empty() => "the repository brought none".into(),
-            found => format!("the repository brought: {found}"),
+        match moved::left_jobs(&self.places).join(", ") {
+            none if none.is_empty() => "no other folder was here before".into(),
+            left => format!("those of the folder that was here before: {left}"),
         }
     }
 
@@ -244,32 +248,27 @@ pub fn at_the_prompt(facts: &Facts, args: &str) -> String {
     format!("brain-guard\n{}", shown.trim_end())
 }
 
-/// Accepts a job with its present files, and says what follows.
+/// Takes over a job of another folder that was here before, and says what follows.
 ///
 /// # Errors
-/// No such job, or nothing to accept.
+/// No such job, or one that is here already.
 fn accept_job(places: &Places, name: &str) -> Result<String, Failure> {
-    let job = jobs::current_name(places, name);
-    if !usable(&job) || !jobs::exists(places, &job) {
-        let name = base::plain::line(name, 100);
-        let place = places.project.display();
-        return Err(Failure::not_found(format_args!("there is no job {name} in {place}")));
-    }
-    let before = origin::origin(places, &job);
-    if before == Origin::Own {
-        let what = format!("the job {job} was made here");
+    if usable(name) && jobs::exists(places, name) {
+        let what = format!("the job {name} is this project's");
         return Err(Failure::refused(what).hint("there is nothing to accept"));
     }
-    jobs::check(places, &job)
-        .and_then(|()| places.ensure_state())
-        .and_then(|()| origin::accept(places, &job))
-        .map_err(|e| Failure::refused(format_args!("the job {job} can't be accepted: {e}")))?;
-    Ok(match before {
-        Origin::Changed => format!("the notes of the job {job} count as yours again"),
-        _ => format!(
-            "accepted the job {job}; its notes are handed to the agent as text of the repository. To work on it: /brain-guard:job focus {job}"
-        ),
-    })
+    let accepted = if usable(name) { moved::accept(places, name) } else { Ok(false) };
+    match accepted {
+        Ok(true) => {
+            Ok(format!("accepted the job {name}. To work on it: /brain-guard:job focus {name}"))
+        }
+        Ok(false) => {
+            let (name, place) = (base::plain::line(name, 100), places.project.display());
+            let what = format!("no other folder that was at {place} before has a job {name}");
+            Err(Failure::not_found(what))
+        }
+        Err(e) => Err(Failure::refused(format_args!("the job {name} can't be accepted: {e}"))),
+    }
 }
 
 /// Makes a sealed version the job's file again, and says where the replaced file is kept.
@@ -287,9 +286,6 @@ fn restore(around: &JobContext, name: Option<&str>, number: u64) -> anyhow::Resu
     let Some(text) = jobs::version(places, &job, number)? else {
         return Err(view::no_version(around, &job, number).into());
     };
-    if origin::is_found(places, &job) {
-        return Err(Failure::refused(Refusal::Found { job }).into());
-    }
     let live = places.compaction(&job);
     let kept = jobs::restore(places, &job, &text, &settings.file.shape, around.now)
         .with_context(|| format!("could not restore {}", live.display()))?;

@@ -99,10 +99,8 @@ impl Run for LogArgs {
 
 /// The logs of all projects.
 fn all_logs(places: &Places) -> Vec<PathBuf> {
-    let Some(folder) = places.state.parent() else { return vec![places.log()] };
-    let projects = std::fs::read_dir(folder).into_iter().flatten().flatten();
-    let mut logs: Vec<PathBuf> =
-        projects.map(|entry| entry.path().join("log.jsonl")).filter(|log| log.is_file()).collect();
+    let logs = places.all_states().into_iter().map(|state| state.join("log.jsonl"));
+    let mut logs: Vec<PathBuf> = logs.filter(|log| log.is_file()).collect();
     logs.sort();
     logs
 }

@@ -118,7 +118,7 @@ pub fn at_session_start(facts: &Facts, source: Source) -> Option<String> {
 
 /// Whether the offer was never made, in any project. From now on it was.
 fn is_first_offer(facts: &Facts) -> bool {
-    let Some(states) = facts.places.state.parent() else { return false };
+    let states = &facts.places.states;
     let mark =
         atomic::create_private_dir(states).and_then(|()| atomic::claim(&states.join(OFFERED)));
     mark.unwrap_or_else(|why| {

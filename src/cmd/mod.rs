@@ -3,6 +3,7 @@
 #![allow(clippy::disallowed_methods, reason = "commands are an edge")]
 
 pub mod advise;
+mod agent;
 pub mod append;
 pub mod block_store;
 pub mod close;
@@ -109,28 +110,87 @@ pub const OUTSIDE: Outside = Outside {
     look: ::carrier::reach::look,
     answer: typed::answer,
     start: marketplace_setup::at_session_start,
+    execute: agent::execute,
 };
 
 /// Parses the command line and runs it; usage errors end with code 2.
 pub fn main(env: &Env) -> ExitCode {
-    let matches = cli::command().try_get_matches_from(arguments());
-    match matches.and_then(|matches| Cli::from_arg_matches(&matches)) {
-        Ok(cli) => run(&cli.verb, env),
-        Err(e) => {
-            // A closed terminal leaves nothing else to do.
-            let _ = e.print();
-            ExitCode::from(if e.use_stderr() { 2 } else { 0 })
-        }
+    let given: Vec<OsString> = std::env::args_os().collect();
+    let words: Vec<String> =
+        given.iter().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
+    let result = match agent::answered_by_hook(env, &words) {
+        Some(answer) => answer.map(|answer| agent::repeat(&answer)).map_err(Into::into),
+        None => match parse(given) {
+            Ok(verb) => {
+                prepare(&verb, env);
+                verb.run(Context { env, now: clock::now() })
+            }
+            Err(e) => {
+                // A closed terminal leaves nothing else to do.
+                let _ = e.print();
+                return ExitCode::from(if e.use_stderr() { 2 } else { 0 });
+            }
+        },
+    };
+    let unwritten = output::finish();
+    if let Some(why) = &unwritten {
+        err(format_args!("could not write the output: {why}"));
+    }
+    match report(result) {
+        exit if unwritten.is_none() => exit.into(),
+        _ => Exit::Refused.into(),
     }
 }
 
-/// The arguments. A value may be a list item: `append '- one thread'`. A line break before it keeps
-/// clap from parsing an option, and means nothing in Markdown.
-fn arguments() -> impl Iterator<Item = OsString> {
-    std::env::args_os().map(|argument| {
-        let item = argument.as_encoded_bytes().starts_with(b"- ");
-        if item { OsString::from_iter([OsString::from("\n"), argument]) } else { argument }
+/// Runs a verb for the hook. Errors are printed, too.
+///
+/// # Errors
+/// The verb's.
+fn perform(given: Vec<OsString>, env: &Env) -> anyhow::Result<Exit> {
+    let verb = match parse(given) {
+        Ok(verb) => verb,
+        Err(e) => {
+            out(e.to_string().trim_end());
+            return Ok(if e.use_stderr() { Exit::Usage } else { Exit::Done });
+        }
+    };
+    let result = verb.run(Context { env, now: clock::now() });
+    if let Err(e) = &result {
+        err(format_args!("{e:#}"));
+    }
+    result
+}
+
+fn parse(given: Vec<OsString>) -> Result<Verb, clap::Error> {
+    let matches = cli::command().try_get_matches_from(given.into_iter().map(list_item))?;
+    Cli::from_arg_matches(&matches).map(|cli| cli.verb)
+}
+
+/// An argument for clap. A value may be a list item: `append '- one thread'`. A line break before it
+/// keeps clap from parsing an option, and means nothing in Markdown.
+fn list_item(argument: OsString) -> OsString {
+    let item = argument.as_encoded_bytes().starts_with(b"- ");
+    if item { OsString::from_iter([OsString::from("\n"), argument]) } else { argument }
+}
+
+/// Prints an error, and says how the verb ended.
+fn report(result: anyhow::Result<Exit>) -> Exit {
+    result.unwrap_or_else(|e| {
+        err(format_args!("{e:#}"));
+        e.downcast_ref::<Failure>().map_or(Exit::Refused, Failure::exit)
     })
+}
+
+fn prepare(verb: &Verb, env: &Env) {
+    trace::begin(env);
+    // A seal writes nothing long, and its system calls are counted (benches/hook/counts.json).
+    if !matches!(verb, Verb::Seal(_))
+        && let Err(e) = outlive_limit_on_files()
+    {
+        err(format_args!(
+            "a file over the limit of length (ulimit -f) would end this program: {e}"
+        ));
+    }
 }
 
 /// Before a verb rewrites a compaction file that is not text, keeps a copy of its bytes and says
@@ -150,31 +210,6 @@ fn keep_bytes(places: &Places, job: &str) -> anyhow::Result<()> {
 fn outlive_limit_on_files() -> io::Result<()> {
     let told = Arc::new(AtomicBool::new(false));
     signal_hook::flag::register(SIGXFSZ, told).map(drop)
-}
-
-fn run(verb: &Verb, env: &Env) -> ExitCode {
-    trace::begin(env);
-    // A seal writes nothing long, and its system calls are counted (benches/hook/counts.json).
-    if !matches!(verb, Verb::Seal(_))
-        && let Err(e) = outlive_limit_on_files()
-    {
-        err(format_args!(
-            "a file over the limit of length (ulimit -f) would end this program: {e}"
-        ));
-    }
-    let result = verb.run(Context { env, now: clock::now() });
-    let unwritten = output::finish();
-    if let Some(why) = &unwritten {
-        err(format_args!("could not write the output: {why}"));
-    }
-    match result {
-        Ok(exit) if unwritten.is_none() => exit.into(),
-        Ok(_) => Exit::Refused.into(),
-        Err(e) => {
-            err(format_args!("{e:#}"));
-            e.downcast_ref::<Failure>().map_or(Exit::Refused, Failure::exit).into()
-        }
-    }
 }
 
 impl Run for Verb {

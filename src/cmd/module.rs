@@ -187,10 +187,6 @@ fn step(facts: &mut Facts, text: &str) -> Value {
     if matches!(report, Report::TurnComplete { answered, is_aborted } if is_aborted || !answered) {
         facts.update(|s| s.turn = None);
     }
-    if matches!(report, Report::TurnComplete { .. }) {
-        // Stop does not fire at every turn's end (not for an interrupt), and may run after us.
-        boundary_flow::take_requests(facts);
-    }
     let Some(token) = facts.token().filter(|t| t.carrier == Carrier::Mod) else {
         return succeed(facts, text);
     };

@@ -1,5 +1,6 @@
-//! All output of the verbs.
+//! All input and output of the verbs. Where the hook executes one, both are texts.
 
+use std::cell::RefCell;
 use std::fmt::Display;
 use std::io::{self, IsTerminal as _, Read, Write};
 use std::sync::{Mutex, PoisonError};
@@ -24,13 +25,67 @@ pub(super) fn finish() -> Option<io::Error> {
     UNWRITTEN.lock().unwrap_or_else(PoisonError::into_inner).take()
 }
 
+/// A verb that the hook executes.
+struct Captured {
+    /// Its stdin.
+    input: String,
+    /// The verb and its arguments.
+    words: Vec<String>,
+    /// What it printed to stdout and stderr.
+    text: String,
+}
+
+thread_local! {
+    static CAPTURED: RefCell<Option<Captured>> = const { RefCell::new(None) };
+}
+
+/// Runs a verb with this input, and returns what it printed, too.
+pub(super) fn captured<T>(
+    input: String,
+    words: Vec<String>,
+    run: impl FnOnce() -> T,
+) -> (T, String) {
+    let text = String::new();
+    CAPTURED.set(Some(Captured { input, words, text }));
+    let result = run();
+    let captured = CAPTURED.take();
+    (result, captured.map_or_else(String::new, |captured| captured.text))
+}
+
+/// Adds a line to what a captured verb printed. `false` if it prints to the terminal.
+fn capture(line: &dyn Display) -> bool {
+    CAPTURED.with_borrow_mut(|captured| {
+        let Some(captured) = captured else { return false };
+        captured.text.push_str(&line.to_string());
+        captured.text.push('\n');
+        true
+    })
+}
+
+/// The verb and its arguments, as given.
+pub fn arguments() -> Vec<String> {
+    let words = CAPTURED.with_borrow(|captured| captured.as_ref().map(|c| c.words.clone()));
+    words.unwrap_or_else(|| std::env::args().skip(1).collect())
+}
+
+/// Whether stdin is a terminal, where nobody pipes a text in.
+pub fn is_stdin_terminal() -> bool {
+    CAPTURED.with_borrow(Option::is_none) && io::stdin().is_terminal()
+}
+
 /// Prints a line. An error is reported when the verb ends.
 pub fn out(text: impl Display) {
+    if capture(&text) {
+        return;
+    }
     keep_error(writeln!(io::stdout().lock(), "{text}"));
 }
 
 /// Prints a line to stderr.
 pub fn err(text: impl Display) {
+    if capture(&format_args!("brain-guard: {text}")) {
+        return;
+    }
     let _ = writeln!(io::stderr().lock(), "brain-guard: {text}");
 }
 
@@ -55,6 +110,10 @@ pub fn show(report: &(impl Serialize + Display), json: bool) -> anyhow::Result<(
 /// # Errors
 /// A value that cannot be serialized; a part of it may be printed then.
 pub fn out_json(value: &impl Serialize) -> anyhow::Result<()> {
+    if CAPTURED.with_borrow(Option::is_some) {
+        out(serde_json::to_string_pretty(value)?);
+        return Ok(());
+    }
     let mut stdout = io::BufWriter::new(io::stdout().lock());
     match serde_json::to_writer_pretty(&mut stdout, value) {
         Err(e) if e.is_io() => keep_error(Err(e.into())),
@@ -84,6 +143,10 @@ pub fn ask(question: &str) -> io::Result<String> {
 /// # Errors
 /// More than 16 MB; an I/O error.
 pub fn stdin_text() -> anyhow::Result<String> {
+    let input = CAPTURED.with_borrow(|captured| captured.as_ref().map(|c| c.input.clone()));
+    if let Some(input) = input {
+        return Ok(input);
+    }
     let mut bytes = Vec::new();
     io::stdin().lock().take(STDIN_BYTES + 1).read_to_end(&mut bytes)?;
     // A truncated text would be mistaken for the whole.
@@ -100,7 +163,7 @@ pub fn stdin_text() -> anyhow::Result<String> {
 /// # Errors
 /// An I/O error of the terminal.
 pub(super) fn confirmed(what: &str, option: &str) -> io::Result<bool> {
-    if !io::stdin().is_terminal() {
+    if !is_stdin_terminal() {
         err(format_args!("{what}. Nothing was removed: there is no terminal to ask on; {option}"));
         return Ok(false);
     }

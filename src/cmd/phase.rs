@@ -12,7 +12,8 @@ use super::{Context, Exit, Failure, Run, out, selector, show, stdin_text};
 use crate::cli::{PhaseArgs, PhaseVerb};
 use base::clock::Time;
 use guard::compaction::parse;
-use guard::files::{jobs, origin};
+use guard::files::jobs;
+use guard::hook::boundary_flow;
 use guard::hook::facts::Facts;
 use guard::job::phase::{self, Missing};
 use guard::job::{COACH_LETTERS, PastPhase, Phase, phase_name};
@@ -23,17 +24,20 @@ impl Run for PhaseArgs {
             PhaseVerb::List { .. } => selector::find_or_last(env, &self.selector)?,
             _ => selector::find(env, &self.selector)?,
         };
-        let facts = selector::facts(env, now, &found)?;
+        let mut facts = selector::facts(env, now, &found)?;
         match &self.what {
-            PhaseVerb::Enter { name, coach } => enter(&facts, name, coach.as_deref())?,
-            PhaseVerb::Exit { notes } => exit::run(&facts, notes)?,
+            PhaseVerb::Enter { name, coach } => enter(&mut facts, name, coach.as_deref())?,
+            PhaseVerb::Exit { notes } => {
+                exit::run(&mut facts, notes)?;
+                boundary_flow::after_note(&facts);
+            }
             PhaseVerb::List { json } => show(&Phases::of(&facts, selector::job(&facts))?, *json)?,
         }
         Ok(Exit::Done)
     }
 }
 
-fn enter(facts: &Facts, name: &str, coach: Option<&str>) -> anyhow::Result<()> {
+fn enter(facts: &mut Facts, name: &str, coach: Option<&str>) -> anyhow::Result<()> {
     let name = phase_name(name).map_err(Failure::usage)?;
     let coach = if coach == Some("-") { Some(stdin_text()?) } else { coach.map(str::to_owned) };
     if coach.as_ref().is_some_and(|text| text.chars().count() > COACH_LETTERS) {
@@ -51,9 +55,7 @@ fn enter(facts: &Facts, name: &str, coach: Option<&str>) -> anyhow::Result<()> {
             .hint("leave it first with `brain-guard phase exit`")
             .into());
     }
-    // If something else wrote the record, its coaching must not be used.
-    let own = origin::origin(&facts.places, job).is_own();
-    let kept = || phase::coaching(&record, &name).filter(|_| own).map(str::to_owned);
+    let kept = || phase::coaching(&record, &name).map(str::to_owned);
     let coach = coach.or_else(kept).or_else(|| facts.settings.phases.coach(&name));
     let phase = Phase {
         name,

@@ -7,9 +7,8 @@ pub(super) mod size;
 mod state;
 mod stores;
 
+use base::shown::age;
 use base::shown::size;
-use base::shown::{age, shell_quote};
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
@@ -17,9 +16,8 @@ use serde::Serialize;
 
 use self::kept::{Choice, choose};
 pub(super) use self::kept::{Kept, Stays};
-use self::project::is_link;
-use self::project::{Project, project_of};
-pub(super) use self::remove::Failure;
+use self::project::Project;
+pub(super) use self::remove::{Failure, remove_all};
 use self::stores::Owners;
 use super::import::{self, count};
 use super::selector::Name;
@@ -89,11 +87,8 @@ impl Selection {
     pub fn find(env: &Env, args: &PurgeArgs, now: Time) -> anyhow::Result<Self> {
         let choice = choice(env, args, now)?;
         let state = state_root(env).context(NO_HOME)?;
-        let projects = projects(env, &state, args)?;
+        let projects = projects(env, args)?;
         let mut found: Vec<Kept> = projects.iter().flat_map(|project| project.kept(now)).collect();
-        if args.all_projects {
-            found.extend(shared_data(&state));
-        }
         let store = store(env);
         if let Some(root) = &store {
             let owners = Owners::new(env, &projects, args.all_projects);
@@ -130,50 +125,22 @@ fn choice(env: &Env, args: &PurgeArgs, now: Time) -> anyhow::Result<Choice> {
     })
 }
 
-/// The `.brain-guard` folders of all projects that the state knows.
-///
-/// # Errors
-/// HOME is not set.
-pub(super) fn folders_in_projects(env: &Env) -> anyhow::Result<Vec<PathBuf>> {
-    let all = PurgeArgs { all_projects: true, ..PurgeArgs::default() };
-    let projects = projects(env, &state_root(env).context(NO_HOME)?, &all)?;
-    let folders = projects.into_iter().map(|project| project.places.top());
-    let mut folders: Vec<PathBuf> = folders.filter(|folder| folder.exists()).collect();
-    folders.sort();
-    Ok(folders)
-}
-
-fn projects(env: &Env, all: &Path, args: &PurgeArgs) -> anyhow::Result<Vec<Project>> {
+fn projects(env: &Env, args: &PurgeArgs) -> anyhow::Result<Vec<Project>> {
     if !args.all_projects {
         let asked = SessionSelector { project: args.project.clone(), ..SessionSelector::default() };
         let places = selector::places(env, &selector::project(env, &asked)?)?;
         return Ok(vec![Project::of(places)]);
     }
-    let here = selector::places(env, Path::new("/"))?;
-    let mut found = Vec::new();
-    for entry in fs::read_dir(all).into_iter().flatten().flatten() {
-        let state = entry.path();
-        let is_folder = is_link(&state) || state.is_dir();
-        if is_folder && !state.ends_with(COMMITS) {
-            // A project whose folder is unknown is listed by its state.
-            let project = project_of(env, &state).unwrap_or_else(|| state.clone());
-            found.push(Project::of(Places { project, state, ..here.clone() }));
+    let here = Places::for_project(env, Path::new("/")).context(NO_HOME)?;
+    let project = |state: PathBuf| {
+        let mut places = here.for_state(&state);
+        // A project whose folder is unknown is listed by its state.
+        if places.project.as_os_str().is_empty() {
+            places.project = state;
         }
-    }
-    Ok(found)
-}
-
-/// The folder that records which session made which commit. It is next to the projects' folders.
-const COMMITS: &str = "commits";
-
-/// Data that all projects share.
-fn shared_data(all: &Path) -> Option<Kept> {
-    let path = all.join(COMMITS);
-    let paths = vec![path.clone()];
-    let (count, bytes, written) = size::measure(&paths);
-    let (kind, session, job, needed, stays) = (PurgeKind::Commits, None, None, false, None);
-    let kept = Kept { kind, path, paths, session, job, count, bytes, written, needed, stays };
-    (count > 0).then_some(kept)
+        Project::of(places)
+    };
+    Ok(here.all_states().into_iter().map(project).collect())
 }
 
 fn store(env: &Env) -> Option<Root> {
@@ -197,11 +164,13 @@ pub(super) fn list(chosen: &[Kept], now: Time) {
             None => String::new(),
             Some(Stays::Open) => "  (stays: its session is open)".to_owned(),
             Some(Stays::UnderWay) => "  (stays: its boundary is under way)".to_owned(),
+            Some(Stays::Needed) if matches!(kept.kind, PurgeKind::Notes | PurgeKind::Sealed) => {
+                "  (stays: notes go only with --only, --job or --forget)".to_owned()
+            }
             Some(Stays::Needed) => {
                 let session = kept.session.as_deref().unwrap_or_default();
                 format!("  (stays: session {session} may need it; --forget removes it)")
             }
-            Some(Stays::InProject) => "  (stays: in the project)".to_owned(),
         };
         out(format_args!(
             "{:<10} {:>6} {:>11} {:>7}  {}{}",
@@ -212,14 +181,6 @@ pub(super) fn list(chosen: &[Kept], now: Time) {
             shown(&kept.path),
             clean(&stays),
         ));
-    }
-    for kept in chosen.iter().filter(|kept| kept.stays == Some(Stays::InProject)) {
-        let path = kept.path.display().to_string();
-        // Do not offer a command for a name with terminal codes.
-        if shown(&kept.path) == path {
-            let recursive = if kept.kind == PurgeKind::Prompts { "" } else { " -r" };
-            out(format_args!("to remove it yourself: rm{recursive} -- {}", shell_quote(&path)));
-        }
     }
 }
 

@@ -12,9 +12,9 @@ use crate::cli::SealArgs;
 use base::atomic;
 use guard::compaction::{self, Role};
 use guard::files::jobs;
-use guard::files::requests::{self, Request};
 use guard::files::sealing::{self, Authored, FromAgent, Outcome, Writer};
-use guard::hook::boundary_flow;
+use guard::files::state;
+use guard::hook::boundary_flow::{self, Opening};
 use guard::hook::facts::Facts;
 use guard::job::slice::Note;
 use guard::seal::{self, Heavy, Input, Question, Refused};
@@ -41,41 +41,41 @@ fn seal_job(
     summary: Option<&str>,
 ) -> anyhow::Result<Exit> {
     let found = selector::find(env, &ask.selector)?;
-    let facts = selector::facts(env, now, &found)?;
+    let mut facts = selector::facts(env, now, &found)?;
     let mut job = selector::job(&facts);
     if !ask.dry_run {
         // A denied agent often seals first: this creates the file that it has to fill.
-        job = selector::open(&facts)?.job;
+        job = selector::open(&mut facts)?.job;
     }
     if !ask.dry_run && !ask.json {
         super::keep_bytes(&facts.places, &job)?;
     }
     let source = jobs::read(&facts.places, &job)?.unwrap_or_default();
     let authored = sealing::authored(&source, &facts.session, &facts.settings);
-    let asked = requests::seal_asked(&facts.places, facts.id);
-    let asked = asked.as_ref().or(facts.session.seal_asked.as_ref());
+    let asked = facts.session.seal_asked.clone();
+    let asked = asked.as_ref();
     let hands_on = ask.boundary() != Some(false) && authored.entries > 0;
-    let seal = |may_ask: bool| {
+    let seal = |facts: &Facts, may_ask: bool| {
         let by = Writer { id: facts.id, session: &facts.session };
         let agent = FromAgent { summary, asked, may_ask, hands_on };
-        let Facts { places, settings, .. } = &facts;
+        let Facts { places, settings, .. } = facts;
         sealing::run(places, &job, by, settings, Some(agent), now, ask.dry_run)
             .with_context(|| format!("could not seal {}", places.compaction(&job).display()))
     };
     let remember = |question: &Question| {
         let asked = sealing::asked(&job, question, asked);
-        requests::add(&facts.places, facts.id, &Request::SealAsked(asked))
+        state::update(&facts.places, facts.id, |session| session.seal_asked = Some(asked))
     };
-    let mut outcome = seal(!ask.dry_run)?;
+    let mut outcome = seal(&facts, !ask.dry_run)?;
     if let Outcome::Asked(question) = &outcome {
         if let Some(text) = summary {
-            keep_summary(&facts, text)?;
+            keep_summary(&facts, &job, text)?;
         }
         // Remember the question last: if the call is killed earlier and made again, that must not
         // count as the answer. If it cannot be remembered, seal without a question, which would
         // else come back every time.
         if remember(question).is_err() {
-            outcome = seal(false)?;
+            outcome = seal(&facts, false)?;
         }
     }
     match outcome {
@@ -87,23 +87,17 @@ fn seal_job(
         }
         Outcome::Refused(refused) => refuse(&refused, ask.json),
         Outcome::Sealed(sealed, path) => {
-            if !ask.dry_run {
-                if summary.is_some() {
-                    let _held = jobs::lock(&facts.places, &job)?;
-                    jobs::record_summary(&facts.places, &job, facts.id, sealed.report.version)?;
-                }
-                let request = Request::Seal {
-                    job: job.clone(),
-                    version: sealed.report.version,
-                    clear: ask.boundary(),
-                    authored: authored.entries > 0,
-                    promised: next(&facts, ask, &authored).0,
-                    words: Some(sealed.report.words()),
-                    at: now,
-                };
-                requests::add(&facts.places, facts.id, &request)?;
+            let version = sealed.report.version;
+            if !ask.dry_run && summary.is_some() {
+                let _held = jobs::lock(&facts.places, &job)?;
+                jobs::record_summary(&facts.places, &job, facts.id, version)?;
             }
-            let (boundary, next) = next(&facts, ask, &authored);
+            let (boundary, next) = if ask.dry_run {
+                (false, "dry run: nothing was changed".into())
+            } else {
+                boundary_flow::sealed_as(&facts, &job, version, Some(sealed.report.words()), false);
+                next(&mut facts, ask, &job, version, &authored)
+            };
             let report = SealReport {
                 report: &sealed.report,
                 path: (!ask.dry_run).then_some(path),
@@ -121,8 +115,8 @@ fn seal_job(
 
 /// Adds the summary of a seal that asks a question first to the file, so that the agent does not
 /// have to write it again.
-fn keep_summary(facts: &Facts, text: &str) -> anyhow::Result<()> {
-    let open = selector::open(facts)?;
+fn keep_summary(facts: &Facts, job: &str, text: &str) -> anyhow::Result<()> {
+    let open = jobs::open(&facts.asker(), job)?.map_err(Failure::refused)?;
     let shape = &facts.settings.file.shape;
     let section = shape.with_role(Role::Summary).unwrap_or_else(|| shape.home());
     let document = compaction::parse(&open.text, shape);
@@ -169,11 +163,20 @@ fn ask_agent(
     Ok(Exit::Refused)
 }
 
-/// Whether a boundary follows, and what the agent does next.
-fn next(facts: &Facts, ask: &SealArgs, authored: &Authored) -> (bool, String) {
-    if ask.dry_run {
-        return (false, "dry run: nothing was changed".into());
-    }
+/// Opens the boundary that the seal asks for. Returns whether there is one, and what the agent does
+/// next.
+fn next(
+    facts: &mut Facts,
+    ask: &SealArgs,
+    job: &str,
+    version: u64,
+    authored: &Authored,
+) -> (bool, String) {
+    // A second seal in one turn does not change what the first one asked for.
+    let waits = boundary_flow::waits_sealed(facts);
+    let clear = ask.boundary().or_else(|| waits.then_some(true));
+    let opening = Opening::of_seal(&facts.places, job, version, clear, authored.entries > 0);
+    let opened = boundary_flow::open(facts, &opening);
     if authored.entries == 0 {
         let empty = if authored.empty.is_empty() {
             String::new()
@@ -187,13 +190,9 @@ fn next(facts: &Facts, ask: &SealArgs, authored: &Authored) -> (bool, String) {
             ),
         );
     }
-    let refusal =
-        boundary_flow::why_no_boundary(facts, &selector::job(facts), ask.boundary(), true);
-    // A second seal in one turn does not change the request of the first.
-    let waits = ask.boundary() != Some(false) && boundary_flow::waits_sealed(facts);
-    match refusal.filter(|_| !waits) {
-        None => (true, "end your turn now: this session is then cleared, and a fresh one continues from these notes".into()),
-        Some(refusal) => (false, format!("sealed, but no boundary: {}; go on with the work", refusal.why)),
+    match opened {
+        Ok(()) => (true, "end your turn now: this session is then cleared, and a fresh one continues from these notes".into()),
+        Err(refusal) => (false, format!("sealed, but no boundary: {}; go on with the work", refusal.why)),
     }
 }
 

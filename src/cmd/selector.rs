@@ -16,9 +16,10 @@ use crate::cli::SessionSelector;
 use base::clock::Time;
 use base::env::{self, Env};
 use base::paths::{Places, is_safe_name, project_root};
-use guard::files::jobs::{self, Open};
+use guard::files::jobs::Open;
 use guard::files::state;
 use guard::hook::facts::Facts;
+use guard::hook::jobs;
 
 /// The hint of errors: how to name a session.
 pub const NAMES: &str = "name a session: its id, the beginning of it, or its file";
@@ -147,15 +148,34 @@ pub struct Found {
     pub session: String,
 }
 
-/// The project a command is about.
+/// The project a command is about: the named one, else that of the session this runs in, else the
+/// current folder's.
 ///
 /// # Errors
 /// No current folder.
 pub fn project(env: &Env, selector: &SessionSelector) -> anyhow::Result<PathBuf> {
-    match &selector.project {
-        Some(dir) => Ok(dir.clone()),
+    if let Some(dir) = &selector.project {
+        return Ok(dir.clone());
+    }
+    let session = env.get(env::SESSION_ID).filter(|_| selector.session.is_none());
+    let of_session = session.and_then(|id| places_of_session(env, &id));
+    match of_session.map(|places| places.project).filter(|project| project.is_dir()) {
+        Some(project) => Ok(project),
         None => Ok(project_root(env, &env.cwd().context("the current folder is gone")?)),
     }
+}
+
+/// Where the state of a session is, in whatever project it began; `None` if no hook has seen it.
+pub fn places_of_session(env: &Env, session: &str) -> Option<Places> {
+    if !is_safe_name(session) {
+        return None;
+    }
+    let here = Places::for_project(env, &project_root(env, &env.cwd()?))?;
+    let knows = |places: &Places| places.session(session, "json").exists();
+    if knows(&here) {
+        return Some(here);
+    }
+    here.all_states().iter().map(|state| here.for_state(state)).find(knows)
 }
 
 /// The paths of a project's files and of its state.
@@ -163,8 +183,12 @@ pub fn project(env: &Env, selector: &SessionSelector) -> anyhow::Result<PathBuf>
 /// # Errors
 /// HOME is not set.
 pub fn places(env: &Env, project: &Path) -> anyhow::Result<Places> {
-    Places::for_project(env, project)
-        .context("HOME is not set, so there is no place for state; set it to your home folder")
+    let places = Places::for_project(env, project)
+        .context("HOME is not set, so there is no place for state; set it to your home folder")?;
+    if let Err(e) = guard::files::moved::take_along(&places) {
+        err(format_args!("the jobs of this folder's former path could not be taken along: {e}"));
+    }
+    Ok(places)
 }
 
 /// The session that a verb acts on: the named one, else the one this runs in, else the project's
@@ -323,24 +347,32 @@ pub fn facts<'a>(env: &'a Env, now: Time, found: &'a Found) -> anyhow::Result<Fa
         .context("HOME is not set, so there is no place for state; set it to your home folder")
 }
 
-/// The job the session works on: the one that its verbs chose last, or its own. Where no hook has
-/// run, it is the session's default job.
+/// The job the session works on. Where no hook has run, it is the session's default job.
 pub fn job(facts: &Facts) -> String {
-    // A session that has just left its job has none; then this is the job it left.
-    facts.asker().job().unwrap_or_else(|| facts.session.job.clone())
+    facts.asker().job()
 }
 
 /// Opens the file of the session's job for writing. Prints a line if notes go to another job.
 ///
 /// # Errors
 /// This session may not write it; an I/O error.
-pub fn open(facts: &Facts) -> anyhow::Result<Open> {
-    let opened = jobs::open(&facts.asker()).with_context(|| {
-        format!("could not open {}", facts.places.compaction(&job(facts)).display())
-    })?;
-    let open = opened.map_err(Failure::refused)?;
-    if let Some(why) = &open.instead {
+pub fn open(facts: &mut Facts) -> anyhow::Result<Open> {
+    let path = facts.places.compaction(&job(facts));
+    let opened = jobs::open_notes(facts)
+        .with_context(|| format!("could not open {}{}", path.display(), accepted_form(facts)))?;
+    let (open, instead) = opened.map_err(Failure::refused)?;
+    if let Some(why) = instead {
         out(format_args!("{why}. This session works on the job {} now.", open.job));
     }
     Ok(open)
+}
+
+/// The form of a call that the hook executes, for an agent whose shell may not write the state.
+fn accepted_form(facts: &Facts) -> &'static str {
+    let in_shell = facts.outside.is_none() && facts.env.get(env::CALL_ID).is_some();
+    if in_shell {
+        " (run `brain-guard …` as the whole command, without pipes or expansion)"
+    } else {
+        ""
+    }
 }

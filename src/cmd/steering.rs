@@ -13,7 +13,6 @@ use base::env::Env;
 use guard::files::{archives, jobs};
 use guard::hook::facts::read_settings;
 use guard::job::steering::{self, Group, Source, Voice};
-use guard::settings::trust;
 use guard::texts::Text;
 
 impl Run for SteeringArgs {
@@ -31,9 +30,8 @@ struct Notes(Vec<Group>);
 /// The notes of all jobs of a project. Unreadable files are left out.
 fn collect(env: &Env, selector: &SessionSelector) -> anyhow::Result<Vec<Group>> {
     let project = selector::project(env, selector)?;
-    let mut places = selector::places(env, &project)?;
+    let places = selector::places(env, &project)?;
     let (settings, _) = read_settings(&places, env);
-    places.trusted = trust::accepts(&settings.trust, env.home().as_deref(), &places.project);
     let mut phases: BTreeSet<String> =
         settings.phases.names.keys().filter(|name| *name != "*").cloned().collect();
     let mut sources = Vec::new();
@@ -44,7 +42,7 @@ fn collect(env: &Env, selector: &SessionSelector) -> anyhow::Result<Vec<Group>> 
         phases.extend(record.coaching.into_keys().filter(|name| name != "*"));
         let mut take = |path: &Path| {
             if let Ok(Some(text)) = atomic::read_text(path) {
-                let place = path.strip_prefix(&project).unwrap_or(path).display().to_string();
+                let place = path.strip_prefix(places.jobs()).unwrap_or(path).display().to_string();
                 sources.push(Source { job: job.clone(), place, text });
             }
         };

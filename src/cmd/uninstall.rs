@@ -1,5 +1,5 @@
-//! `brain-guard uninstall`: undoes the installation. What agents and users wrote (the projects'
-//! `.brain-guard/`, the state, the settings, the store) stays, unless `--purge` removes it.
+//! `brain-guard uninstall`: undoes the installation. What agents and users wrote (the state with the
+//! notes, the settings, the store) stays, unless `--purge` removes it.
 
 use std::fs;
 use std::io::{self, Write};
@@ -11,7 +11,7 @@ use super::install::client::{Client, MARKETPLACE, PLUGIN};
 use super::install::installation::Installation;
 use super::install::{COMMAND, keys, place, shell};
 use super::purge::size::measure;
-use super::purge::{Failure, Selection, Stays, folders_in_projects, list, shown};
+use super::purge::{Failure, Selection, list, shown};
 use super::{Context, Exit, Run, confirmed, err, operator, out};
 use crate::cli::{PurgeArgs, PurgeKind, UninstallArgs};
 use base::shown::size;
@@ -79,20 +79,19 @@ fn remove_folder(folder: &Path) -> Result<()> {
 /// Our data, and what it is.
 fn data(at: &Installation) -> [(PathBuf, &'static str); 4] {
     [
-        (at.state.clone(), "state, log, copies of sealed versions"),
+        (at.state.clone(), "notes, state, log"),
         (at.config.join("brain-guard"), "settings and texts"),
         (at.store.join("sessions"), "imported sessions and their tags"),
         (at.store.join("extracted"), "content that placeholders in sessions refer to"),
     ]
 }
 
-/// Lists our data that is still there, with sizes. `projects` are the folders in projects.
+/// Lists our data that is still there, with sizes.
 ///
 /// # Errors
 /// The output cannot be written.
-pub fn list_kept(at: &Installation, projects: Vec<PathBuf>, out: &mut dyn Write) -> Result<()> {
-    let projects = projects.into_iter().map(|folder| (folder, "notes of a project"));
-    let kept = data(at).into_iter().chain(projects).filter(|(path, _)| path.exists());
+pub fn list_kept(at: &Installation, out: &mut dyn Write) -> Result<()> {
+    let kept = data(at).into_iter().filter(|(path, _)| path.exists());
     for (number, (path, holds)) in kept.enumerate() {
         let title = if number == 0 { "kept" } else { "" };
         let (_, bytes, _) = measure(std::slice::from_ref(&path));
@@ -104,7 +103,7 @@ pub fn list_kept(at: &Installation, projects: Vec<PathBuf>, out: &mut dyn Write)
 impl Run for UninstallArgs {
     fn run(&self, Context { env, now }: Context) -> Result<Exit> {
         operator::refuse_agent(env, "uninstall")?;
-        let (at, projects) = (Installation::find(env)?, folders_in_projects(env)?);
+        let at = Installation::find(env)?;
         let all = PurgeArgs { all_projects: true, forget: true, ..PurgeArgs::default() };
         let purged = self.purge.then(|| Selection::find(env, &all, now)).transpose()?;
         if let Some(selection) = &purged {
@@ -120,7 +119,7 @@ impl Run for UninstallArgs {
         }
         uninstall(&at, &mut io::stdout())?;
         let is_gone = purged.is_none_or(|selection| purge(&at, &selection));
-        list_kept(&at, projects, &mut io::stdout())?;
+        list_kept(&at, &mut io::stdout())?;
         Ok(if is_gone { Exit::Done } else { Exit::Refused })
     }
 }
@@ -142,8 +141,7 @@ fn list_needed(selection: &Selection) {
 /// whether everything is gone.
 fn purge(at: &Installation, selection: &Selection) -> bool {
     let mut failed = selection.remove();
-    let stays = |stays| stays != Stays::InProject;
-    let is_open = selection.chosen.iter().any(|kept| kept.stays.is_some_and(stays));
+    let is_open = selection.chosen.iter().any(|kept| kept.stays.is_some());
     if is_open {
         err("data of open sessions stays, and with it the settings; when they have ended, remove \
              the folders below with rm");

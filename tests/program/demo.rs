@@ -49,7 +49,7 @@ impl Place {
             .env_clear()
             .env("HOME", self.at("home"))
             .env("TMPDIR", self.at("tmp"))
-            .env("PATH", self.at("no-programs"))
+            .env("PATH", "/usr/bin:/bin")
             // The variables of a real session must not lead the demo into that session.
             .env("CLAUDE_CODE_SESSION_ID", "of-the-user")
             .env("CLAUDE_PROJECT_DIR", self.at("home"))

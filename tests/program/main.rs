@@ -6,7 +6,6 @@
     reason = "tests are an edge: they start processes, read files, and print"
 )]
 
-mod attempts;
 mod chain;
 mod cli;
 mod demo;
@@ -16,7 +15,6 @@ mod kill;
 mod layers;
 mod panic;
 mod promises;
-mod repository;
 mod roles;
 mod store;
 #[path = "../support/mod.rs"]

@@ -38,7 +38,7 @@ fn played(role: &str, home: &Path) -> Output {
 }
 
 fn logged(home: &Path) -> Vec<String> {
-    let state = fs::read_dir(home.join(".local/state/brain-guard")).expect("state");
+    let state = fs::read_dir(home.join(".local/state/brain-guard/projects")).expect("state");
     let log = state.flatten().next().expect("project").path().join("log.jsonl");
     fs::read_to_string(log).expect("log").lines().map(str::to_owned).collect()
 }

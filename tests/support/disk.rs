@@ -40,26 +40,36 @@ impl Tree {
         }
     }
 
-    /// Makes the folder hold exactly this.
+    /// Makes the folder hold exactly this. Folders that are in it stay: a project that is made anew
+    /// is another one.
     pub fn put(&self, root: &Path) {
-        for entry in fs::read_dir(root).into_iter().flatten().flatten() {
-            let path = entry.path();
-            let gone = if path.is_dir() && !path.is_symlink() {
-                fs::remove_dir_all(&path)
-            } else {
-                fs::remove_file(&path)
-            };
-            gone.unwrap_or_else(|e| panic!("{} not removed: {e}", path.display()));
-        }
+        self.remove_others(root, Path::new(""));
         for (path, node) in &self.0 {
             let path = root.join(path);
             let made = match node {
+                Node::Folder if path.is_dir() => Ok(()),
                 Node::Folder => fs::create_dir(&path),
                 Node::Link(target) => symlink(target, &path),
                 Node::File(bytes, mode) => fs::write(&path, bytes)
                     .and_then(|()| fs::set_permissions(&path, fs::Permissions::from_mode(*mode))),
             };
             made.unwrap_or_else(|e| panic!("{} not put back: {e}", path.display()));
+        }
+    }
+
+    fn remove_others(&self, root: &Path, below: &Path) {
+        for entry in fs::read_dir(root.join(below)).into_iter().flatten().flatten() {
+            let (path, real) = (below.join(entry.file_name()), entry.path());
+            let is_folder = real.is_dir() && !real.is_symlink();
+            let gone = match self.0.get(&path) {
+                Some(Node::Folder) if is_folder => {
+                    self.remove_others(root, &path);
+                    continue;
+                }
+                _ if is_folder => fs::remove_dir_all(&real),
+                _ => fs::remove_file(&real),
+            };
+            gone.unwrap_or_else(|e| panic!("{} not removed: {e}", real.display()));
         }
     }
 
@@ -141,7 +151,7 @@ pub fn is_merged(path: &str) -> bool {
 
 /// A text that grows line by line.
 pub fn is_journal(path: &str) -> bool {
-    [".jsonl", ".times", ".files", ".calls"].iter().any(|end| path.ends_with(end))
+    [".jsonl", "/boundaries", ".files", ".calls"].iter().any(|end| path.ends_with(end))
 }
 
 /// A text without times, versions and process ids.
@@ -149,7 +159,7 @@ pub fn normal(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(first) = rest.chars().next() {
-        if !matches!(first, '0'..='9' | '"' | 'e' | 'm' | 'p' | 't' | 'v') {
+        if !matches!(first, '0'..='9' | '"' | 'd' | 'e' | 'm' | 'p' | 't' | 'v') {
             out.push(first);
             rest = &rest[first.len_utf8()..];
             continue;
@@ -241,6 +251,11 @@ fn named_number(text: &str) -> Option<(usize, &'static str)> {
     if let Some(rest) = text.strip_prefix("\"counted\":") {
         let length = if rest.starts_with("null") { 4 } else { rest.find('}')? + 1 };
         return Some((text.len() - rest.len() + length, "\"counted\":"));
+    }
+    // A seal's digest covers the times of the file.
+    if let Some(rest) = text.strip_prefix("digest: ") {
+        let length = rest.bytes().take_while(u8::is_ascii_hexdigit).count();
+        return Some(("digest: ".len() + length, "digest: "));
     }
     for source in ["transcript, ", "estimated, ", "mod, "] {
         if let Some(rest) = text.strip_prefix(source)

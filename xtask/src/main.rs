@@ -21,14 +21,13 @@ const fn task(name: &'static str, purpose: &'static str, command: &'static [&'st
 }
 
 /// Every task but `install`, which is code.
-const TASKS: [Task; 12] = [
+const TASKS: [Task; 11] = [
     task("test", "formatting, lints and the tests of the program", &["./test"]),
     task("test-all", "the rest, with real clients", &["./test", "--all"]),
     task("test-long", "what takes a night", &["./test", "--long"]),
     task("test-live", "a session with a real model, on your account", &["./test", "--live"]),
     task("bench", "what the hook costs; also bench surgery, bench extract", &["./bench"]),
     task("fuzz", "the fuzz targets", &["tests/fuzz"]),
-    task("control", "the tests that must fail without a safeguard", &["tests/control"]),
     task("artifacts", "the programs of a release, in target/artifacts", &["scripts/artifacts"]),
     task("plugin", "the plugin's folder, from these programs", &["scripts/plugin"]),
     task("link-macos", "links the program for macOS", &["scripts/link-macos"]),

@@ -2,14 +2,12 @@
 //! content or the new, never half of it.
 #![allow(clippy::disallowed_methods, reason = "store owns the file system")]
 
-use std::fs::{self, File};
-use std::io::{self, Read, Write};
-use std::os::unix::fs::MetadataExt as _;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, ErrorKind, Read, Write};
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{FileType, Mode, OFlags, RawMode};
-
-use super::beneath::{self, Spot};
+use rustix::fs::OFlags;
 
 /// The largest file of ours that is read. A larger one is damaged.
 pub const MAX_READ: u64 = 32 * 1024 * 1024;
@@ -17,31 +15,10 @@ pub const MAX_READ: u64 = 32 * 1024 * 1024;
 /// The largest state record: a session, a token, a snapshot or a seat.
 pub const MAX_RECORD: u64 = 2 * 1024 * 1024;
 
-/// The read limit of a file below a project's `.brain-guard`, by its name. A checkout may bring
-/// files of any size, and a tool call waits for the read.
-fn bound(path: &Path) -> u64 {
-    match path.file_name().and_then(|name| name.to_str()) {
-        Some("job.json") => MAX_JOB,
-        Some("settings.json") => 256 * 1024,
-        Some("prompts.jsonl") => 8 * 1024 * 1024,
-        _ => MAX_NOTES,
-    }
-}
-
-/// Fails if a file below a project's `.brain-guard` exceeds its read limit.
-pub fn check_size(path: &Path, size: u64) -> io::Result<()> {
-    let most = bound(path);
-    if size <= most {
-        return Ok(());
-    }
-    let why = format!("is larger than {} KB ({} KB)", most / 1024, size.div_ceil(1024));
-    Err(beneath::refuse(path, &why))
-}
-
-/// The read limit of the compaction file and of most other files of a job.
+/// The largest compaction file that is read.
 pub const MAX_NOTES: u64 = 1024 * 1024;
 
-/// The read limit of a job's record.
+/// The largest record of a job that is read.
 pub const MAX_JOB: u64 = 64 * 1024;
 
 /// Opens without blocking: a FIFO in place of our file would block forever.
@@ -50,7 +27,7 @@ pub const NO_WAIT: i32 = OFlags::NONBLOCK.bits() as i32;
 /// Reads a file of at most [`MAX_READ`] bytes; `None` if there is none.
 ///
 /// # Errors
-/// `InvalidData` if it is too large or not a regular file; below `.brain-guard` a refusal.
+/// `InvalidData` if it is too large or not a regular file.
 pub fn read(path: &Path) -> io::Result<Option<Vec<u8>>> {
     read_within(path, MAX_READ)
 }
@@ -60,42 +37,53 @@ pub fn read_record(path: &Path) -> io::Result<Option<Vec<u8>>> {
     read_within(path, MAX_RECORD)
 }
 
-fn read_within(path: &Path, most: u64) -> io::Result<Option<Vec<u8>>> {
-    let Some((file, size)) = open(path)? else { return Ok(None) };
-    if beneath::is_beneath(path) {
-        check_size(path, size)?;
+/// [`read`] with a limit of its own.
+pub fn read_within(path: &Path, most: u64) -> io::Result<Option<Vec<u8>>> {
+    read_whole(path, most, 0)
+}
+
+/// Reads a file that a checkout may contain, as UTF-8. It must be a regular file and no link, and
+/// may have at most `most` bytes.
+///
+/// # Errors
+/// `InvalidData` if it is something else.
+pub fn read_untrusted(path: &Path, most: u64) -> io::Result<Option<String>> {
+    match read_whole(path, most, OFlags::NOFOLLOW.bits() as i32) {
+        Err(e) if e.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error()) => {
+            Err(invalid("a symbolic link is not read"))
+        }
+        read => Ok(read?.map(text)),
     }
+}
+
+fn read_whole(path: &Path, most: u64, flags: i32) -> io::Result<Option<Vec<u8>>> {
+    let Some((file, size)) = open(path, flags)? else { return Ok(None) };
     if size > most {
-        let why = format!("a file of {size} bytes; at most {most} are read");
-        return Err(io::Error::new(io::ErrorKind::InvalidData, why));
+        return Err(invalid(format!("a file of {size} bytes; at most {most} are read")));
     }
     let mut bytes = Vec::with_capacity(size as usize + 1);
     file.take(most).read_to_end(&mut bytes)?;
     Ok(Some(bytes))
 }
 
+fn invalid(why: impl Into<String>) -> io::Error {
+    io::Error::new(ErrorKind::InvalidData, why.into())
+}
+
 /// Opens a regular file and returns its size too; `None` if there is none.
-fn open(path: &Path) -> io::Result<Option<(File, u64)>> {
-    let file = match beneath::open(path, OFlags::RDONLY | OFlags::NONBLOCK, Mode::empty()) {
+fn open(path: &Path, flags: i32) -> io::Result<Option<(File, u64)>> {
+    let file = match OpenOptions::new().read(true).custom_flags(NO_WAIT | flags).open(path) {
         Ok(file) => file,
-        Err(e) if matches!(e.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+        Err(e) if matches!(e.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
             return Ok(None);
         }
         Err(e) => return Err(e),
     };
     let meta = file.metadata()?;
     if !meta.is_file() {
-        return Err(no_file(path));
+        return Err(invalid("not a regular file"));
     }
     Ok(Some((file, meta.len())))
-}
-
-/// The error for anything that is not a regular file.
-fn no_file(path: &Path) -> io::Error {
-    if beneath::is_beneath(path) {
-        return beneath::refuse(path, "is not a regular file");
-    }
-    io::Error::new(io::ErrorKind::InvalidData, "not a regular file")
 }
 
 /// [`read`] as UTF-8. Invalid bytes become U+FFFD, since people's editors write them.
@@ -105,7 +93,7 @@ pub fn read_text(path: &Path) -> io::Result<Option<String>> {
 
 /// The first `most` bytes of a file as text.
 pub fn read_start(path: &Path, most: u64) -> io::Result<Option<String>> {
-    let Some((file, size)) = open(path)? else { return Ok(None) };
+    let Some((file, size)) = open(path, 0)? else { return Ok(None) };
     let mut bytes = Vec::with_capacity(size.min(most) as usize + 1);
     file.take(most).read_to_end(&mut bytes)?;
     Ok(Some(text(bytes)))
@@ -126,13 +114,7 @@ pub type Mark = (i64, i64, u64, u64);
 
 /// A file's [`Mark`]; `None` where there is no file.
 pub fn mark(path: &Path) -> Option<Mark> {
-    let stat = beneath::stat(path).ok()?;
-    if beneath::file_type(&stat) != FileType::RegularFile {
-        return None;
-    }
-    let modified = nanos(stat.st_mtime, stat.st_mtime_nsec as i64);
-    let changed = nanos(stat.st_ctime, stat.st_ctime_nsec as i64);
-    Some((modified, changed, stat.st_size as u64, stat.st_ino))
+    fs::metadata(path).ok().filter(fs::Metadata::is_file).map(|meta| mark_of(&meta))
 }
 
 /// The [`Mark`] from metadata that was already read.
@@ -147,12 +129,11 @@ fn nanos(seconds: i64, nanos: i64) -> i64 {
 
 /// Creates a folder and its parents, private to the user.
 pub fn create_private_dir(dir: &Path) -> io::Result<()> {
-    beneath::create_dirs(dir, 0o700)
+    fs::DirBuilder::new().recursive(true).mode(0o700).create(dir)
 }
 
 /// Replaces the content of `path`: writes a temporary file next to it, syncs it and renames it. On
-/// failure the old content stays. A symlink is followed and kept, but refused below a project's
-/// `.brain-guard`.
+/// failure the old content stays. A symlink is followed and kept.
 pub fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     replace(path, bytes, true)
 }
@@ -164,89 +145,72 @@ pub fn write_unsynced(path: &Path, bytes: &[u8]) -> io::Result<()> {
 }
 
 fn replace(path: &Path, bytes: &[u8], sync: bool) -> io::Result<()> {
-    let beneath = beneath::is_beneath(path);
-    let real = if beneath { None } else { fs::canonicalize(path).ok() };
+    let real = fs::canonicalize(path).ok();
     let target = real.as_deref().unwrap_or(path);
-    let spot = Spot::for_path(target)?;
-    let mode = match spot.stat()? {
-        None => 0o600,
-        Some(stat) => match beneath::file_type(&stat) {
-            FileType::RegularFile => stat.st_mode & 0o777,
-            FileType::Symlink if beneath => {
-                return Err(beneath::refuse(path, "is a symbolic link"));
-            }
-            FileType::Symlink => 0o600,
+    let mode = match fs::symlink_metadata(target) {
+        Ok(meta) if meta.is_file() => meta.mode() & 0o777,
+        Ok(meta) if !meta.is_symlink() => {
             // A link may lead to a device. A rename over it would remove the device for everybody.
-            _ => return Err(no_file(path)),
-        },
+            return Err(invalid("not a regular file"));
+        }
+        _ => 0o600,
     };
-    let (temp, mut file) = temp_in(&spot, mode)?;
+    let (temp, mut file) = create_temp_file(target, mode)?;
     let written = file.write_all(bytes).and_then(|()| if sync { file.sync_all() } else { Ok(()) });
     drop(file);
-    let result = written.and_then(|()| spot.replace_with(&temp));
+    let result = written.and_then(|()| fs::rename(&temp, target));
     if result.is_err() {
         // The first error is the one to report.
-        let _ = spot.remove_sibling(&temp);
+        let _ = fs::remove_file(&temp);
     } else if sync {
-        spot.sync();
+        sync_folder(target);
     }
     result
 }
 
-/// Creates a temporary file next to `target`, named `.NAME.PID.N.tmp`.
-pub fn create_temp_file(target: &Path, mode: RawMode) -> io::Result<(PathBuf, File)> {
-    temp_in(&Spot::for_path(target)?, mode)
+/// Syncs the folder of a file, so that its name survives a crash.
+fn sync_folder(file: &Path) {
+    let folder = file.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    // Some file systems refuse to sync a folder; the rename is done anyway.
+    if let Ok(folder) = File::open(folder) {
+        let _ = rustix::fs::fsync(folder);
+    }
 }
 
-fn temp_in(spot: &Spot, mode: RawMode) -> io::Result<(PathBuf, File)> {
-    let name = spot.file_name();
-    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL;
+/// Creates a temporary file next to `target`, named `.NAME.PID.N.tmp`.
+pub fn create_temp_file(target: &Path, mode: u32) -> io::Result<(PathBuf, File)> {
+    let name = target.file_name().unwrap_or_default().to_string_lossy();
     for attempt in 0..100 {
-        let temp = spot.sibling_path(&format!(".{name}.{}.{attempt}.tmp", std::process::id()));
-        match spot.open(&temp, flags, mode) {
+        let temp = target.with_file_name(format!(".{name}.{}.{attempt}.tmp", std::process::id()));
+        match OpenOptions::new().write(true).create_new(true).mode(mode).open(&temp) {
             Ok(file) => return Ok((temp, file)),
-            Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(e) if e.kind() == ErrorKind::AlreadyExists => {}
             Err(e) => return Err(e),
         }
     }
-    Err(io::Error::new(io::ErrorKind::AlreadyExists, "no free name for a temporary file"))
+    Err(io::Error::new(ErrorKind::AlreadyExists, "no free name for a temporary file"))
 }
 
-/// Appends whole lines in one write, so that parallel processes do not mix theirs. A hard link in a
-/// checkout is copied first, because its other name may be a file of somebody else.
+/// Appends whole lines in one write, so that parallel processes do not mix theirs.
 pub fn append(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::APPEND | OFlags::NONBLOCK;
-    let open = || beneath::open(path, flags, Mode::from_raw_mode(0o600));
-    let mut file = open()?;
-    if beneath::is_beneath(path) {
-        let meta = file.metadata()?;
-        if !meta.is_file() {
-            return Err(no_file(path));
-        }
-        if meta.nlink() > 1 {
-            write(path, &read(path)?.unwrap_or_default())?;
-            file = open()?;
-        }
-    }
-    file.write_all(bytes)
+    let mut options = OpenOptions::new();
+    options.append(true).create(true).mode(0o600).custom_flags(NO_WAIT);
+    options.open(path)?.write_all(bytes)
 }
 
 /// Creates an empty file; `false` if it exists. Exactly one of several processes wins the claim.
 pub fn claim(path: &Path) -> io::Result<bool> {
-    let spot = Spot::for_path(path)?;
-    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL;
-    match spot.open(Path::new(spot.name()), flags, 0o600) {
+    match OpenOptions::new().write(true).create_new(true).mode(0o600).open(path) {
         Ok(_) => Ok(true),
-        Err(e) if e.kind() == io::ErrorKind::AlreadyExists => Ok(false),
+        Err(e) if e.kind() == ErrorKind::AlreadyExists => Ok(false),
         Err(e) => Err(e),
     }
 }
 
 /// Removes a file; a missing one is not an error.
 pub fn remove(path: &Path) -> io::Result<()> {
-    let removed = Spot::for_path(path).and_then(|spot| spot.remove());
-    match removed {
-        Err(e) if e.kind() != io::ErrorKind::NotFound => Err(e),
+    match fs::remove_file(path) {
+        Err(e) if e.kind() != ErrorKind::NotFound => Err(e),
         _ => Ok(()),
     }
 }

@@ -1,8 +1,7 @@
-//! The edges of the program, one module each: files replaced whole, locks, paths without links,
-//! clock, environment, processes, and text made safe to show.
+//! The edges of the program, one module each: files replaced whole, locks, paths, clock,
+//! environment, processes, and text made safe to show.
 
 pub mod atomic;
-pub mod beneath;
 pub mod clock;
 pub mod disk;
 pub mod env;

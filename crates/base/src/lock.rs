@@ -3,16 +3,15 @@
 //! removes that of an empty folder, so check such a lock with `Lock::is_valid_for`.
 #![allow(clippy::disallowed_methods, reason = "store owns the file system")]
 
-use std::fs::File;
+use std::fs::{File, OpenOptions};
 use std::io;
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt as _};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
 use fs2::FileExt;
-use rustix::fs::{Mode, OFlags};
 
-use super::beneath;
+use super::atomic::NO_WAIT;
 
 /// A held lock; released on drop, and by the kernel when the process ends.
 #[derive(Debug)]
@@ -50,8 +49,9 @@ pub fn share(path: &Path, patience: Duration) -> io::Result<Lock> {
 }
 
 fn take(path: &Path, patience: Duration, lock: fn(&File) -> io::Result<()>) -> io::Result<Lock> {
-    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::NONBLOCK;
-    let file = beneath::open(path, flags, Mode::from_raw_mode(0o600))?;
+    let mut options = OpenOptions::new();
+    options.write(true).create(true).truncate(false).mode(0o600).custom_flags(NO_WAIT);
+    let file = options.open(path)?;
     let deadline = Instant::now() + patience;
     let mut pause = Duration::from_millis(1);
     loop {

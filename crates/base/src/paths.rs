@@ -1,7 +1,8 @@
 //! The locations of all files. They are keyed by session id and by the project where the session
 //! started; nothing is found by being the newest.
-#![allow(clippy::disallowed_methods, reason = "store owns the file system")]
+#![allow(clippy::disallowed_methods, reason = "it finds the places of files")]
 
+mod identity;
 mod real;
 
 use std::hash::Hasher as _;
@@ -10,9 +11,10 @@ use std::path::{Path, PathBuf};
 
 use fnv::FnvHasher;
 
-use super::{atomic, beneath};
+use super::atomic;
 use crate::env::{self, Env};
 
+pub use identity::{Identity, Known};
 use real::real;
 pub use real::{resolve, same_file};
 
@@ -21,34 +23,49 @@ pub fn is_folder(path: &Path) -> bool {
     path.is_dir() || path.as_os_str().as_encoded_bytes().ends_with(b"/")
 }
 
-/// The folders and files of one project.
+/// The folders and files of one project. Everything that the guard writes is below `states`; in the
+/// project it only reads.
 #[derive(Debug, Clone)]
 pub struct Places {
     /// Root of the project.
     pub project: PathBuf,
-    /// This project's state, private to the user and never in the checkout.
+    /// The state folder, private to the user.
+    pub states: PathBuf,
+    /// This project's part of it.
     pub state: PathBuf,
     /// The user's settings.
     pub user_settings: PathBuf,
     /// The folder of the user's own texts, which replace ours by file name.
     pub user_texts: PathBuf,
-    /// The user's settings accept this project's jobs without asking (`trust.projects`).
-    pub trusted: bool,
 }
 
 impl Places {
     /// The locations of `project` in this environment; `None` without a home or a state folder.
     pub fn for_project(env: &Env, project: &Path) -> Option<Self> {
         let project = real(project);
-        let state = state_root(env)?.join(key(&project));
+        let states = state_root(env)?;
+        let state = identity::folder_for(&projects(&states), &key(&project), &project);
         let config = config_folder(env)?.join("brain-guard");
         Some(Self {
             project,
+            states,
             state,
             user_settings: config.join("settings.json"),
             user_texts: config.join("templates"),
-            trusted: false,
         })
+    }
+
+    /// The locations of the project whose part of the state folder this is. The project's own path
+    /// is empty if the part does not tell it.
+    pub fn for_state(&self, state: &Path) -> Self {
+        let project = Known::load(state).map(|known| known.path).unwrap_or_default();
+        Self { project, state: state.to_path_buf(), ..self.clone() }
+    }
+
+    /// The parts of the state folder, one for each project.
+    pub fn all_states(&self) -> Vec<PathBuf> {
+        let all = std::fs::read_dir(projects(&self.states)).into_iter().flatten().flatten();
+        all.map(|entry| entry.path()).filter(|path| path.is_dir()).collect()
     }
 
     /// The client's config folder, which contains ours.
@@ -60,18 +77,12 @@ impl Places {
     pub fn display_lock(&self, display: &str) -> PathBuf {
         let name: String =
             display.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
-        let all = self.state.parent().unwrap_or(&self.state);
-        all.join(format!("x11-{name}.lock"))
+        self.states.join(format!("x11-{name}.lock"))
     }
 
-    /// The project's `.brain-guard` folder, which may come with a checkout.
-    pub fn top(&self) -> PathBuf {
-        self.project.join(beneath::TOP)
-    }
-
-    /// The project's settings file.
+    /// The project's settings file, which may come with a checkout.
     pub fn project_settings(&self) -> PathBuf {
-        self.top().join("settings.json")
+        self.project.join(MARKER).join("settings.json")
     }
 
     /// The cached merged settings of this name.
@@ -79,11 +90,14 @@ impl Places {
         self.state.join("merged").join(format!("{name}.json"))
     }
 
-    /// A job's folder: in the project, or in the state if the project is not writable. The folder
-    /// in the state is created only then, so its existence decides.
+    /// The folder of all jobs.
+    pub fn jobs(&self) -> PathBuf {
+        self.state.join("jobs")
+    }
+
+    /// A job's folder.
     pub fn job(&self, job: &str) -> PathBuf {
-        let aside = self.state.join("jobs").join(job);
-        if aside.is_dir() { aside } else { self.top().join("jobs").join(job) }
+        self.jobs().join(job)
     }
 
     /// A job's compaction file.
@@ -101,15 +115,9 @@ impl Places {
         self.state.join("snapshots")
     }
 
-    /// The folder of the jobs' commit lists.
-    pub fn commits(&self) -> PathBuf {
-        self.state.join("commits")
-    }
-
-    /// Which session made which commit, for all projects: two of them may be working trees of one
-    /// repository.
-    pub fn commit_claims(&self) -> PathBuf {
-        self.state.parent().unwrap_or(&self.state).join("commits")
+    /// The whole outputs of a session's calls whose results were shortened.
+    pub fn outputs(&self, session: &str) -> PathBuf {
+        self.state.join("outputs").join(session)
     }
 
     /// A boundary's token.
@@ -122,79 +130,38 @@ impl Places {
         self.state.join("log.jsonl")
     }
 
-    /// Creates the job's folder and the ignore file above it. Falls back to the state folder if the
-    /// project is not writable.
+    /// Creates the job's folder.
     pub fn ensure_job(&self, job: &str) -> io::Result<PathBuf> {
         let dir = self.job(job);
-        if beneath::is_dir(&dir) {
-            return Ok(dir);
-        }
-        match self.ensure_in_project(&dir) {
-            Ok(()) => Ok(dir),
-            // Never fall back silently because of what a checkout brings. A link is the old name of
-            // a job, not another job.
-            Err(e) if beneath::is_refused(&e) || beneath::is_link(&dir) => Err(e),
-            Err(_) => {
-                let aside = self.state.join("jobs").join(job);
-                atomic::create_private_dir(&aside)?;
-                Ok(aside)
-            }
-        }
+        atomic::create_private_dir(&dir)?;
+        Ok(dir)
     }
 
-    /// Creates the folder of all jobs: in the project, or in the state if the project is not
-    /// writable.
-    pub fn ensure_jobs(&self) -> io::Result<PathBuf> {
-        let dir = self.top().join("jobs");
-        if beneath::is_dir(&dir) || self.ensure_in_project(&dir).is_ok() {
-            return Ok(dir);
-        }
-        let aside = self.state.join("jobs");
-        atomic::create_private_dir(&aside)?;
-        Ok(aside)
-    }
-
-    /// Where commands leave their requests: next to the jobs, and in the state if the project is
-    /// not writable.
-    pub fn requests(&self) -> [PathBuf; 2] {
-        [self.top().join("requests"), self.state.join("requests")]
-    }
-
-    /// Calls `write` with the first request folder that is writable.
-    pub fn write_request<T>(&self, write: impl Fn(&Path) -> io::Result<T>) -> io::Result<T> {
-        let [beside, aside] = self.requests();
-        self.ensure_in_project(&beside).and_then(|()| write(&beside)).or_else(|_| {
-            atomic::create_private_dir(&aside)?;
-            write(&aside)
-        })
-    }
-
-    fn ensure_in_project(&self, dir: &Path) -> io::Result<()> {
-        let top = self.top();
-        beneath::create_dirs(&top, 0o755)?;
-        let ignore = top.join(".gitignore");
-        // Written before the folder that it hides: this is not called once that exists.
-        if !beneath::exists(&ignore) {
-            // On failure the folder only shows up in git.
-            let _ = atomic::write(&ignore, b"*\n!.gitignore\n!settings.json\n");
-        }
-        // The folder holds the user's prompts.
-        atomic::create_private_dir(dir)
-    }
-
-    /// Creates the state folders.
+    /// Creates the state folders, and records which folder the project is.
     pub fn ensure_state(&self) -> io::Result<()> {
-        for dir in ["sessions", "boundary", "snapshots", "outputs", "claims", "merged"] {
+        atomic::create_private_dir(&self.state)?;
+        Known::record(&self.state, &self.project)?;
+        for dir in ["sessions", "boundary", "snapshots", "outputs", "jobs", "merged"] {
             atomic::create_private_dir(&self.state.join(dir))?;
         }
         Ok(())
     }
 }
 
+/// The folder in a project that may hold settings.
+const MARKER: &str = ".brain-guard";
+
 /// The folder that holds the state of every project; `None` without a home.
 pub fn state_root(env: &Env) -> Option<PathBuf> {
-    let base = env.path("XDG_STATE_HOME").filter(|p| p.is_absolute());
-    Some(base.or_else(|| Some(env.home()?.join(".local/state")))?.join("brain-guard"))
+    let set = |name| env.path(name).filter(|path| path.is_absolute());
+    set(env::STATE)
+        .or_else(|| Some(set("XDG_STATE_HOME")?.join("brain-guard")))
+        .or_else(|| Some(env.home()?.join(".local/state/brain-guard")))
+}
+
+/// The parts of the state folder.
+fn projects(states: &Path) -> PathBuf {
+    states.join("projects")
 }
 
 /// The client's own config folder.
@@ -208,7 +175,7 @@ pub fn project_root(env: &Env, cwd: &Path) -> PathBuf {
     if let Some(dir) = env.path(env::PROJECT_DIR) {
         return dir;
     }
-    let marked = |dir: &&Path| dir.join(".brain-guard").is_dir() || dir.join(".git").exists();
+    let marked = |dir: &&Path| dir.join(MARKER).is_dir() || dir.join(".git").exists();
     cwd.ancestors().find(marked).unwrap_or(cwd).to_path_buf()
 }
 
@@ -221,7 +188,8 @@ fn key(project: &Path) -> String {
         .map(|c| if c.is_ascii_alphanumeric() || "._-".contains(c) { c } else { '-' })
         .take(40)
         .collect();
-    format!("{name}-{}", short_digest(project.as_os_str().as_encoded_bytes()))
+    let digest = short_digest(project.as_os_str().as_encoded_bytes());
+    format!("{name}-{}", &digest[..8])
 }
 
 /// Sixteen hex digits for a text, by [`digest`].
@@ -247,35 +215,20 @@ pub fn is_safe_name(name: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use std::fs;
-
     use super::*;
 
     #[test]
-    fn places_are_keyed_and_a_read_only_project_moves_aside() {
-        let dir = tempfile::tempdir().unwrap();
-        let home = dir.path().to_str().unwrap();
-        let env = Env::from_pairs([("HOME", home)]);
-        let places = Places::for_project(&env, Path::new("/proc/self")).unwrap();
-        assert!(places.state.starts_with(dir.path().join(".local/state/brain-guard")));
-        let made = places.ensure_job("j").unwrap();
-        assert!(made.starts_with(&places.state));
-        assert_eq!(places.job("j"), made);
+    fn the_state_is_below_its_folder_by_project() {
+        let env = |pairs: [(&str, &str); 3]| Env::from_pairs(pairs);
+        let state = |env: &Env| Places::for_project(env, Path::new("/proc/self")).unwrap().state;
+        let home = env([("HOME", "/home/u"), ("XDG_STATE_HOME", ""), (env::STATE, "")]);
+        let all = Path::new("/home/u/.local/state/brain-guard/projects");
+        assert_eq!(state(&home).parent(), Some(all));
+        let xdg = env([("HOME", "/home/u"), ("XDG_STATE_HOME", "/x"), (env::STATE, "relative")]);
+        assert_eq!(state(&xdg).parent(), Some(Path::new("/x/brain-guard/projects")));
+        let own = env([("HOME", "/home/u"), ("XDG_STATE_HOME", "/x"), (env::STATE, "/own")]);
+        assert_eq!(state(&own).parent(), Some(Path::new("/own/projects")));
         assert!(Places::for_project(&Env::from_pairs([]), Path::new("/x")).is_none());
-    }
-
-    #[test]
-    fn what_hides_the_folder_is_made_ahead_of_it() {
-        let dir = tempfile::tempdir().unwrap();
-        let env = Env::from_pairs([("HOME", dir.path().to_str().unwrap())]);
-        let places = Places::for_project(&env, dir.path()).unwrap();
-        // A folder in its place cannot be overwritten, and that is no error.
-        let ignore = dir.path().join(".brain-guard/.gitignore");
-        fs::create_dir_all(&ignore).unwrap();
-        assert!(places.ensure_job("j").unwrap().starts_with(dir.path()));
-        fs::remove_dir(&ignore).unwrap();
-        places.ensure_job("k").unwrap();
-        assert!(ignore.is_file());
     }
 
     #[test]

@@ -25,6 +25,15 @@ pub use ps::*;
 /// How long output may come in after a program ended, if something that it started holds its pipes.
 const REST: Duration = Duration::from_millis(200);
 
+/// How long ago this process was started; `None` if the system does not tell.
+pub fn age() -> Option<Duration> {
+    let uptime = std::fs::read_to_string("/proc/uptime").ok()?;
+    let uptime: f64 = uptime.split(' ').next()?.parse().ok()?;
+    let ticks = rustix::param::clock_ticks_per_second() as f64;
+    let started = start_time(std::process::id())? as f64 / ticks;
+    Duration::try_from_secs_f64(uptime - started).ok()
+}
+
 /// Runs a program without input and returns its output.
 ///
 /// # Errors

@@ -5,7 +5,6 @@ pub mod boundary;
 pub mod client;
 pub mod compaction;
 pub mod files;
-pub mod git;
 pub mod hook;
 pub mod job;
 pub mod policy;

@@ -9,7 +9,6 @@ mod rules;
 #[cfg(test)]
 mod schema;
 mod tiers;
-pub mod trust;
 mod wild;
 
 use std::collections::BTreeMap;
@@ -18,7 +17,6 @@ use serde::{Deserialize, Serialize};
 
 pub use self::phases::{NamedPhase, PhaseSettings};
 pub use self::tiers::{Model, Profile, TierSetting, When};
-pub use self::trust::TrustSettings;
 use crate::boundary::BoundarySettings;
 use crate::compaction::Shape;
 use crate::policy::bands::Band;
@@ -64,8 +62,6 @@ pub struct Settings {
     pub surgery: SurgerySettings,
     /// What is extracted from session files, and when.
     pub extract: ExtractSettings,
-    /// Projects whose jobs are accepted without asking.
-    pub trust: TrustSettings,
 }
 
 impl Settings {

@@ -58,8 +58,6 @@ texts! {
     NextNew => "next-new.md",
     NextCompleted => "next-completed.md",
     Piece => "piece.md",
-    NotesOwn => "notes-own.md",
-    NotesFromRepository => "notes-from-repository.md",
     Wake => "wake.md",
     Continue => "continue.md",
     GoOn => "go-on.md",

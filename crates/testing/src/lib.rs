@@ -11,6 +11,7 @@
 
 pub mod checked_in;
 pub mod claude;
+pub mod commands;
 pub mod dice;
 pub mod pi;
 mod recorded;

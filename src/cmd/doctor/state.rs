@@ -58,8 +58,7 @@ pub fn settings(world: &World) -> Vec<Finding> {
 
 /// The folder of all projects' states. That it is private protects everything below it.
 fn states(places: &Places) -> &Path {
-    let state = &places.state;
-    state.parent().unwrap_or(state)
+    &places.states
 }
 
 fn mode(folder: &Path) -> io::Result<u32> {

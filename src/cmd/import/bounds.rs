@@ -9,8 +9,8 @@ use chrono::TimeDelta;
 use serde::Serialize;
 
 use super::hold;
+use crate::cmd::purge::remove_all;
 use base::clock::Time;
-use guard::files::prune::remove_beneath;
 use sessions::settings::{ImportWhen, SurgerySettings};
 use store::blocks::{Folder, Root};
 use store::index::Index;
@@ -66,7 +66,7 @@ impl Bounds {
         let held = Held::of(root, index)?;
         let mut removed = Removed::default();
         for session in held.beyond(self, now) {
-            if !remove(root, index, &session.folder)? {
+            if !remove(index, &session.folder)? {
                 continue;
             }
             removed.bytes += session.bytes;
@@ -80,10 +80,10 @@ impl Bounds {
 ///
 /// # Errors
 /// A store that can't be written.
-pub fn remove(root: &Root, index: &Index, folder: &Folder) -> anyhow::Result<bool> {
+pub fn remove(index: &Index, folder: &Folder) -> anyhow::Result<bool> {
     let Ok(_held) = hold(folder, Duration::ZERO) else { return Ok(false) };
     index.forget(folder)?;
-    remove_beneath(root.path(), &folder.path)?;
+    remove_all(&folder.path)?;
     Ok(true)
 }
 

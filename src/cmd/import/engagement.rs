@@ -11,6 +11,9 @@ use store::index::Words;
 
 const FILE: &str = "engagement.md";
 
+/// The largest file that is read.
+const MOST: u64 = 256 * 1024;
+
 /// The engagements of projects; each is read once until [`Engagements::forget`].
 #[derive(Debug, Default)]
 pub struct Engagements {
@@ -54,7 +57,7 @@ impl Engagements {
 
     fn read(&self, cwd: &Path) -> Option<Engagement> {
         let path = file(cwd)?;
-        let text = match atomic::read_text(&path) {
+        let text = match atomic::read_untrusted(&path, MOST) {
             Ok(text) => text?,
             Err(e) => {
                 self.faults.borrow_mut().push(format!("{}: {e}", path.display()));

@@ -66,7 +66,7 @@ impl World {
     fn uninstall(&self) -> Result<String> {
         let mut out = Vec::new();
         uninstall(&self.at, &mut out)?;
-        list_kept(&self.at, vec![self.folder.path().join("project/.brain-guard")], &mut out)?;
+        list_kept(&self.at, &mut out)?;
         Ok(String::from_utf8(out)?)
     }
 
@@ -271,20 +271,14 @@ fn uninstall_removes_the_clients_copies_of_this_plugin_only() {
 fn uninstall_lists_what_stays_with_its_size() {
     let world = World::new();
     world.install();
-    let kept = [
-        "state/p/log.jsonl",
-        "data/brain-guard/extracted/objects/1.pack",
-        "project/.brain-guard/x",
-    ];
+    let kept = ["state/p/log.jsonl", "data/brain-guard/extracted/objects/1.pack"];
     for file in kept {
         let file = world.folder.path().join(file);
         fs::create_dir_all(file.parent().expect("folder")).expect("folder");
         fs::write(file, [0; 3000]).expect("file");
     }
     let said = world.uninstall().expect("uninstall");
-    for line in
-        ["state (state,", "extracted (content that", "project/.brain-guard (notes of a project"]
-    {
+    for line in ["state (notes, state,", "extracted (content that"] {
         let line =
             said.lines().find(|l| l.contains(line)).unwrap_or_else(|| panic!("{line}: {said}"));
         assert!(line.ends_with("3.0 KB)"), "{line}");

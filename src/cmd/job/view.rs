@@ -12,7 +12,6 @@ use base::clock::Time;
 use base::plain;
 use guard::compaction;
 use guard::files::jobs;
-use guard::files::origin::{self, Origin};
 use guard::job::{Holder, Link, PastPhase, Phase, Record, State, Summed, refusal};
 
 /// A job, as it is shown.
@@ -28,18 +27,7 @@ struct Line {
     words: usize,
     written: Option<Time>,
     sealed_version: u64,
-    origin: OriginName,
     path: PathBuf,
-}
-
-/// Where a job came from, in one word.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-enum OriginName {
-    Own,
-    Changed,
-    Accepted,
-    Found,
 }
 
 impl Line {
@@ -47,10 +35,7 @@ impl Line {
         let JobContext { places, settings, .. } = around;
         let path = places.compaction(name);
         let text = atomic::read_text(&path).ok().flatten().unwrap_or_default();
-        let origin = origin::origin(places, name);
-        // A job that came with a checkout has no effect before it is accepted.
-        let record =
-            if origin.has_effect() { jobs::record(places, name) } else { Record::default() };
+        let record = jobs::record(places, name);
         let line = Self {
             name: name.to_owned(),
             state: record.state,
@@ -60,12 +45,6 @@ impl Line {
             words: compaction::gauge_words(&text, &settings.file.shape),
             written: atomic::stat(&path).map(|(nanos, _)| Time::from_timestamp_nanos(nanos)),
             sealed_version: jobs::last_version(places, name),
-            origin: match origin {
-                Origin::Own => OriginName::Own,
-                Origin::Changed => OriginName::Changed,
-                Origin::Accepted => OriginName::Accepted,
-                Origin::Found => OriginName::Found,
-            },
             path,
         };
         (line, record)
@@ -107,9 +86,9 @@ struct Listed {
 }
 
 impl Jobs {
-    /// All jobs on disk.
+    /// All jobs.
     pub(super) fn of(around: &JobContext) -> Self {
-        let names = jobs::on_disk(&around.places);
+        let names = jobs::all(&around.places);
         let listed = |name: &String| {
             let (line, record) = Line::of(around, name);
             Listed { line, phase: record.phase.map(|phase| phase.name) }
@@ -132,15 +111,9 @@ impl fmt::Display for Jobs {
             let own = if line.own { "*" } else { " " };
             let phase = phase.as_deref().unwrap_or("-");
             let default = if line.default { ", default" } else { "" };
-            let origin = match line.origin {
-                OriginName::Own => "",
-                OriginName::Changed => ", changed by something else",
-                OriginName::Accepted => ", came with the repository",
-                OriginName::Found => ", came with the repository: not accepted",
-            };
             writeln!(
                 f,
-                "{own} {:<widest$}  {:<9}  {:>6} words  written {:<16}  phase {phase}  held by {}{default}{origin}",
+                "{own} {:<widest$}  {:<9}  {:>6} words  written {:<16}  phase {phase}  held by {}{default}",
                 line.name,
                 state(line.state),
                 line.words,

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
-use std::io::IsTerminal as _;
 
 use anyhow::Context as _;
 
 use crate::cmd::append::{sections, write};
+use crate::cmd::output::is_stdin_terminal;
 use crate::cmd::{Failure, out, selector, stdin_text};
 use guard::compaction::{self, parse};
 use guard::files::jobs;
@@ -29,7 +29,7 @@ fn given(
             Err(e) => return Ok(Err(e)),
         }
     }
-    if !std::io::stdin().is_terminal() {
+    if !is_stdin_terminal() {
         match slice::read(&stdin_text()?, shape) {
             Ok(more) => notes.extend(more),
             Err(e) => return Ok(Err(e)),
@@ -45,22 +45,21 @@ fn given(
 }
 
 /// Leaves the phase.
-pub(super) fn run(facts: &Facts, pairs: &[String]) -> anyhow::Result<()> {
-    // A session that has just left its job has none, and the phase belongs to that job.
+pub(super) fn run(facts: &mut Facts, pairs: &[String]) -> anyhow::Result<()> {
     let job = facts.asker().job();
-    let open = job.as_ref().and_then(|job| jobs::record(&facts.places, job).phase);
-    let Some(phase) = open else {
-        let owner = job.map_or_else(|| "this session".to_owned(), |job| format!("the job {job}"));
+    let Some(phase) = jobs::record(&facts.places, &job).phase else {
         let hint = "`brain-guard phase enter NAME` enters one, `brain-guard append` takes notes at any time";
-        return Err(Failure::refused(format_args!("{owner} is in no phase")).hint(hint).into());
+        return Err(Failure::refused(format_args!("the job {job} is in no phase"))
+            .hint(hint)
+            .into());
     };
     let notes = given(facts, &phase, pairs)?.map_err(|e| match e {
         SliceError::Kind { .. } => Failure::usage(e),
         _ => Failure::refused(format_args!("{e}. Nothing was written.")),
     })?;
+    let open = selector::open(facts)?;
     let shape = &facts.settings.file.shape;
     let steps = facts.settings.phases.steps(&phase.name);
-    let open = selector::open(facts)?;
     let job = &open.job;
     let now = jobs::record(&facts.places, job).phase;
     let Some(phase) = now.filter(|now| (&now.name, now.entered) == (&phase.name, phase.entered))

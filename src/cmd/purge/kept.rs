@@ -28,7 +28,7 @@ pub struct Kept {
     /// When one of the files was last written.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub written: Option<Time>,
-    /// A placeholder or an index table may refer to it.
+    /// It is notes, or a placeholder or an index table may refer to it.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub needed: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -41,10 +41,8 @@ pub struct Kept {
 pub enum Stays {
     Open,
     UnderWay,
-    /// It is removed only with `--forget`.
+    /// It is removed only with `--forget`; notes also if they are named.
     Needed,
-    /// It is in the project's folder.
-    InProject,
 }
 
 /// The user's choice.
@@ -66,32 +64,18 @@ pub struct Choice {
 /// No session matches the choice, or several do.
 pub fn choose(kept: Vec<Kept>, choice: &Choice) -> Result<Vec<Kept>, Failure> {
     let session = choice.session.as_deref().map(|given| find_session(&kept, given)).transpose()?;
-    // Data in a project's folder names jobs, not sessions.
-    let of_session = |kept: &&Kept| session.is_some() && kept.session == session;
-    let jobs: BTreeSet<String> =
-        kept.iter().filter(of_session).filter_map(|kept| kept.job.clone()).collect();
-    let narrowed = session.is_some() || choice.job.is_some();
     let takes = |kept: &Kept| {
-        let in_project = kept.stays == Some(Stays::InProject);
-        let session = match &session {
-            Some(_) if in_project => kept.job.as_ref().is_some_and(|job| jobs.contains(job)),
-            Some(session) => kept.session.as_ref() == Some(session),
-            None => true,
-        };
-        let job = match &choice.job {
-            Some(job) => kept.job.as_ref() == Some(job),
-            // List the project's folder once, either whole or by job.
-            None => {
-                !(in_project && kept.kind == PurgeKind::Notes) || narrowed == kept.job.is_some()
-            }
-        };
+        let session = session.is_none() || kept.session == session;
+        let job = choice.job.is_none() || kept.job == choice.job;
         let old = |before: Time| kept.written.is_none_or(|at| at < before);
         let kind = choice.only.is_empty() || choice.only.contains(&kept.kind);
         session && job && kind && choice.before.is_none_or(old)
     };
     let mut chosen: Vec<Kept> = kept.into_iter().filter(takes).collect();
     for kept in &mut chosen {
-        if kept.stays.is_none() && kept.needed && !choice.forget {
+        let is_named = matches!(kept.kind, PurgeKind::Notes | PurgeKind::Sealed)
+            && (choice.job.is_some() || choice.only.contains(&kept.kind));
+        if kept.stays.is_none() && kept.needed && !choice.forget && !is_named {
             kept.stays = Some(Stays::Needed);
         }
     }
@@ -137,10 +121,6 @@ mod tests {
         }
     }
 
-    fn in_project(kind: PurgeKind, path: &str, job: Option<&str>) -> Kept {
-        Kept { stays: Some(Stays::InProject), ..kept(kind, path, None, job) }
-    }
-
     fn all() -> Vec<Kept> {
         vec![
             kept(Sessions, "a", Some("3f0a-1"), Some("parser")),
@@ -149,10 +129,7 @@ mod tests {
             kept(Sealed, "d", None, Some("parser")),
             Kept { written: None, ..kept(Log, "e", None, None) },
             Kept { needed: true, ..kept(Extracted, "f", Some("3f0b-2"), None) },
-            in_project(Notes, "g", None),
-            in_project(Notes, "g/parser", Some("parser")),
-            in_project(Notes, "g/docs", Some("docs")),
-            in_project(Prompts, "g/docs/p", Some("docs")),
+            Kept { needed: true, ..kept(Notes, "g", None, Some("parser")) },
         ]
     }
 
@@ -164,16 +141,16 @@ mod tests {
     #[test]
     fn a_choice_narrows_by_session_job_age_and_kind() {
         let none = Choice::default();
-        assert_eq!(paths(&none), ["c", "g/docs/p", "b", "d", "g", "e", "a", "f"]);
+        assert_eq!(paths(&none), ["c", "b", "d", "g", "e", "a", "f"]);
         let session = Choice { session: Some("3f0a".into()), ..none.clone() };
-        assert_eq!(paths(&session), ["b", "g/parser", "a"]);
+        assert_eq!(paths(&session), ["b", "a"]);
         let job = Choice { job: Some("parser".into()), ..none.clone() };
-        assert_eq!(paths(&job), ["b", "d", "g/parser", "a"]);
+        assert_eq!(paths(&job), ["b", "d", "g", "a"]);
         let only = Choice { only: vec![Outputs, Log], ..none.clone() };
         assert_eq!(paths(&only), ["b", "e"]);
         let before = |at: &str| Choice { before: Some(at.parse().unwrap()), ..none.clone() };
         assert_eq!(paths(&before("2026-02-01T00:00:00Z")), ["e"]);
-        assert_eq!(paths(&before("2026-03-02T00:00:00Z")).len(), 8);
+        assert_eq!(paths(&before("2026-03-02T00:00:00Z")).len(), 7);
     }
 
     #[test]
@@ -185,6 +162,18 @@ mod tests {
         assert!(choose("3f0").unwrap_err().to_string().contains("3f0a-1\n  3f0b-2"));
         assert!(choose("9").unwrap_err().to_string().contains("--dry-run"));
         assert!(choose("").is_err());
+    }
+
+    #[test]
+    fn notes_stay_unless_they_are_named() {
+        let stays = |choice: &Choice| {
+            let chosen = choose(all(), choice).unwrap();
+            chosen.iter().find(|kept| kept.kind == Notes).unwrap().stays
+        };
+        assert_eq!(stays(&Choice::default()), Some(Stays::Needed));
+        assert_eq!(stays(&Choice { job: Some("parser".into()), ..Choice::default() }), None);
+        assert_eq!(stays(&Choice { only: vec![Notes], ..Choice::default() }), None);
+        assert_eq!(stays(&Choice { forget: true, ..Choice::default() }), None);
     }
 
     #[test]

@@ -2,15 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::kept::Stays;
 use base::atomic;
-use base::env::Env;
 use base::paths::Places;
 use guard::files::state::{self, Seat};
 use guard::files::{boundary, prune};
-use guard::session::Session;
 
 /// A project's state.
 pub struct Project {
@@ -76,18 +74,6 @@ pub fn seat(path: &Path) -> Option<Seat> {
     let is_seat = path.extension().is_some_and(|end| end == "seat") && !is_link(path);
     let bytes = is_seat.then(|| atomic::read_record(path).ok().flatten()).flatten()?;
     serde_json::from_slice(&bytes).ok()
-}
-
-/// The project's folder for a state, from a session that ran in it; `None` if no session tells.
-pub fn project_of(env: &Env, state: &Path) -> Option<PathBuf> {
-    let places = Places { state: state.to_owned(), ..Places::for_project(env, Path::new("/"))? };
-    let is = |folder: &&Path| Places::for_project(env, folder).is_some_and(|of| of.state == state);
-    let of = |session: &Session| {
-        let cwd = PathBuf::from(session.cwd.as_deref()?);
-        cwd.ancestors().find(is).map(Path::to_path_buf)
-    };
-    let all = state::all(&places).unwrap_or_default();
-    all.iter().find_map(|id| of(&state::load(&places, id).ok()??))
 }
 
 pub fn is_link(path: &Path) -> bool {

@@ -16,7 +16,7 @@ use crate::cli::PurgeKind as Kind;
 use crate::cmd::import;
 use base::lock::{self, Lock};
 use base::paths::Places;
-use guard::files::prune::{self, remove_beneath};
+use guard::files::prune;
 use guard::files::state;
 use store::blocks::Root;
 use store::extracted;
@@ -69,17 +69,18 @@ struct Remover<'a> {
 
 impl Remover<'_> {
     fn state(&mut self, kept: &Kept) -> anyhow::Result<()> {
-        let below = kept.path.strip_prefix(self.states).context("it is not in the state")?;
-        let Some(name) = below.components().next() else { bail!("it is not in the state") };
-        let state = self.states.join(name);
+        let mut above = kept.path.ancestors();
+        let projects = self.states.join("projects");
+        let state = above.find(|path| path.parent() == Some(&*projects));
+        let state = state.context("it is not in the state")?.to_path_buf();
         let project = self.projects.entry(state.clone()).or_insert_with(|| {
             let (project, user) = (PathBuf::new(), PathBuf::new());
             Project::of(Places {
                 project,
+                states: self.states.to_path_buf(),
                 state,
                 user_settings: user.clone(),
                 user_texts: user,
-                trusted: false,
             })
         });
         let (session, job) = (kept.session.as_deref(), kept.job.as_deref());
@@ -87,10 +88,10 @@ impl Remover<'_> {
             bail!("its session was opened meanwhile");
         }
         let _held = session.map(|id| hold(&project.places, id)).transpose()?;
-        let removed = kept.paths.iter().map(|path| remove_beneath(self.states, path));
+        let removed = kept.paths.iter().map(|path| remove_all(path));
         removed.fold(Ok(()), io::Result::and)?;
         if kept.kind == Kind::Notes && !is_link(&kept.path) {
-            // This fails if the prompts are still in it.
+            // This fails if something else is still in it.
             let _ = fs::remove_dir(&kept.path);
         }
         Ok(())
@@ -116,7 +117,7 @@ impl Remover<'_> {
                 self.imported = true;
             }
         }
-        remove_beneath(root.path(), &kept.path)?;
+        remove_all(&kept.path)?;
         drop(held);
         Ok(())
     }
@@ -127,6 +128,19 @@ impl Remover<'_> {
         let ours = all.filter(|of| chosen.iter().any(|kept| kept.path == of.folder));
         let names: BTreeSet<String> = ours.map(|of| of.name()).collect();
         Ok(extracted::forget(root, &names)?)
+    }
+}
+
+/// Removes a file, a link, or a folder with its content. A missing path is no error.
+pub fn remove_all(path: &Path) -> io::Result<()> {
+    let removed = match fs::symlink_metadata(path) {
+        Ok(meta) if meta.is_dir() => fs::remove_dir_all(path),
+        Ok(_) => fs::remove_file(path),
+        Err(e) => Err(e),
+    };
+    match removed {
+        Err(e) if e.kind() != io::ErrorKind::NotFound => Err(e),
+        _ => Ok(()),
     }
 }
 

@@ -4,17 +4,16 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use super::kept::{Kept, Stays};
+use super::kept::Kept;
 use super::project::{Project, is_link, names, seat};
 use super::size;
 use crate::cli::PurgeKind as Kind;
 use base::clock::Time;
-use base::paths::is_safe_name;
 use guard::files::boundary;
 use guard::files::prune;
 
 impl Project {
-    /// Everything in the state, and the project's own folder.
+    /// Everything in the project's part of the state folder.
     pub fn kept(&self, now: Time) -> Vec<Kept> {
         let mut look = Collector { project: self, found: Vec::new() };
         let state = &self.places.state;
@@ -32,7 +31,6 @@ impl Project {
             look.add(Kind::Log, None, None, &log, vec![log.clone(), log.with_extension("1.jsonl")]);
             look.temporary(now);
         }
-        look.in_project();
         look.found.retain(|kept| kept.count > 0);
         look.found
     }
@@ -61,7 +59,7 @@ impl Collector<'_> {
             _ => self.project.stays(session, job.as_deref()),
         };
         let (session, path) = (session.map(str::to_owned), path.to_owned());
-        let needed = false;
+        let needed = matches!(kind, Kind::Notes | Kind::Sealed);
         self.found.push(Kept {
             kind,
             path,
@@ -102,17 +100,12 @@ impl Collector<'_> {
             let path = folder.join(&name);
             let id = self.session_of(&name);
             let kind = match name.strip_prefix(&*id).unwrap_or_default() {
-                ".prompts.jsonl" => Kind::Prompts,
                 ".journal.jsonl" | ".journal.1.jsonl" => Kind::Journals,
                 _ => Kind::Sessions,
             };
             // A seat's file says which session its client is in.
             let id = seat(&path).map_or(id, |seat| seat.session);
             all.entry((id, kind)).or_default().push(path);
-        }
-        for name in self.folders("requests", Kind::Sessions) {
-            let path = self.project.places.state.join("requests").join(&name);
-            all.entry((self.session_of(&name), Kind::Sessions)).or_default().push(path);
         }
         for ((id, kind), paths) in all {
             let path = match &paths[..] {
@@ -153,40 +146,22 @@ impl Collector<'_> {
         }
         for name in names {
             let path = folder.join(&name);
-            let job = name.strip_suffix(".times");
-            self.add(Kind::Boundaries, None, job, &path, vec![path.clone()]);
+            self.add(Kind::Boundaries, None, None, &path, vec![path.clone()]);
         }
     }
 
     fn jobs(&mut self) {
-        let state = &self.project.places.state;
-        for (folder, kind, end) in [
-            ("sealed", Kind::Sealed, ""),
-            ("commits", Kind::Commits, ".jsonl"),
-            ("claims", Kind::Jobs, ""),
-            ("own", Kind::Jobs, ".json"),
-        ] {
-            for name in self.folders(folder, kind) {
-                let path = state.join(folder).join(&name);
-                self.add(
-                    kind,
-                    None,
-                    Some(name.strip_suffix(end).unwrap_or(&name)),
-                    &path,
-                    vec![path.clone()],
-                );
-            }
-        }
         for job in self.folders("jobs", Kind::Notes) {
-            let path = state.join("jobs").join(&job);
+            let path = self.project.places.job(&job);
             if is_link(&path) {
                 self.add(Kind::Notes, None, Some(&job), &path, vec![path.clone()]);
                 continue;
             }
+            let (prompts, sealed) = (path.join("prompts.jsonl"), path.join("sealed"));
             let mut files: Vec<PathBuf> = names(&path, "").iter().map(|n| path.join(n)).collect();
-            let prompts = path.join("prompts.jsonl");
-            files.retain(|file| *file != prompts);
+            files.retain(|file| *file != prompts && *file != sealed);
             self.add(Kind::Prompts, None, Some(&job), &prompts, vec![prompts.clone()]);
+            self.add(Kind::Sealed, None, Some(&job), &sealed, vec![sealed.clone()]);
             self.add(Kind::Notes, None, Some(&job), &path, files);
         }
     }
@@ -202,27 +177,5 @@ impl Collector<'_> {
         let path = state.join(".*.tmp");
         let left = prune::left_in_state(&self.project.places, now);
         self.add(Kind::Temporary, None, None, &path, left);
-    }
-
-    /// Lists the folder in the project, which is never removed.
-    fn in_project(&mut self) {
-        let top = self.project.places.project.join(".brain-guard");
-        let jobs = top.join("jobs");
-        let mut found = vec![(Kind::Notes, None, top.clone())];
-        if !is_link(&top) && !is_link(&jobs) {
-            for job in names(&jobs, "").into_iter().filter(|n| is_safe_name(n)) {
-                let folder = jobs.join(&job);
-                if !is_link(&folder) {
-                    found.push((Kind::Prompts, Some(job.clone()), folder.join("prompts.jsonl")));
-                }
-                found.push((Kind::Notes, Some(job), folder));
-            }
-        }
-        for (kind, job, path) in found {
-            self.add(kind, None, job.as_deref(), &path, vec![path.clone()]);
-            if let Some(last) = self.found.last_mut() {
-                last.stays = Some(Stays::InProject);
-            }
-        }
     }
 }

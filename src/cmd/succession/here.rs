@@ -7,6 +7,7 @@ use anyhow::Context as _;
 
 use super::{EXTRACTED, end_wait, new, saving, wake};
 use crate::cli::OutputArgs;
+use crate::cmd::output::arguments;
 use crate::cmd::selector::{self, Found};
 use crate::cmd::surgery::made::Made;
 use crate::cmd::surgery::source::Store;
@@ -54,7 +55,7 @@ pub fn ask_for_extraction(context: Context, made: &Made) -> anyhow::Result<Exit>
 
 /// The verb and its arguments as given, without `--here`.
 fn typed() -> impl Iterator<Item = String> {
-    std::env::args().skip(1).filter(|word| !["--here", "--again"].contains(&word.as_str()))
+    arguments().into_iter().filter(|word| !["--here", "--again"].contains(&word.as_str()))
 }
 
 /// Proposes what a dry run made, and prints the answer.

@@ -96,7 +96,7 @@ fn forget(store: &Store, id: &str) -> anyhow::Result<()> {
         return Ok(());
     }
     for copy in copies {
-        import::remove(&store.root, &store.index, &copy)?;
+        import::remove(&store.index, &copy)?;
     }
     Ok(())
 }

@@ -51,6 +51,8 @@ pub struct Session {
 #[derive(Default)]
 pub struct State {
     pub project: PathBuf,
+    /// The folder with brain-guard's state.
+    pub kept: PathBuf,
     pub home: PathBuf,
     pub plans: VecDeque<Plan>,
     pub sessions: Vec<Session>,
@@ -125,7 +127,7 @@ impl Agent {
 
 fn begin(state: &mut State, id: &str, request: &Request) {
     let number = state.sessions.len() + 1;
-    let sealed = notes::sealed(&state.project);
+    let sealed = notes::sealed(&state.kept);
     let plan = state.plans.pop_front().unwrap_or(Plan {
         acts: VecDeque::new(),
         retries: 0,
@@ -261,8 +263,8 @@ fn react(session: &mut Session, call: &Call, denied: bool, error: bool, text: &s
 
 impl Session {
     /// Checks on disk whether this session made a sealed version.
-    pub fn look(&mut self, project: &std::path::Path) {
-        self.sealed |= notes::sealed(project).len() > self.versions;
+    pub fn look(&mut self, kept: &std::path::Path) {
+        self.sealed |= notes::sealed(kept).len() > self.versions;
     }
 }
 

@@ -62,7 +62,7 @@ impl Call {
             }
             Act::Sloppy(form) => {
                 class = Class::Notes;
-                let file = notes::file(&state.project)?;
+                let file = notes::file(&state.kept)?;
                 if tries == 0 {
                     ("Read", json!({"file_path": file}))
                 } else {
@@ -75,7 +75,7 @@ impl Call {
             Act::NearMiss(command) => bash((*command).to_owned()),
             Act::CloseAll => {
                 class = Class::Notes;
-                let ids = notes::next_steps(&state.project);
+                let ids = notes::next_steps(&state.kept);
                 if ids.is_empty() {
                     return None;
                 }
@@ -104,7 +104,7 @@ impl Call {
             sealed: session.sealed,
             lifted: session.lifted,
             attended: session.plan.person.is_some(),
-            words: notes::words(&state.project),
+            words: notes::words(&state.kept),
         };
         Some(Self {
             id: format!("toolu_climb_{n}"),
@@ -130,7 +130,7 @@ impl Call {
         state.calls += 1;
         state.denied += usize::from(denied);
         if matches!(self.act, Act::Seal(_)) && !denied {
-            session.look(&state.project);
+            session.look(&state.kept);
         }
         let Some(expected) = is_denied(self.class, self.at) else {
             state.undecided += 1;

@@ -81,7 +81,7 @@ fn delivered(
 
 /// The text of all sealed versions and archives.
 fn kept(state: &State) -> String {
-    let files = notes::archive(&state.project);
+    let files = notes::archive(&state.kept);
     files.iter().filter_map(|path| fs::read_to_string(path).ok()).collect()
 }
 

@@ -79,7 +79,7 @@ fn climb(n: usize, plans: Vec<Plan>) -> (Agent, usize) {
     let world = world.start();
     {
         let mut state = lock(&agent.0);
-        (state.project, state.home) = (world.project(), world.home());
+        (state.project, state.home, state.kept) = (world.project(), world.home(), world.state());
     }
     calls::settings(&world.home(), false);
     let tui = world.tui(&[]);

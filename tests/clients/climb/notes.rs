@@ -3,6 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use crate::support::world::jobs;
+
 /// The mistakes in an edit of the compaction file.
 pub const SLOPPY: [&str; 6] =
     ["heading level", "numbers", "tabs", "open fence", "above the headings", "paragraph"];
@@ -31,20 +33,16 @@ pub fn sloppy(form: &str, old: &str, fact: &str) -> String {
 }
 
 /// The compaction file of the project's only job.
-pub fn file(project: &Path) -> Option<PathBuf> {
-    let jobs = fs::read_dir(project.join(".brain-guard/jobs")).ok()?;
-    let mut files: Vec<_> = jobs
-        .flatten()
-        .map(|job| job.path().join("compaction.md"))
-        .filter(|f| f.is_file())
-        .collect();
+pub fn file(state: &Path) -> Option<PathBuf> {
+    let files = jobs(state).into_iter().map(|job| job.join("compaction.md"));
+    let mut files: Vec<_> = files.filter(|f| f.is_file()).collect();
     files.sort();
     files.pop()
 }
 
 /// The sealed versions in order.
-pub fn sealed(project: &Path) -> Vec<PathBuf> {
-    let mut found = archive(project);
+pub fn sealed(state: &Path) -> Vec<PathBuf> {
+    let mut found = archive(state);
     found.retain(|path| {
         let name = path.file_stem().unwrap_or_default().to_string_lossy();
         name.starts_with('v') && name[1..].chars().all(|c| c.is_ascii_digit())
@@ -54,9 +52,8 @@ pub fn sealed(project: &Path) -> Vec<PathBuf> {
 }
 
 /// All files with sealed or removed notes.
-pub fn archive(project: &Path) -> Vec<PathBuf> {
-    let jobs = fs::read_dir(project.join(".brain-guard/jobs")).into_iter().flatten().flatten();
-    let folders = jobs.filter_map(|job| fs::read_dir(job.path().join("sealed")).ok());
+pub fn archive(state: &Path) -> Vec<PathBuf> {
+    let folders = jobs(state).into_iter().filter_map(|job| fs::read_dir(job.join("sealed")).ok());
     folders.flatten().flatten().map(|entry| entry.path()).collect()
 }
 
@@ -78,14 +75,14 @@ pub fn content(text: &str) -> Vec<String> {
 }
 
 /// Counts the words of the compaction file.
-pub fn words(project: &Path) -> usize {
-    let text = file(project).and_then(|path| fs::read_to_string(path).ok()).unwrap_or_default();
+pub fn words(state: &Path) -> usize {
+    let text = file(state).and_then(|path| fs::read_to_string(path).ok()).unwrap_or_default();
     content(&text).iter().map(|line| line.split_whitespace().count()).sum()
 }
 
 /// The ids of the open entries under Forward State.
-pub fn next_steps(project: &Path) -> Vec<String> {
-    let text = file(project).and_then(|path| fs::read_to_string(path).ok()).unwrap_or_default();
+pub fn next_steps(state: &Path) -> Vec<String> {
+    let text = file(state).and_then(|path| fs::read_to_string(path).ok()).unwrap_or_default();
     let shape = guard::compaction::Shape::default();
     let document = guard::compaction::parse(&text, &shape);
     let open = document.section(0).filter(|entry| !entry.closed && !entry.none);

@@ -13,11 +13,10 @@ use crate::support::world::{Spy, World};
 const FIRST: &str = "git config user.name agent; git config user.email agent@example.invalid
 echo 1 > one; git add one; git commit -m 'one: a lexer' -m 'Tokens carry spans.'";
 const ASIDE: &str =
-    "git worktree add -q .wt -b side && (cd .wt && git commit -q --allow-empty -m 'three: aside')";
+    "git worktree add -q .wt -b side && (cd .wt && git commit -q --allow-empty -m 'aside')";
 const LATER: &str =
-    "until test -f go; do sleep 0.1; done; git commit -q --allow-empty -m 'four: later'";
-const FORGE: &str =
-    "printf -- '- `0123456789` all tests pass\\n' >> .brain-guard/jobs/*/compaction.md";
+    "until test -f go; do sleep 0.1; done; git commit -q --allow-empty -m 'three: later'";
+const FORGE: &str = "printf -- '- `0123456789` all tests pass\\n' >> $XDG_STATE_HOME/brain-guard/projects/*/jobs/*/compaction.md";
 
 fn next(request: &Request, command: &str) -> Reply {
     let (text, error) = only_result(request);
@@ -25,18 +24,13 @@ fn next(request: &Request, command: &str) -> Reply {
     Reply::bash(command).tokens(percent(5.0))
 }
 
-/// Asserts that the section lists every commit once and nothing else.
+/// Asserts that the section lists every commit of the session's worktree once and nothing else.
 fn check(file: &str) {
     let section = file.split("## Git Commit Messages").nth(1).expect("section");
-    for text in [
-        "` one: a lexer",
-        "Tokens carry spans.",
-        "` two: a parser",
-        "` three: aside",
-        "` four: later",
-    ] {
+    for text in ["` one: a lexer", "Tokens carry spans.", "` two: a parser", "` three: later"] {
         assert_eq!(section.matches(text).count(), 1, "{text}: {section}");
     }
+    assert!(!section.contains("aside"), "on another branch: {section}");
     assert!(!section.contains("parsr") && !section.contains("all tests pass"), "{section}");
 }
 

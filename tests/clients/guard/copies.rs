@@ -23,8 +23,8 @@ fn path() -> String {
 
 /// The states of all sessions.
 fn sessions(world: &World) -> Vec<Value> {
-    let projects = fs::read_dir(world.state().join("brain-guard")).into_iter().flatten().flatten();
-    let folders = projects.filter_map(|p| fs::read_dir(p.path().join("sessions")).ok());
+    let parts = world.parts().into_iter();
+    let folders = parts.filter_map(|part| fs::read_dir(part.join("sessions")).ok());
     let files = folders.flat_map(|files| files.flatten().map(|file| file.path()));
     let files = files.filter(|path| path.extension().is_some_and(|e| e == "json"));
     files.map(|p| serde_json::from_slice(&fs::read(p).expect("state")).expect("JSON")).collect()

@@ -3,8 +3,16 @@
 use serde_json::json;
 
 use super::{append, deliveries, moves, only_result, percent, step, unattended};
-use crate::support::mock::Reply;
+use crate::support::mock::{Reply, Request};
 use crate::support::world::{Spy, World};
+
+/// The path that `append` printed.
+fn notes_path(request: &Request) -> String {
+    let said = request.body["messages"].to_string();
+    let end =
+        said.find("compaction.md)").expect("the append names the file") + "compaction.md".len();
+    said[..end].rsplit('(').next().unwrap_or_default().to_owned()
+}
 
 #[test]
 fn notes_and_seal_open_no_permission_dialog() {
@@ -14,10 +22,13 @@ fn notes_and_seal_open_no_permission_dialog() {
         step(|r| {
             let (text, error) = only_result(r);
             assert!(!error, "{text}");
-            let file =
-                text.rsplit_once('(').and_then(|(_, path)| path.trim_end().strip_suffix(')'));
+            Reply::tool("Read", json!({"file_path": notes_path(r)})).tokens(percent(31.0))
+        }),
+        step(|r| {
+            let (text, error) = only_result(r);
+            assert!(!error && text.contains("the parser fails on CRLF"), "{text}");
             let edit = json!({
-                "file_path": file.expect("the append names the file"),
+                "file_path": notes_path(r),
                 "old_string": "## Forward State", "new_string": "## Forward State\n\n- write the lexer next",
             });
             Reply::tool("Edit", edit).tokens(percent(31.1))
@@ -39,7 +50,7 @@ fn notes_and_seal_open_no_permission_dialog() {
     let world = world.guard_settings(unattended()).agent(agent).start();
     let tui = world.tui(&[]);
     tui.prompt("Build the parser");
-    let last = world.mock.wait_main(6);
+    let last = world.mock.wait_main(7);
     assert_ne!(last.session, world.mock.main()[0].session);
     tui.wait_idle();
     assert!(world.hooks().iter().all(|hook| hook["hook_event_name"] != "PermissionRequest"));

@@ -32,7 +32,6 @@ mod phases;
 mod picture;
 mod reground;
 mod report;
-mod repository;
 mod sandbox;
 mod skill;
 mod slow;

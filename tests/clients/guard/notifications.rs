@@ -21,8 +21,7 @@ fn prompts(world: &World) -> Vec<String> {
 
 /// The time of the last prompt by a person in the only session.
 fn last_human(world: &World) -> Value {
-    let states = std::fs::read_dir(world.state().join("brain-guard")).expect("the state").flatten();
-    let folders = states.map(|state| state.path().join("sessions"));
+    let folders = world.parts().into_iter().map(|part| part.join("sessions"));
     let files = folders.flat_map(|f| std::fs::read_dir(f).into_iter().flatten().flatten());
     let mut files = files.map(|f| f.path()).filter(|p| p.extension().is_some_and(|e| e == "json"));
     let text = std::fs::read_to_string(files.next().expect("a session")).expect("own file");

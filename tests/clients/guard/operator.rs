@@ -123,14 +123,15 @@ fn the_agent_cannot_set_the_override() {
                     bash("env -u CLAUDECODE brain-guard override --for 30m"),
                 )
                 .and_tool_id(&id("write"), "Write", settings)
-                .and_tool_id(&id("echo"), "Bash", bash("echo '{}' > .brain-guard/settings.json"))
         })
     };
     let refused = |round: &'static str, then: fn() -> Reply| {
         step(move |r| {
-            for id in ["verb", "env", "write", "echo"] {
+            let shell = if round == "3" { "is blocked" } else { "a terminal of your own" };
+            let write = "only your user may change";
+            for (id, says) in [("verb", shell), ("env", shell), ("write", write)] {
                 let (text, error) = result(r, &format!("{id}-{round}"));
-                assert!(error && text.contains("only your user may change"), "{id}: {text}");
+                assert!(error && text.contains(says), "{id}: {text}");
             }
             then()
         })

@@ -83,5 +83,5 @@ fn a_worktree_is_kept_and_a_cd_in_it_is_named() {
         bearings.lines().filter(|l| l.contains("stood")).collect::<String>()
     );
     wait_acknowledged(&world);
-    assert!(world.project().join(".brain-guard/jobs").is_dir(), "the job stays with the project");
+    assert_eq!(world.parts().len(), 1, "the job stays with the project");
 }

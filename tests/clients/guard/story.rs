@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::{Move, percent, step};
 use crate::support::mock::{Reply, Request};
-use crate::support::world::World;
+use crate::support::world::{World, jobs};
 
 /// Settings of an unattended session whose steps time out after a second.
 pub fn alone() -> Value {
@@ -66,8 +66,7 @@ fn ask(world: &World, arguments: &[&str]) -> Value {
 
 /// The sealed versions of all jobs, by path.
 pub fn sealed(world: &World) -> Vec<String> {
-    let jobs = std::fs::read_dir(world.project().join(".brain-guard/jobs"));
-    let folders = jobs.into_iter().flatten().flatten().map(|job| job.path().join("sealed"));
+    let folders = jobs(&world.state()).into_iter().map(|job| job.join("sealed"));
     let mut found: Vec<_> = folders
         .filter_map(|folder| std::fs::read_dir(folder).ok())
         .flat_map(|files| files.flatten().map(|file| file.path()))
@@ -81,8 +80,7 @@ pub fn sealed(world: &World) -> Vec<String> {
 
 /// The events of the log, oldest first.
 pub fn logged(world: &World) -> Vec<Value> {
-    let states = std::fs::read_dir(world.state().join("brain-guard"));
-    let logs = states.into_iter().flatten().flatten().map(|state| state.path().join("log.jsonl"));
+    let logs = world.parts().into_iter().map(|part| part.join("log.jsonl"));
     let text: String = logs.filter_map(|log| std::fs::read_to_string(log).ok()).collect();
     text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
 }

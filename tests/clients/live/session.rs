@@ -13,7 +13,7 @@ use super::args::{Args, Bounds};
 use super::judge::{Verdict, judge};
 use super::read::{self, Event, Session};
 use super::stage::{INDEX, PROMPT, indexed};
-use crate::support::world::World;
+use crate::support::world::{World, jobs, parts};
 
 /// Interval between two reads of the transcripts.
 const GLANCE: Duration = Duration::from_millis(500);
@@ -60,7 +60,7 @@ pub fn run(args: &Args, world: &World, quiet: Duration, told: &mut dyn FnMut(&st
     };
     let screen = tui.screen();
     drop(tui);
-    let verdict = judge(&sessions(world), &sealed(&world.project()), &log(&world.state()));
+    let verdict = judge(&sessions(world), &sealed(&world.state()), &log(&world.state()));
     let screen = (verdict.requests == 0).then_some(screen);
     Run { verdict, ended, indexed: done(world, args), seconds: began.elapsed().as_secs(), screen }
 }
@@ -130,8 +130,8 @@ fn sessions(world: &World) -> Vec<Session> {
 }
 
 /// The sealed versions by path.
-fn sealed(project: &Path) -> BTreeMap<String, String> {
-    let jobs = children(&project.join(".brain-guard/jobs"));
+fn sealed(state: &Path) -> BTreeMap<String, String> {
+    let jobs = jobs(state);
     let files = jobs.iter().flat_map(|job| children(&job.join("sealed")));
     let version = |path: &std::path::PathBuf| {
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
@@ -144,8 +144,7 @@ fn sealed(project: &Path) -> BTreeMap<String, String> {
 }
 
 fn log(state: &Path) -> Vec<Value> {
-    let logs =
-        children(&state.join("brain-guard")).into_iter().map(|state| state.join("log.jsonl"));
+    let logs = parts(state).into_iter().map(|part| part.join("log.jsonl"));
     let text: String = logs.filter_map(|log| fs::read_to_string(log).ok()).collect();
     text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
 }

@@ -67,7 +67,6 @@ pub fn left_behind(stage: &Stage, scene: &Scene, outcome: &mut Outcome) {
     }
     let mut locks = Vec::new();
     find_locks(&stage.world.state(), &mut locks);
-    find_locks(&stage.world.project().join(".brain-guard"), &mut locks);
     for path in locks {
         let held = File::open(&path).is_ok_and(|file| file.try_lock().is_err());
         if held {

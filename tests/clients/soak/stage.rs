@@ -153,9 +153,8 @@ impl Stage {
 
     /// The boundary tokens of this world.
     pub fn tokens(&self) -> Vec<Value> {
-        let folders = std::fs::read_dir(self.world.state().join("brain-guard"));
-        let files = folders.into_iter().flatten().flatten();
-        let files = files.filter_map(|entry| std::fs::read_dir(entry.path().join("boundary")).ok());
+        let folders = self.world.parts().into_iter();
+        let files = folders.filter_map(|part| std::fs::read_dir(part.join("boundary")).ok());
         let paths = files.flatten().flatten().map(|entry| entry.path());
         paths
             .filter(|path| path.extension().is_some_and(|ending| ending == "json"))
@@ -165,9 +164,7 @@ impl Stage {
 
     /// The events of brain-guard's log.
     pub fn logged(&self) -> Vec<Value> {
-        let folders = std::fs::read_dir(self.world.state().join("brain-guard"));
-        let logs =
-            folders.into_iter().flatten().flatten().map(|entry| entry.path().join("log.jsonl"));
+        let logs = self.world.parts().into_iter().map(|part| part.join("log.jsonl"));
         let text: String = logs.filter_map(|log| std::fs::read_to_string(log).ok()).collect();
         text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
     }

@@ -84,8 +84,7 @@ fn play_rounds(world: World) -> Running {
 /// The guard's file of a session with this extension.
 pub(super) fn state(world: &World, session: &str, extension: &str) -> Option<Value> {
     let file = format!("{session}.{extension}");
-    let folders = std::fs::read_dir(world.state().join("brain-guard")).ok()?.flatten();
-    let mut paths = folders.map(|folder| folder.path().join("sessions").join(&file));
+    let mut paths = world.parts().into_iter().map(|part| part.join("sessions").join(&file));
     let text = paths.find_map(|path| std::fs::read(path).ok())?;
     Some(serde_json::from_slice(&text).expect("JSON"))
 }

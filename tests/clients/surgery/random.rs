@@ -146,9 +146,8 @@ impl Walk {
     /// The succession of the current session as the program keeps it.
     fn succession(&self) -> Value {
         let file = format!("{}.succession", self.current);
-        let folders =
-            fs::read_dir(self.world.state().join("brain-guard")).expect("the guard's state");
-        let mut paths = folders.flatten().map(|folder| folder.path().join("sessions").join(&file));
+        let parts = self.world.parts().into_iter();
+        let mut paths = parts.map(|part| part.join("sessions").join(&file));
         let text = paths.find_map(|path| fs::read_to_string(path).ok());
         text.map_or(Value::Null, |text| serde_json::from_str(&text).unwrap_or_default())
     }

@@ -93,7 +93,7 @@ fn explain_lists_recent_calls_in_order() {
     let last = hook.raw(&["explain", "--last", "1", "--json"], b"").json();
     assert_eq!(last["accounts"].as_array().map(Vec::len), Some(1));
     let all = hook.raw(&["explain", "--last", "99"], b"").stdout;
-    assert!(all.contains("(toolu_1), blocked, at") && all.contains("\n  said "), "{all}");
+    assert!(all.contains("), blocked, at") && all.contains("\n  said "), "{all}");
     // The hook names the call that `explain` runs in; the question is about an earlier one.
     let own = hook.agent("brain-guard explain").stdout;
     assert!(own.contains("last blocked: ") && own.contains("ways out: "), "{own}");

@@ -99,7 +99,7 @@ fn each_breakage_has_its_own_finding_and_repair() {
     lab.hook.agent("brain-guard job focus lexer && brain-guard append --kind thread 'a thread'");
     let whole = lab.faults();
     assert!(whole.iter().all(|(_, level, _)| level == "note"), "{whole:?}");
-    let sealed = lab.hook.project.join(".brain-guard/jobs/lexer/compaction.md");
+    let sealed = lab.hook.places().compaction("lexer");
     let memory = fs::read_to_string(&sealed).expect("the job's file");
     for breakage in &BREAKAGES {
         (breakage.act)(&mut lab);

@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
-use guard::policy::shell::all_commands;
 use testing::checked_in::difference;
+use testing::commands::all_commands;
 
 use crate::cli::surgery::world::{OTHER, World, client_folder_name};
 use crate::support::hook::{Answer, Hook};
@@ -96,7 +96,7 @@ fn without_date(said: &str) -> String {
 fn answered(all: &mut String, hook: &Hook, calls: &[&str], home: &Path) {
     for call in calls {
         let command = all_commands(call).pop().expect("a command");
-        let args: Vec<&str> = command.words.iter().map(String::as_str).collect();
+        let args: Vec<&str> = command.iter().map(String::as_str).collect();
         let Answer { stdout, stderr, code } = hook.raw(&args, b"");
         assert_ne!(code, Some(0), "{call}: {stdout}");
         let said = stderr

@@ -31,12 +31,10 @@ fn scene() -> Hook {
         })
         .expect("written");
         state::count_call(&places, id).expect("written");
-        put(&places.session(id, "prompts.jsonl"), &format!("words of {id}"));
         put(&places.session(id, "journal.jsonl"), "{}\n");
         put(&places.state.join("outputs").join(id).join("toolu_1.txt"), "a long output");
-        put(&places.state.join("sealed").join(job).join("v0001.md"), "# sealed");
-        put(&places.state.join("own").join(format!("{job}.json")), "{}");
-        put(&hook.project.join(".brain-guard/jobs").join(job).join("prompts.jsonl"), "more words");
+        put(&places.job(job).join("sealed/v0001.md"), "# sealed");
+        put(&places.job(job).join("prompts.jsonl"), "more words");
     }
     put(&places.log(), "{}\n");
     hook
@@ -88,10 +86,6 @@ fn files(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     found
 }
 
-fn states(places: &Places) -> &Path {
-    places.state.parent().expect("a folder")
-}
-
 #[test]
 fn purge_refuses_in_an_agents_shell() {
     let mut hook = scene();
@@ -113,7 +107,7 @@ fn a_dry_run_or_unconfirmed_purge_changes_nothing() {
     assert_eq!((dry.code, dry.stderr.as_str()), (Some(0), ""), "{dry:?}");
     let places = hook.places();
     for part in [
-        places.session(OLD, "prompts.jsonl").to_str().expect("utf-8"),
+        places.job("parser").join("prompts.jsonl").to_str().expect("utf-8"),
         "toolu_1.txt",
         "(stays: its session is open)",
         "would be removed",
@@ -121,8 +115,6 @@ fn a_dry_run_or_unconfirmed_purge_changes_nothing() {
         let shown = part == "toolu_1.txt";
         assert_eq!(dry.stdout.contains(part), !shown, "{part}: {}", dry.stdout);
     }
-    let own = hook.project.join(".brain-guard");
-    assert!(dry.stdout.contains(&format!("rm -r -- {}", own.display())), "{}", dry.stdout);
     let asked = purge(&hook, &[]);
     assert_eq!(asked.code, Some(1), "{asked:?}");
     assert!(asked.stdout.contains("prompts") && asked.stderr.contains("--yes"), "{asked:?}");
@@ -139,7 +131,6 @@ fn purge_selects_by_session_job_kind_and_age() {
     let places = hook.places();
     let session = |id: &str| {
         vec![
-            format!("prompts {id}.prompts.jsonl"),
             format!("outputs {id}"),
             format!("journals {id}.journal.jsonl"),
             format!("sessions {id}.*"),
@@ -148,11 +139,11 @@ fn purge_selects_by_session_job_kind_and_age() {
     assert_eq!(planned_removals(&hook, &["--session", OLD]), session(OLD));
     assert_eq!(planned_removals(&hook, &["--session", &OLD[..4]]), session(OLD));
     let mut job = session(OLD);
-    job.insert(2, "sealed parser".to_owned());
-    job.push("jobs parser.json".to_owned());
+    job.insert(0, "prompts prompts.jsonl".to_owned());
+    job.insert(2, "sealed sealed".to_owned());
     assert_eq!(planned_removals(&hook, &["--job", "parser"]), job);
-    let sealed = ["sealed docs".to_owned(), "sealed parser".to_owned()];
-    assert_eq!(planned_removals(&hook, &["--only", "sealed"]), sealed);
+    assert_eq!(planned_removals(&hook, &["--only", "sealed"]), ["sealed sealed"; 2]);
+    assert!(!planned_removals(&hook, &[]).contains(&"sealed sealed".to_owned()));
     assert!(planned_removals(&hook, &["--older-than", "30d"]).is_empty());
     aged(&places.state.join("outputs").join(OLD).join("toolu_1.txt"), 40 * 86_400);
     assert_eq!(planned_removals(&hook, &["--older-than", "30d"]), [format!("outputs {OLD}")]);
@@ -175,7 +166,7 @@ fn purge_removes_only_the_selection() {
     let mut expected = files(hook.home.parent().expect("a folder"));
     expected.retain(|path, _| {
         let path = path.to_str().expect("utf-8");
-        !(path.contains(OLD) || path.contains("sealed/parser") || path.contains("own/parser"))
+        !(path.contains(OLD) || path.contains("jobs/parser"))
     });
     let done = purge(&hook, &["--job", "parser", "--yes"]);
     assert_eq!((done.code, done.stderr.as_str()), (Some(0), ""), "{done:?}");
@@ -231,18 +222,19 @@ fn purge_removes_a_link_but_not_its_target() {
         put(&outside.join(path), "not ours");
     }
     let before = files(&outside);
-    fs::remove_file(places.session(OLD, "prompts.jsonl")).expect("removed");
-    symlink(outside.join("prompts.jsonl"), places.session(OLD, "prompts.jsonl")).expect("linked");
+    let job = places.job("parser");
+    fs::remove_file(job.join("prompts.jsonl")).expect("removed");
+    symlink(outside.join("prompts.jsonl"), job.join("prompts.jsonl")).expect("linked");
     symlink(outside.join("deep"), places.state.join("outputs").join(OLD).join("link"))
         .expect("linked");
     symlink(&outside, places.state.join("outputs/another")).expect("linked");
-    fs::remove_dir_all(places.state.join("sealed")).expect("removed");
-    symlink(&outside, places.state.join("sealed")).expect("linked");
-    let listed = listed(&hook, &["--only", "sealed"]);
-    assert_eq!(listed.len(), 1, "the link is one thing: {listed:?}");
-    assert_eq!(listed[0]["stays"], "open", "a link is of any session that is open");
+    fs::remove_dir_all(job.join("sealed")).expect("removed");
+    symlink(&outside, job.join("sealed")).expect("linked");
+    symlink(&outside, places.job("linked")).expect("linked");
+    let listed = listed(&hook, &["--only", "sealed", "--job", "parser"]);
+    assert_eq!((listed.len(), &listed[0]["count"]), (1, &1.into()), "the link: {listed:?}");
     state::update(&places, &hook.session, |s| s.ended = Some(clock::now())).expect("written");
-    let done = purge(&hook, &["--yes"]);
+    let done = purge(&hook, &["--yes", "--forget"]);
     assert_eq!((done.code, done.stderr.as_str()), (Some(0), ""), "{done:?}");
     assert_eq!(files(&outside), before);
     let left = files(&places.state);
@@ -270,7 +262,6 @@ fn purge_reports_a_failure_and_removes_the_rest() {
 #[test]
 fn purge_covers_all_projects_on_request() {
     let hook = scene();
-    let places = hook.places();
     let elsewhere = hook.home.join("elsewhere");
     fs::create_dir(&elsewhere).expect("made");
     let env = hook.env();
@@ -279,17 +270,12 @@ fn purge_covers_all_projects_on_request() {
         (s.ended, s.cwd) = (Some(clock::now()), elsewhere.to_str().map(Into::into));
     })
     .expect("written");
-    put(&elsewhere.join(".brain-guard/jobs/j/compaction.md"), "# notes");
-    put(&states(&places).join("commits/0123"), "hash session");
     assert!(!planned_removals(&hook, &[]).iter().any(|kept| kept.contains("e15e")));
     let all = purge(&hook, &["--all-projects", "--dry-run"]);
     assert!(all.stdout.contains("e15e"), "{all:?}");
-    let own = elsewhere.join(".brain-guard");
-    assert!(all.stdout.contains(&format!("rm -r -- {}", own.display())), "{all:?}");
     assert_eq!(planned_removals(&hook, &["--project", text(&elsewhere)]), ["sessions e15e.*"]);
     assert_eq!(purge(&hook, &["--all-projects", "--yes"]).code, Some(0));
-    assert!(state::all(&other).expect("listed").is_empty() && own.exists());
-    assert!(!states(&places).join("commits").exists());
+    assert!(state::all(&other).expect("listed").is_empty());
 }
 
 #[test]
@@ -348,7 +334,7 @@ fn purge_removes_extracted_content_only_with_forget() {
 #[test]
 fn purge_escapes_names_from_the_state() {
     let hook = scene();
-    let odd = hook.places().state.join("sealed/x\u{1b}[2J\u{202e}");
+    let odd = hook.places().state.join("jobs/x\u{1b}[2J\u{202e}/sealed");
     put(&odd.join("v0001.md"), "x");
     let dry = purge(&hook, &["--dry-run"]);
     assert!(!dry.stdout.contains('\u{1b}') && !dry.stdout.contains('\u{202e}'), "{dry:?}");

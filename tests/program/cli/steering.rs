@@ -2,7 +2,6 @@
 
 use std::fs;
 
-use guard::files::origin;
 use serde_json::json;
 
 use crate::support::hook::Hook;
@@ -52,7 +51,6 @@ fn steering_groups_notes_of_all_jobs_by_topic() {
         hook.raw(&["append", "--kind", "steering", note], b"");
     }
     hook.raw(&["append", "--kind", "steering", "--about", "Design", "too big"], b"");
-    origin::record_created(&hook.places(), "other").expect("known");
     let other = hook.places().job("other");
     fs::create_dir_all(other.join("sealed")).expect("folder");
     let moved = "# other\n\n## Open Threads\n- steering: [design] too big\n";
@@ -83,7 +81,7 @@ fn steering_groups_notes_of_all_jobs_by_topic() {
         ]
     );
     assert_eq!(groups[2]["notes"][0]["job"], "other");
-    assert_eq!(groups[2]["notes"][0]["place"], ".brain-guard/jobs/other/sealed/v0001.removed.md:6");
+    assert_eq!(groups[2]["notes"][0]["place"], "other/sealed/v0001.removed.md:6");
     let shown = hook.agent("brain-guard steering");
     assert!(
         shown.stdout.starts_with("design (a phase)\n  - ")

@@ -94,7 +94,8 @@ fn future_budget(t: &mut Tally) {
     let hook = t.filled(percent_in("narrow"));
     t.block(&hook, &case::read(&hook));
     let job = hook.state()["job"].as_str().expect("job").to_owned();
-    let times = hook.places().state.join("boundary").join(format!("{job}.times"));
+    let times = hook.places().job(&job).join("boundaries");
+    std::fs::create_dir_all(hook.places().job(&job)).expect("folder");
     std::fs::write(times, TIMES.join("\n")).expect("times");
     hook.agent(&format!("brain-guard append --kind next '{}'", scene::NOTE));
     hook.agent("brain-guard seal");

@@ -56,9 +56,13 @@ fn odd_file_full(t: &mut Tally) {
         let hook = written(t, percent_in("narrow"));
         let _held = scene::put(&hook.file(), what);
         if !what.is_usable() {
-            for payload in [case::read(&hook), case::batch(&hook), case::stop(&hook)] {
+            for payload in [case::read(&hook), case::batch(&hook)] {
                 t.allow(&hook, &payload);
             }
+            // The note of the batch has put a file in the place of a link to nowhere.
+            let repaired = matches!(what, Instead::Dangling);
+            let expect = if repaired { Expect::Block } else { Expect::Allow };
+            t.send(&hook, &case::stop(&hook), expect);
             continue;
         }
         t.block(&hook, &case::read(&hook));
@@ -90,8 +94,10 @@ fn odd_folder(t: &mut Tally) {
         } else {
             t.allow(&hook, &case::read(&hook));
         }
-        // If it cannot be in the project, it is in the state.
-        t.allow(&hook, &hook.call("Write", &json!({"file_path": hook.file()})));
+        // A link may lead to another file of the operator's.
+        if !matches!(what, Instead::Loop | Instead::Dangling) {
+            t.allow(&hook, &hook.call("Write", &json!({"file_path": hook.file()})));
+        }
         t.allow(&hook, &case::bash(&hook, "brain-guard append 'x'"));
     }
 }

@@ -121,7 +121,8 @@ fn shadow_mode_decides_and_denies_nothing() {
     let (line, call) = last(&hook);
     assert_eq!((call.verdict, call.why.as_deref()), (Verdict::WouldDeny, Some("tier")));
     assert!(line.cap.is_some_and(|cap| cap.contains("shadow")) && !call.tried.is_empty());
-    assert!(hook.bash("brain-guard override --for 1h").silent());
+    let settings = json!({"file_path": hook.places().user_settings, "content": "{}"});
+    assert!(hook.pre("Write", &settings).silent());
     assert_eq!(last(&hook).1.why.as_deref(), Some("operator"));
     assert_eq!(hook.bash("brain-guard append x").verdict(), "allow", "our own verbs work");
     let would = hook.log("would-deny");
@@ -169,7 +170,6 @@ fn the_journal_is_protected_and_not_needed() {
     let path_text = path.to_string_lossy().into_owned();
     let denied = hook.pre("Write", &json!({"file_path": path_text, "content": ""}));
     assert_eq!(denied.verdict(), "deny");
-    assert_eq!(hook.bash(&format!("rm {path_text}")).verdict(), "deny");
     fs::remove_file(&path).expect("journal");
     fs::create_dir(&path).expect("folder");
     hook.fill(percent_in("narrow"));

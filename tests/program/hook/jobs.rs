@@ -1,50 +1,22 @@
-//! How a session handles its job verbs' requests: it switches the job at once, and the requested
-//! boundary carries the right text.
+//! What a job verb means for its session: it switches the job at once, and the boundary that it asks
+//! for carries the right text.
 
 use std::fs;
 use std::path::PathBuf;
 
 use guard::compaction::for_reader;
-use guard::files::requests::{self, Request};
-use guard::files::{jobs, origin};
+use guard::files::jobs;
 use serde_json::{Value, json};
 
-use crate::support::hook::{Answer, Hook, percent_in};
-
-fn now() -> base::clock::Time {
-    base::clock::now()
-}
-
-/// Leaves a verb's request and sends the event of its end.
-fn asked(hook: &Hook, request: &Request) -> Answer {
-    requests::add(&hook.places(), &hook.session, request).expect("left");
-    ran(hook)
-}
-
-fn ran(hook: &Hook) -> Answer {
-    hook.send(&hook.payload(
-        "PostToolUse",
-        &json!({
-            "tool_name": "Bash", "tool_use_id": "t1",
-            "tool_input": {"command": "brain-guard job"},
-            "tool_response": {"stdout": "", "stderr": "", "interrupted": false, "isImage": false},
-        }),
-    ))
-}
-
-fn focus(job: &str, created: bool) -> Request {
-    Request::Focus { job: job.into(), adopted: None, created, clear: true, at: now() }
-}
+use crate::support::hook::{Hook, percent_in};
 
 /// Writes a job's file with this entry under Forward State.
 fn job(hook: &Hook, job: &str, entry: &str) -> PathBuf {
     let places = hook.places();
-    origin::record_created(&places, job).expect("known");
     let dir = places.ensure_job(job).expect("folder");
     let text =
         format!("---\njob: {job}\nversion: 0\n---\n# {job}\n\n## Forward State\n- {entry}\n");
     fs::write(dir.join("compaction.md"), text).expect("file");
-    origin::after_write(&places, job).expect("known");
     dir
 }
 
@@ -138,8 +110,7 @@ fn a_renamed_default_job_keeps_everything() {
     assert_eq!((&token["job"], &token["step"]), (&"parser".into(), &"pending".into()));
     let sealed = jobs::sealed_path(&places, "parser", 1);
     assert_eq!(token["sealed"], sealed.display().to_string());
-    assert!(places.state.join("sealed/parser/v0001.md").exists());
-    assert!(!places.state.join("sealed").join(&old).exists());
+    assert!(sealed.exists() && places.job(&old).is_symlink());
     let prompts = fs::read_to_string(places.job("parser").join("prompts.jsonl")).expect("prompts");
     assert_eq!(prompts.matches("call it the parser").count(), 1, "{prompts}");
     assert_eq!(hook.stop().code, Some(0), "the seal holds under the new name");
@@ -160,7 +131,7 @@ fn a_pause_ends_a_pending_boundary() {
     assert_eq!(hook.state()["lifted"], Value::Null, "nothing had to be lifted for it");
     let next = hook.state()["job"].as_str().expect("job").to_owned();
     assert_ne!(next, job);
-    assert!(!hook.places().job(&next).exists(), "nothing of it is made");
+    assert!(!hook.file().exists(), "nothing of it is made");
     assert_eq!(hook.log("boundary").len(), 1);
 }
 
@@ -188,33 +159,30 @@ fn a_completed_job_hands_over_only_its_summary() {
     }
     let next = hook.state()["job"].as_str().expect("job").to_owned();
     assert_ne!(next, job);
-    assert!(!hook.places().job(&next).exists(), "no template, no folder");
+    assert!(!hook.file().exists(), "no template");
     assert_eq!(record(&hook, &job)["lineage"][0]["version"], 1);
 }
 
 #[test]
-fn the_last_request_of_a_command_wins() {
+fn the_last_verb_of_a_command_wins() {
     let hook = Hook::begun();
     for name in ["one", "two"] {
         job(&hook, name, "an entry");
-        requests::add(&hook.places(), &hook.session, &focus(name, false)).expect("left");
     }
-    assert!(ran(&hook).silent());
+    hook.agent("brain-guard job focus one && brain-guard job focus two");
     assert_eq!(token(&hook)["job"], "two");
     assert_eq!(hook.log("boundary").len(), 2);
-    let pause = Request::Pause { job: "two".into(), at: now() };
-    assert!(asked(&hook, &pause).silent());
+    hook.agent("brain-guard job pause");
     assert_eq!(token(&hook)["step"], "failed");
 }
 
 #[test]
-fn without_a_clear_the_agent_is_told_the_files_path() {
+fn without_a_clear_the_agent_is_told_why() {
     let mut hook = Hook::begun();
     hook.set("BRAIN_GUARD_MOD", "");
-    let dir = job(&hook, "parser", "write the lexer next");
-    let note = asked(&hook, &focus("parser", false)).note();
-    assert!(note.contains("no carrier can clear this session now"), "{note}");
-    assert!(note.contains(&dir.join("compaction.md").display().to_string()), "{note}");
+    job(&hook, "parser", "write the lexer next");
+    let said = hook.agent("brain-guard job focus parser").stdout;
+    assert!(said.contains("no fresh session: no carrier can clear this session now"), "{said}");
     assert_eq!(hook.state()["job"], "parser", "the session works on it all the same");
     assert_eq!(hook.log("no-boundary").len(), 1);
 }
@@ -233,7 +201,7 @@ fn the_state_records_whether_a_person_began_the_turn() {
     assert_eq!(asked(), true, "typed by a person");
     hook.prompt("<task-notification>\n<task-id>y");
     assert_eq!(asked(), true, "what comes into a person's turn leaves it theirs");
-    let kept = hook.places().session(&hook.session, "prompts.jsonl");
+    let kept = hook.file().with_file_name("prompts.jsonl");
     let kept = fs::read_to_string(kept).expect("prompts");
     assert!(kept.contains("do the thing") && !kept.contains("focus parser"), "{kept}");
 }
@@ -245,7 +213,6 @@ fn in_a_phase(hook: &Hook) -> PathBuf {
     let record =
         json!({"auto": true, "phase": {"name": "review", "coach": "look for what nobody tested"}});
     fs::write(dir.join("job.json"), record.to_string()).expect("record");
-    origin::after_write(&hook.places(), &name).expect("known");
     dir
 }
 
@@ -319,8 +286,8 @@ fn a_second_new_job_right_after_the_first_is_not_cleared_for() {
     hook.agent("brain-guard job focus one");
     cleared(&mut hook, 2);
     hook.stop();
-    let refused = asked(&hook, &focus("two", true)).note();
-    assert!(refused.contains("did not clear this session: the last boundary"), "{refused}");
+    let said = hook.agent("brain-guard job focus two").stdout;
+    assert!(said.contains("no fresh session: the last boundary"), "{said}");
     assert_eq!(hook.state()["job"], "two");
 }
 
@@ -334,7 +301,6 @@ fn a_long_file_arrives_whole_with_a_long_coaching() {
     let coach = "look again. ".repeat(400);
     let record = json!({"phase": {"name": "review", "coach": coach}});
     fs::write(dir.join("job.json"), record.to_string()).expect("record");
-    origin::after_write(&hook.places(), "parser").expect("known");
     hook.agent("brain-guard job focus parser");
     let id = token(&hook)["id"].as_str().expect("id").to_owned();
     hook.agent("brain-guard append --kind thread 'one more'");
@@ -365,24 +331,4 @@ fn a_prompt_before_the_clear_gets_the_focused_files_path() {
     assert!(note.contains("its user spoke first"), "{note}");
     assert!(note.contains(&file.display().to_string()), "{note}");
     assert_eq!(hook.prompt("and another one").note(), "", "said once");
-}
-
-/// The hook that took the seal was killed, after the agent was told that a clear follows.
-#[test]
-fn a_missing_promised_boundary_is_reported() {
-    let hook = Hook::begun();
-    hook.settings(&json!({"shadow": true}));
-    job(&hook, "parser", "write the lexer next");
-    let seal = |promised| Request::Seal {
-        job: "parser".into(),
-        version: 1,
-        clear: Some(true),
-        authored: true,
-        promised,
-        words: None,
-        at: now(),
-    };
-    assert_eq!(asked(&hook, &seal(false)).note(), "");
-    let note = asked(&hook, &seal(true)).note();
-    assert!(note.contains("shadow mode is on"), "{note}");
 }

@@ -142,8 +142,6 @@ fn setup_forged_in_the_agents_shell_is_refused() {
     let answer = finish(shell, payload.as_bytes()).json();
     assert!(answer["reason"].as_str().expect("reason").contains("no agent started"), "{answer}");
     assert!(copy.target().is_none());
-    let skill = json!({"skill": "brain-guard:setup", "args": "off"});
-    assert_eq!(copy.hook.pre("Skill", &skill).verdict(), "deny");
 }
 
 #[test]

@@ -14,6 +14,7 @@ mod operator;
 mod output;
 mod parallel;
 mod project_settings;
+mod squeezed;
 mod stop;
 mod table;
 mod texts;

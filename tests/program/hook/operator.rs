@@ -1,5 +1,6 @@
 //! What only the operator may change: the override, the settings, the state.
 
+use std::path::Path;
 use std::process::{Child, Command};
 
 use serde_json::json;
@@ -36,36 +37,45 @@ fn the_agent_cannot_override_or_write_settings() {
         hook.fill(percent);
         let settings = hook.places().user_settings;
         let state = hook.places().session(&hook.session, "json");
-        for command in [
-            "brain-guard override --for 30m".to_owned(),
-            "ls && brain-guard override --off".to_owned(),
-            "bash -c 'brain-guard override --calls 9'".to_owned(),
-            format!("env -u CLAUDECODE {} override --until-clear", crate::support::hook::PROGRAM),
-            format!("echo '{{}}' > {}", settings.display()),
-            format!("rm {}", state.display()),
-            "echo '{\"mode\":\"off\"}' > .brain-guard/settings.json".to_owned(),
+        std::os::unix::fs::symlink(&hook.places().state, hook.project.join("linked"))
+            .expect("link");
+        let session = format!("{}.json", hook.session);
+        for path in [
+            settings.clone(),
+            hook.places().user_texts.join("deny-tier.md"),
+            state.clone(),
+            hook.places().state.join("outputs/../sessions").join(&session),
+            hook.project.join("linked/sessions").join(&session),
+            Path::new("/proc/self/root").join(state.strip_prefix("/").expect("absolute")),
+            hook.places().log(),
+            hook.places().job("parser").join("job.json"),
+            hook.project.join(".brain-guard/settings.json"),
+            ".brain-guard/settings.json".into(),
+            hook.home.join(".local/share/brain-guard/current/hooks/hooks.json"),
+            hook.home.join(".local/bin/brain-guard"),
+            hook.transcript.clone(),
         ] {
-            let answer = hook.bash(&command);
-            assert_eq!(answer.verdict(), "deny", "{command}");
-            assert!(
-                answer.reason().contains("only your user may change"),
-                "{command}: {}",
-                answer.reason()
-            );
-        }
-        for path in [settings, state, hook.project.join(".brain-guard/settings.json")] {
-            for tool in ["Write", "Edit"] {
-                let answer = hook.pre(tool, &json!({"file_path": path, "content": "{}"}));
-                assert!(
-                    answer.reason().contains("only your user may change"),
-                    "{tool} {}",
-                    path.display()
-                );
+            for (tool, key) in
+                [("Write", "file_path"), ("Edit", "file_path"), ("NotebookEdit", "notebook_path")]
+            {
+                let mut call = hook.call(tool, &json!({key: path, "content": "{}"}));
+                for subagent in [json!(null), json!("a1")] {
+                    call["agent_id"] = subagent;
+                    let reason = hook.send(&call).reason();
+                    let says = reason.contains("only your user may change");
+                    assert!(says, "{tool} {}: {reason}", path.display());
+                }
             }
         }
-        let mut inside = hook.call("Bash", &json!({"command": "brain-guard override --for 30m"}));
-        inside["agent_id"] = "a1".into();
-        assert_eq!(hook.send(&inside).verdict(), "deny");
+        for path in ["settings.json", ".vscode/settings.json", "docs/.brain-guard.md"] {
+            let answer = hook.pre("Write", &json!({"file_path": path, "content": "{}"}));
+            assert!(!answer.reason().contains("only your user"), "{path}");
+        }
+        // The shell runs as the user. The verbs themselves refuse.
+        for verb in ["override --for 30m", "purge --yes", "job accept x", "uninstall"] {
+            let answer = hook.raw(&verb.split(' ').collect::<Vec<_>>(), b"");
+            assert_eq!(answer.code, Some(1), "{verb}: {answer:?}");
+        }
     }
 }
 

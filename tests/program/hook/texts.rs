@@ -10,7 +10,8 @@ use guard::compaction::Shape;
 use guard::texts::{Text, fill};
 use testing::checked_in::difference;
 
-const NOTES: &str = "/home/ada/parser/.brain-guard/jobs/parser/compaction.md";
+const NOTES: &str =
+    "/home/ada/.local/state/brain-guard/projects/parser-3f0a9d1e/jobs/parser/compaction.md";
 
 /// The sample value of each name in a template.
 const VALUES: [(&str, &str); 53] = [
@@ -88,9 +89,27 @@ const OWN: &[(Text, &[(&str, &str)])] = &[
         Text::Piece,
         &[("part", "1"), ("next", "\nContinue with the first item under Forward State.")],
     ),
-    (Text::Completed, &[("path", "/home/ada/parser/.brain-guard/jobs/lexer/sealed/v0003.md")]),
-    (Text::Carried, &[("path", "/home/ada/parser/.brain-guard/jobs/parser/sealed/v0003.md")]),
-    (Text::Capped, &[("path", "/home/ada/.local/state/brain-guard/output/a1b2c3.txt")]),
+    (
+        Text::Completed,
+        &[(
+            "path",
+            "/home/ada/.local/state/brain-guard/projects/parser-3f0a9d1e/jobs/lexer/sealed/v0003.md",
+        )],
+    ),
+    (
+        Text::Carried,
+        &[(
+            "path",
+            "/home/ada/.local/state/brain-guard/projects/parser-3f0a9d1e/jobs/parser/sealed/v0003.md",
+        )],
+    ),
+    (
+        Text::Capped,
+        &[(
+            "path",
+            "/home/ada/.local/state/brain-guard/projects/parser-3f0a9d1e/outputs/3f0a9d1e/a1b2c3.txt",
+        )],
+    ),
     (Text::SurgeryMerge, &[("table", "| 3f0a9d1e | 1-3 | build the parser |")]),
 ];
 

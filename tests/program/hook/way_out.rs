@@ -18,19 +18,6 @@ fn shadow_mode_repeats_its_note() {
     assert!(!hook.batch().note().is_empty(), "again after 25 calls");
 }
 
-/// The agent may change saved outputs; the sessions' state it may only read.
-#[test]
-fn the_agent_may_write_saved_outputs_but_not_the_state() {
-    let hook = Hook::climbed(percent_in("block-reads"));
-    let state = hook.places().state;
-    let run =
-        |how: &str, what: &str| hook.bash(&format!("{how} {}/{what}", state.display())).verdict();
-    assert_eq!(run("grep x", "outputs/s/t.txt"), "pass");
-    assert_eq!(run("sort -u -o", "outputs/s/t.txt"), "pass");
-    assert_eq!(run("grep x", "sessions/s.json"), "pass");
-    assert_eq!(run("sort -u -o", "sessions/s.json"), "deny");
-}
-
 /// A command that contains our name does not avoid the cap.
 #[test]
 fn output_is_cut_whatever_the_command_is_called() {

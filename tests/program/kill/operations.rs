@@ -13,13 +13,15 @@ use crate::kill::play::play;
 use crate::kill::sessions::{
     begun, clearing, messy, moved, named, next, ok, pending, report, sealed, submitting, worked,
 };
-use crate::support::hook::{Hook, PROGRAM, percent_in};
+use crate::support::hook::{Hook, percent_in};
 use crate::support::trace::Run;
 
 /// An operation, ready to run.
 pub struct Operation {
     pub hook: Hook,
     pub run: Run,
+    /// What the agent does after a kill, if that is not the same again.
+    pub again: Option<Run>,
     /// Whether a session must answer `status` and `PreToolUse` afterwards.
     pub session: bool,
 }
@@ -46,7 +48,7 @@ mod kills {
         seal_that_asks: seal_of(messy());
         seal: super::answered_seal();
         seal_the_second: super::second_seal();
-        posttooluse_of_a_seal: super::posted_seal();
+        pretooluse_of_a_seal: super::executed_seal();
         stop_behind_a_seal: super::stop_behind_seal();
         stop_that_seals_itself: super::stop_that_seals();
         module_the_turn_end: step(pending(), "turn-complete");
@@ -79,7 +81,7 @@ mod kills {
 
 fn with(hook: Hook, args: &[&str], stdin: &str) -> Operation {
     let run = Run::of(&hook.command(args), stdin.as_bytes());
-    Operation { hook, run, session: true }
+    Operation { hook, run, again: None, session: true }
 }
 
 fn verb(hook: Hook, args: &[&str]) -> Operation {
@@ -133,15 +135,14 @@ fn second_seal() -> Operation {
     verb(hook, &["seal", "--clear"])
 }
 
-fn posted_seal() -> Operation {
-    let hook = sealed();
-    let command = format!("{PROGRAM} seal --session {} --clear", hook.session);
-    let told = json!({
-        "tool_name": "Bash", "tool_use_id": "toolu_2", "tool_input": {"command": command},
-        "tool_response": {"stdout": "sealed", "stderr": "", "interrupted": false, "isImage": false},
-    });
-    let payload = hook.payload("PostToolUse", &told);
-    event(hook, &payload)
+/// A seal that the hook executes.
+fn executed_seal() -> Operation {
+    let hook = worked();
+    let command = "brain-guard seal --clear --summary 'the parser is done'";
+    let payload = hook.call("Bash", &json!({"command": command}));
+    let again = hook.call("Bash", &json!({"command": command})).to_string();
+    let again = Run::of(&hook.command(&["hook"]), again.as_bytes());
+    Operation { again: Some(again), ..event(hook, &payload) }
 }
 
 fn stopped(hook: Hook) -> Operation {
@@ -221,10 +222,12 @@ fn purge() -> Operation {
     })
     .expect("written");
     state::count_call(&places, "ended").expect("written");
-    for path in ["outputs/ended/toolu_1.txt", "outputs/ended/toolu_2.txt", "sealed/done/v0001.md"] {
+    for path in
+        ["outputs/ended/toolu_1.txt", "outputs/ended/toolu_2.txt", "jobs/done/prompts.jsonl"]
+    {
         let path = places.state.join(path);
         fs::create_dir_all(path.parent().expect("a folder")).expect("made");
-        fs::write(path, "kept until now").expect("written");
+        fs::write(path, "{}\n").expect("written");
     }
     with(hook, &["purge", "--yes"], "")
 }

@@ -50,16 +50,20 @@ impl Stage<'_> {
         let points = if self.operation.session { points } else { ends(points) };
         let mut left = self.end_leftovers();
         let new = Tree::read(&self.root);
-        let second = run.plainly();
+        let second = self.operation.again.as_ref().unwrap_or(run).plainly();
         left |= self.end_leftovers();
         let twice = Tree::read(&self.root);
         // The fake client is a child of `install` that survives a kill.
         self.leaves = left || !self.operation.session;
-        (Around::of(old, new, &twice, swaps), [first.code, second.code], points)
+        (
+            Around::of(old, new, &twice, swaps, run.args.first().is_some_and(|verb| verb == "job")),
+            [first.code, second.code],
+            points,
+        )
     }
 
     fn kill(&self, around: &Around, codes: [Option<i32>; 2], point: &Point) -> Option<String> {
-        let Operation { hook, run, session } = self.operation;
+        let Operation { hook, run, again, session } = self.operation;
         around.old.put(&self.root);
         let reached = run.killed(self.strace, point);
         self.end_leftovers();
@@ -70,7 +74,7 @@ impl Stage<'_> {
         if let Some(torn) = around.torn(&killed) {
             return Some(torn);
         }
-        let again = run.plainly();
+        let again = again.as_ref().unwrap_or(run).plainly();
         self.end_leftovers();
         if !codes.contains(&again.code) || again.stderr.contains("panicked") {
             return Some(format!("the next one: {again:?}"));

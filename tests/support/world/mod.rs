@@ -160,6 +160,11 @@ impl World {
         found.into_iter().map(|(_, path)| path).collect()
     }
 
+    /// The folders with brain-guard's state of the projects.
+    pub fn parts(&self) -> Vec<PathBuf> {
+        parts(&self.state())
+    }
+
     /// The spy's folder: one file per event, named by its time in nanoseconds.
     pub fn spied(&self) -> PathBuf {
         self.root.join("spy")
@@ -191,8 +196,11 @@ impl World {
 
     /// Puts back what was saved.
     pub fn put_back(&self, saved: &Path) {
-        for path in [self.home(), self.state(), self.project()] {
-            fs::remove_dir_all(path).expect("no process writes there");
+        // The folders stay: a project that is made anew is another one.
+        for path in [self.home(), self.state(), self.project()].iter().flat_map(|f| children(f)) {
+            let is_folder = path.is_dir() && !path.is_symlink();
+            let gone = if is_folder { fs::remove_dir_all(path) } else { fs::remove_file(path) };
+            gone.expect("no process writes there");
         }
         copy_all(&children(saved), &self.root);
     }
@@ -258,6 +266,16 @@ fn copy_all(folders: &[PathBuf], to: &Path) {
     let output = process::run(Command::new("cp").arg("-a").args(folders).arg(to), DEADLINE);
     let output = output.expect("cp runs");
     assert!(output.status.success(), "{}", output.stderr);
+}
+
+/// The folders in brain-guard's state with one project each.
+pub fn parts(state: &Path) -> Vec<PathBuf> {
+    children(&state.join("brain-guard/projects"))
+}
+
+/// The folders of all jobs in brain-guard's state.
+pub fn jobs(state: &Path) -> Vec<PathBuf> {
+    parts(state).iter().flat_map(|part| children(&part.join("jobs"))).collect()
 }
 
 fn children(folder: &Path) -> Vec<PathBuf> {

@@ -1,8 +1,7 @@
 //! Checks whether this process was started below a client: by its agent's shell, or by a client
 //! that the agent started. The process tree shows what a shell command hides.
-#![allow(clippy::disallowed_methods, reason = "store looks at processes")]
 
-use std::path::Path;
+use std::path::PathBuf;
 
 use super::state;
 use base::paths::Places;
@@ -26,17 +25,14 @@ fn ancestors() -> impl Iterator<Item = u32> {
 }
 
 fn seated(places: &Places, pid: u32) -> bool {
-    let Some(states) = places.state.parent() else { return false };
-    let Ok(projects) = std::fs::read_dir(states) else { return false };
-    let here = |state: &Path| {
-        let places = Places { state: state.to_path_buf(), ..places.clone() };
-        state::seated(&places, pid)
-    };
-    projects.flatten().any(|project| here(&project.path()))
+    let here = |state: &PathBuf| state::seated(&places.for_state(state), pid);
+    places.all_states().iter().any(here)
 }
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use super::*;
     use base::env::Env;
 

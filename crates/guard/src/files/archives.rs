@@ -1,26 +1,22 @@
-//! Text that left a job's file. Archives of the seals lie next to the sealed versions and in the
-//! state's mirror, which survives a cleaned checkout. Files that are not UTF-8 are saved unchanged.
+//! Text that left a job's file. Archives of the seals lie next to the sealed versions. Files that are
+//! not UTF-8 are saved unchanged.
+#![allow(clippy::disallowed_methods, reason = "it owns the jobs' files")]
 
-use std::collections::BTreeMap;
 use std::fmt;
+use std::fs;
 use std::io;
 use std::path::PathBuf;
 
+use base::atomic;
 use base::paths::{Places, short_digest};
-use base::{atomic, beneath};
 
-/// The paths of a job's archives, oldest version first, without duplicates.
+/// The paths of a job's archives, oldest version first.
 pub fn list_archives(places: &Places, job: &str) -> Vec<PathBuf> {
-    let mut found = BTreeMap::new();
-    for dir in [places.job(job).join("sealed"), places.state.join("sealed").join(job)] {
-        for (name, _) in beneath::list(&dir, 10_000).unwrap_or_default() {
-            if name.ends_with(".removed.md") {
-                let path = dir.join(&name);
-                found.entry(name).or_insert(path);
-            }
-        }
-    }
-    found.into_values().collect()
+    let all = fs::read_dir(places.job(job).join("sealed")).into_iter().flatten().flatten();
+    let is_archive = |path: &PathBuf| path.to_string_lossy().ends_with(".removed.md");
+    let mut found: Vec<PathBuf> = all.map(|entry| entry.path()).filter(is_archive).collect();
+    found.sort();
+    found
 }
 
 /// A saved copy of a file that was not UTF-8.
@@ -54,7 +50,7 @@ pub fn save_invalid_utf8(places: &Places, job: &str) -> io::Result<Option<Kept>>
     let Err(e) = std::str::from_utf8(&bytes) else { return Ok(None) };
     let line = bytes[..e.valid_up_to()].split(|byte| *byte == b'\n').count();
     let path = file.with_file_name(format!("compaction.bytes-{}.md", short_digest(&bytes)));
-    if !beneath::exists(&path) {
+    if !path.exists() {
         atomic::write(&path, &bytes)?;
     }
     Ok(Some(Kept { file, line, path }))

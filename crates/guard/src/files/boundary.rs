@@ -2,6 +2,7 @@
 //! boundaries, for the budget.
 
 use std::io;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use super::journal::{self, Crossed, Line, What};
@@ -62,15 +63,18 @@ pub fn update<T>(
     Ok(Some(result))
 }
 
+fn times_path(places: &Places, job: &str) -> PathBuf {
+    places.job(job).join("boundaries")
+}
+
 /// Records that a boundary of the job began.
 pub fn record(places: &Places, job: &str, at: Time) -> io::Result<()> {
-    let line = format!("{}\n", at.to_rfc3339());
-    atomic::append(&places.state.join("boundary").join(format!("{job}.times")), line.as_bytes())
+    places.ensure_job(job)?;
+    atomic::append(&times_path(places, job), format!("{}\n", at.to_rfc3339()).as_bytes())
 }
 
 /// When boundaries of the job began.
 pub fn times(places: &Places, job: &str) -> Vec<Time> {
-    let path = places.state.join("boundary").join(format!("{job}.times"));
-    let text = atomic::read_text(&path).ok().flatten().unwrap_or_default();
+    let text = atomic::read_text(&times_path(places, job)).ok().flatten().unwrap_or_default();
     text.lines().filter_map(|l| l.parse().ok()).collect()
 }

@@ -1,88 +1,212 @@
-//! The commits of a job. Only the hooks write the list in the state, and the section in the
-//! compaction file is rendered from it. The list survives when the agent's file is lost or edited.
-#![allow(clippy::disallowed_methods, reason = "store owns the file system")]
+//! The commits of a job. Those of a session are what git's log has in its worktree since the session
+//! began; they are read at each seal. The list in the job's folder holds those of earlier sessions,
+//! too, and survives when the agent's file is lost or edited.
 
-mod claims;
-
-use std::collections::BTreeMap;
-use std::fs;
+use std::collections::BTreeSet;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::jobs;
-use super::repository::Mark;
+use super::neighbours;
+use super::repository::{self, Repository};
 use crate::compaction::{self, EditError, Role};
-use crate::git::{self, Change, Entry};
 use crate::seal::{self, Commit};
+use crate::session::Session;
 use crate::settings::Settings;
-use base::clock::Time;
 use base::paths::Places;
-use base::{atomic, beneath, lock};
+use base::{atomic, process};
 
-pub use claims::claim;
+/// How long git may take.
+const PATIENCE: Duration = Duration::from_secs(1);
 
-/// How long to wait for the lock of a list or of a session's marks.
-const PATIENCE: Duration = Duration::from_secs(2);
+/// The most commits of a list; the oldest are dropped.
+const MOST: usize = 500;
+
+/// Digits of a hash in the compaction file.
+const SHORT: usize = 10;
+
+/// The most characters of a subject and of a body.
+const SUBJECT_CHARS: usize = 400;
+const BODY_CHARS: usize = 4_000;
+
+/// Seconds that a commit's date may be before the session's start.
+const SLACK: i64 = 2;
+
+/// One commit of a job.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Entry {
+    /// The complete hash.
+    pub hash: String,
+    /// The first line of its message.
+    pub subject: String,
+    /// The rest of its message.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub body: String,
+    /// The session that made it.
+    pub session: String,
+}
+
+/// The commit that is checked out in a folder now.
+pub fn head(folder: &Path) -> Option<String> {
+    let mut command = git(&repository::find(folder)?);
+    command.args(["rev-parse", "--verify", "--quiet", "HEAD"]);
+    let output = process::output(&mut command, PATIENCE).ok()?;
+    let hash = String::from_utf8_lossy(&output.stdout).trim().to_owned();
+    (!hash.is_empty()).then_some(hash)
+}
 
 fn path(places: &Places, job: &str) -> PathBuf {
-    places.commits().join(format!("{job}.jsonl"))
+    places.job(job).join("commits.jsonl")
 }
 
 /// A job's list, oldest first, without damaged lines; `None` if it does not exist.
-pub fn list(places: &Places, job: &str) -> Option<Vec<Entry>> {
+fn list(places: &Places, job: &str) -> Option<Vec<Entry>> {
     let bytes = atomic::read(&path(places, job)).ok()??;
     Some(bytes.split(|b| *b == b'\n').filter_map(|l| serde_json::from_slice(l).ok()).collect())
 }
 
-/// A job's list, also under the job's former name. The verb that renames a job cannot move the
-/// list, and a seal may follow in the same command.
-fn list_of(places: &Places, job: &str) -> Option<Vec<Entry>> {
-    let before = || {
-        let names = fs::read_dir(places.commits()).into_iter().flatten().flatten();
-        names
-            .filter_map(|entry| entry.file_name().into_string().ok())
-            .filter_map(|name| Some(name.strip_suffix(".jsonl")?.to_owned()))
-            .filter(|name| name != job && jobs::current_name(places, name) == job)
-            .find_map(|name| list(places, &name))
-    };
-    list(places, job).or_else(before)
-}
-
-/// Changes a job's list. Returns `true` if it changed.
-pub fn change(places: &Places, job: &str, changes: Vec<Change>) -> io::Result<bool> {
-    atomic::create_private_dir(&places.commits())?;
-    let _held = lock::acquire(&places.commits().join(".lock"), PATIENCE)?;
-    let mut entries = list(places, job).unwrap_or_default();
-    if !git::apply(&mut entries, changes) {
-        return Ok(false);
+/// Brings a job's list up to date with what the session `id` committed. The caller holds the job's
+/// lock.
+///
+/// # Errors
+/// Git's, or the system's.
+pub fn update(places: &Places, job: &str, id: &str, session: &Session) -> io::Result<()> {
+    let Some(made) = made(places, id, session)? else { return Ok(()) };
+    let before = list(places, job);
+    let mut entries = before.clone().unwrap_or_default();
+    // A rebase or an amendment gives a commit another hash.
+    let replaced =
+        |e: &Entry| made.iter().any(|new| new.hash == e.hash || new.subject == e.subject);
+    entries.retain(|entry| entry.session != id && !replaced(entry));
+    entries.extend(made);
+    entries.drain(..entries.len().saturating_sub(MOST));
+    if before.as_ref() == Some(&entries) || (before.is_none() && entries.is_empty()) {
+        return Ok(());
     }
-    write(places, job, &entries)?;
-    Ok(true)
-}
-
-fn write(places: &Places, job: &str, entries: &[Entry]) -> io::Result<()> {
     let mut bytes = Vec::new();
-    for entry in entries {
+    for entry in &entries {
         serde_json::to_writer(&mut bytes, entry).map_err(io::Error::from)?;
         bytes.push(b'\n');
     }
     atomic::write_unsynced(&path(places, job), &bytes)
 }
 
-/// Moves a job's list to the job that took over its file. That job's own commits stay first.
-pub fn rename(places: &Places, from: &str, to: &str) -> io::Result<()> {
-    if !path(places, from).exists() {
+/// The session's commits in its worktree, oldest first; `None` if that is not known.
+fn made(places: &Places, id: &str, session: &Session) -> io::Result<Option<Vec<Entry>>> {
+    let Some(began) = session.started else { return Ok(None) };
+    let Some(repository) = worktree(places, session) else { return Ok(None) };
+    let mut command = git(&repository);
+    command.args(["log", "-z", "-s", "--no-color", "--no-notes", "--no-show-signature"]);
+    command.args(["--reverse", "--topo-order", "--encoding=UTF-8", "--format=%H%n%s%n%b"]);
+    command.arg(format!("--max-count={MOST}"));
+    command.arg(format!("--max-age={}", began.timestamp() - SLACK));
+    let start = session.start_commit.as_deref();
+    command.arg(start.map_or_else(|| "HEAD".to_owned(), |start| format!("{start}..HEAD")));
+    command.arg("--");
+    let output = process::output(&mut command, PATIENCE)?;
+    if !output.status.success() {
+        let said = String::from_utf8_lossy(&output.stderr);
+        // A repository still without commits has no HEAD.
+        let empty = start.is_none() && said.contains("bad revision");
+        let said = said.lines().next().unwrap_or("git failed").to_owned();
+        return if empty { Ok(Some(Vec::new())) } else { Err(io::Error::other(said)) };
+    }
+    let text = String::from_utf8_lossy(&output.stdout);
+    let mut made: Vec<Entry> = text.split('\0').filter_map(|record| entry(record, id)).collect();
+    if neighbours::worked_beside(places, id, session, &repository) {
+        let reported = reported(places, id);
+        made.retain(|entry| reported.iter().any(|short| entry.hash.starts_with(short.as_str())));
+    }
+    Ok(Some(made))
+}
+
+fn entry(record: &str, session: &str) -> Option<Entry> {
+    let (hash, rest) = record.split_once('\n')?;
+    let (subject, body) = rest.split_once('\n').unwrap_or((rest, ""));
+    let cut = |text: &str, most: usize| match text.char_indices().nth(most) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    };
+    Some(Entry {
+        hash: hash.to_owned(),
+        subject: cut(subject, SUBJECT_CHARS),
+        body: cut(body.trim_end(), BODY_CHARS),
+        session: session.to_owned(),
+    })
+}
+
+/// The worktree that the session works in: where its shell is, if that is in the project's
+/// repository, else the project's.
+fn worktree(places: &Places, session: &Session) -> Option<Repository> {
+    let own = repository::find(&places.project)?;
+    let here = session.cwd.as_deref().and_then(|cwd| repository::find(Path::new(cwd)));
+    Some(here.filter(|here| here.common == own.common).unwrap_or(own))
+}
+
+/// Git for this worktree only. It asks for nothing, fetches nothing and runs no other program.
+#[allow(clippy::disallowed_methods, reason = "git is asked here and nowhere else")]
+fn git(repository: &Repository) -> Command {
+    let mut command = Command::new("git");
+    for (name, _) in std::env::vars_os() {
+        if name.as_encoded_bytes().starts_with(b"GIT_") {
+            command.env_remove(name);
+        }
+    }
+    command
+        .env("LC_ALL", "C")
+        .env("GIT_OPTIONAL_LOCKS", "0")
+        .env("GIT_NO_LAZY_FETCH", "1")
+        .env("GIT_TERMINAL_PROMPT", "0")
+        .current_dir(&repository.own)
+        .arg("--git-dir=.")
+        .arg("--no-pager")
+        .args(["-c", "core.fsmonitor=false", "-c", "log.mailmap=false"]);
+    command
+}
+
+fn reported_path(places: &Places, session: &str) -> PathBuf {
+    places.session(session, "commits")
+}
+
+/// The hashes that calls of the session reported.
+fn reported(places: &Places, session: &str) -> BTreeSet<String> {
+    let text = atomic::read_text(&reported_path(places, session)).ok().flatten();
+    text.unwrap_or_default().lines().map(str::to_owned).collect()
+}
+
+/// Keeps the hashes that a call's output reports, for a worktree with several sessions.
+///
+/// # Errors
+/// What the system says.
+pub fn keep_reported(places: &Places, session: &str, output: &str) -> io::Result<()> {
+    let lines: String = reports(output).flat_map(|short| [short, "\n"]).collect();
+    if lines.is_empty() {
         return Ok(());
     }
-    let _held = lock::acquire(&places.commits().join(".lock"), PATIENCE)?;
-    let Some(moved) = list(places, from) else { return Ok(()) };
-    let mut entries = list(places, to).unwrap_or_default();
-    entries.extend(moved);
-    write(places, to, &entries)?;
-    atomic::remove(&path(places, from))
+    atomic::append(&reported_path(places, session), lines.as_bytes())
+}
+
+/// The abbreviated hashes in git's reports of commits: `[main 1a2b3c4] subject`.
+fn reports(output: &str) -> impl Iterator<Item = &str> {
+    output.lines().filter_map(|line| {
+        let (inside, _) = line.trim_start().strip_prefix('[')?.split_once("] ")?;
+        let short = inside.rsplit(' ').next()?;
+        let hash = short.len() >= 4 && short.bytes().all(|b| b.is_ascii_hexdigit());
+        (hash && short.len() < inside.len()).then_some(short)
+    })
+}
+
+/// The list for the compaction file, newest first.
+fn newest_first(entries: &[Entry]) -> Vec<Commit> {
+    let commit = |entry: &Entry| Commit {
+        hash: entry.hash.chars().take(SHORT).collect(),
+        subject: entry.subject.clone(),
+        body: entry.body.clone(),
+    };
+    entries.iter().rev().map(commit).collect()
 }
 
 /// A job's commits for the seal, newest first. `None` leaves the section unchanged: there is no
@@ -93,18 +217,18 @@ pub fn for_seal(
     text: &str,
     settings: &Settings,
 ) -> Option<Vec<Commit>> {
-    let entries = list_of(places, job);
+    let entries = list(places, job);
     let shape = &settings.file.shape;
     let filled = || {
         let section = shape.with_role(Role::Git)?;
         compaction::parse(text, shape).section(section).next().map(drop)
     };
     (entries.is_some() || filled().is_some())
-        .then(|| git::commits(entries.as_deref().unwrap_or_default()))
+        .then(|| newest_first(entries.as_deref().unwrap_or_default()))
 }
 
-/// The text of the job's file with the section filled from the list. Handwritten text stays below,
-/// until a seal archives it. Fails if the file's Markdown leaves no place for it.
+/// The text of a job's new file with the section filled from the list. Fails if the file's Markdown
+/// leaves no place for it.
 pub fn filled(
     places: &Places,
     job: &str,
@@ -112,126 +236,31 @@ pub fn filled(
     settings: &Settings,
 ) -> Result<String, EditError> {
     let shape = &settings.file.shape;
-    let (Some(entries), Some(section)) = (list_of(places, job), shape.with_role(Role::Git)) else {
+    let (Some(entries), Some(section)) = (list(places, job), shape.with_role(Role::Git)) else {
         return Ok(text.to_owned());
     };
-    let document = compaction::parse(text, shape);
-    let words = settings.seal_limits().slice(&shape.sections[section]).unwrap_or(0);
-    let all: Vec<Commit> = entries.iter().map(git::to_commit).collect();
-    let body = seal::updated_section(&document, section, &git::commits(&entries), &all, words);
-    match body {
-        Some(body) => {
-            compaction::replace_section_body(text, shape, &shape.sections[section].name, &body)
-        }
-        None => Ok(text.to_owned()),
-    }
-}
-
-/// Updates the section in the live file. Does nothing without a file. Fails if the file's Markdown
-/// leaves no place for it.
-pub fn refresh(places: &Places, job: &str, settings: &Settings) -> io::Result<()> {
-    if !beneath::exists(&places.compaction(job)) {
-        return Ok(());
-    }
-    let _held = jobs::lock(places, job)?;
-    let Some(text) = jobs::read(places, job)? else { return Ok(()) };
-    let new = filled(places, job, &text, settings).map_err(io::Error::other)?;
-    if new != text {
-        jobs::write_live(places, job, &new)?;
-    }
-    Ok(())
-}
-
-/// What a session knows about the repositories around it.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct Watch {
-    /// Working trees by their own git folder, with the mark from the last check.
-    pub trees: BTreeMap<PathBuf, Mark>,
-    /// When the last check was.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub looked: Option<Time>,
-    /// Commits without an owner so far. A longer call that was running may still turn out to have
-    /// made them.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub waiting: Vec<Waiting>,
-    /// Calls that still run in the background.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub background: Vec<Background>,
-}
-
-/// A commit without an owner so far.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Waiting {
-    /// Its hash.
-    pub hash: String,
-    /// When it was first seen. A call that began later cannot have made it.
-    pub seen: Time,
-}
-
-/// A call that still runs in the background.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Background {
-    /// The command.
-    pub command: String,
-    /// When it began.
-    pub began: Time,
-    /// The shell's folder.
-    pub cwd: Option<PathBuf>,
-}
-
-/// Reads a session's watch.
-pub fn load_watch(places: &Places, session: &str) -> Watch {
-    let bytes = atomic::read(&places.session(session, "git")).ok().flatten();
-    bytes.and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default()
-}
-
-/// Locks a session's watch, so that only one of two parallel calls reads each line.
-pub fn lock_watch(places: &Places, session: &str) -> io::Result<lock::Lock> {
-    let path = places.session(session, "git.lock");
-    match lock::acquire(&path, PATIENCE) {
-        Err(e) if e.kind() == io::ErrorKind::NotFound => {
-            places.ensure_state()?;
-            lock::acquire(&path, PATIENCE)
-        }
-        other => other,
-    }
-}
-
-/// Gives the background calls of a session to the session that continues it.
-pub fn follow(places: &Places, parent: &str, child: &str) -> io::Result<()> {
-    let before = load_watch(places, parent);
-    if before.background.is_empty() {
-        return Ok(());
-    }
-    let _held = lock_watch(places, child)?;
-    save_watch(places, child, &Watch { waiting: Vec::new(), ..before })
-}
-
-/// Writes a session's watch.
-pub fn save_watch(places: &Places, session: &str, watch: &Watch) -> io::Result<()> {
-    let bytes = serde_json::to_vec(watch).map_err(io::Error::from)?;
-    atomic::write_unsynced(&places.session(session, "git"), &bytes)
+    let section = &shape.sections[section];
+    let words = settings.seal_limits().slice(section).unwrap_or(0);
+    let body = seal::render_commits(&newest_first(&entries), words);
+    compaction::replace_section_body(text, shape, &section.name, &body)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use base::env::Env;
 
     #[test]
-    fn damage_costs_a_line_and_a_list_moves_behind_another() {
-        let dir = tempfile::tempdir().unwrap();
-        let env = Env::from_pairs([("HOME", dir.path().to_str().unwrap())]);
-        let places = Places::for_project(&env, dir.path()).unwrap();
-        rename(&places, "none", "other").unwrap();
-        std::fs::create_dir_all(places.commits()).unwrap();
-        let line =
-            |hash: &str| format!("{{\"hash\":\"{hash}\",\"subject\":\"s\",\"session\":\"a\"}}\n");
-        std::fs::write(path(&places, "j"), format!("{}{{torn\n{}", line("1"), line("2"))).unwrap();
-        std::fs::write(path(&places, "k"), line("0")).unwrap();
-        rename(&places, "j", "k").unwrap();
-        let hashes: Vec<_> = list(&places, "k").unwrap().into_iter().map(|e| e.hash).collect();
-        assert_eq!((hashes, list(&places, "j")), (vec!["0".into(), "1".into(), "2".into()], None));
+    fn only_gits_own_form_reports_a_commit() {
+        let output =
+            "hooks ran\n[main (root-commit) 1a2b3c4] x\n [b 5d6e7f8] y\n[ok] x\n[main 1a] x";
+        assert_eq!(reports(output).collect::<Vec<_>>(), ["1a2b3c4", "5d6e7f8"]);
+    }
+
+    #[test]
+    fn a_long_message_is_cut() {
+        let long = format!("abc\n{}\n{}", "s".repeat(1_200_000), "b".repeat(9_000));
+        let entry = entry(&long, "s").unwrap();
+        assert_eq!(entry.subject.chars().count(), SUBJECT_CHARS + 1);
+        assert_eq!(entry.body.chars().count(), BODY_CHARS + 1);
     }
 }

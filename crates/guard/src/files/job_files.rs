@@ -1,14 +1,13 @@
-//! The job files in the project, no matter who put them there. [`super::origin`] decides which of
-//! them have an effect.
+//! The files in a job's folder: compaction file, record and prompts.
+#![allow(clippy::disallowed_methods, reason = "it owns the jobs' files")]
 
-use std::path::{Path, PathBuf};
-
-use rustix::fs::FileType;
+use std::fs;
+use std::io;
+use std::path::PathBuf;
 
 use crate::job::{Prompt, Record};
-use base::beneath::Spot;
+use base::atomic;
 use base::paths::{Places, is_safe_name};
-use base::{atomic, beneath};
 
 pub(super) fn record_path(places: &Places, job: &str) -> PathBuf {
     places.job(job).join("job.json")
@@ -17,47 +16,48 @@ pub(super) fn record_path(places: &Places, job: &str) -> PathBuf {
 /// A job's record; the default if it is missing or unreadable. The compaction file matters more
 /// than the record.
 pub fn record(places: &Places, job: &str) -> Record {
-    let bytes = atomic::read(&record_path(places, job)).ok().flatten();
-    let record = bytes.and_then(|bytes| serde_json::from_slice::<Record>(&bytes).ok());
-    record.unwrap_or_default().into_plain()
+    let bytes = atomic::read_within(&record_path(places, job), atomic::MAX_JOB).ok().flatten();
+    bytes.and_then(|bytes| serde_json::from_slice::<Record>(&bytes).ok()).unwrap_or_default()
 }
 
 /// Whether the job exists. A name that was only claimed or locked does not count.
 pub fn exists(places: &Places, job: &str) -> bool {
-    beneath::exists(&places.compaction(job)) || beneath::exists(&record_path(places, job))
+    places.compaction(job).exists() || record_path(places, job).exists()
 }
 
-/// The maximum number of names read from a folder, because a checkout may contain any number.
-pub(super) const MOST: usize = 2_000;
-
-/// All jobs with files, including those that came with the checkout.
-pub fn on_disk(places: &Places) -> Vec<String> {
-    let mut names: Vec<String> = [places.top().join("jobs"), places.state.join("jobs")]
-        .iter()
-        .flat_map(|dir| beneath::list(dir, MOST).unwrap_or_default())
-        .filter(|(_, kind)| *kind == FileType::Directory)
-        .map(|(name, _)| name)
+/// The project's jobs, sorted by name. A renamed job appears once, under its new name.
+pub fn all(places: &Places) -> Vec<String> {
+    let entries = fs::read_dir(places.jobs()).into_iter().flatten().flatten();
+    let mut names: Vec<String> = entries
+        .filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()))
+        .filter_map(|entry| entry.file_name().into_string().ok())
         .filter(|name| is_safe_name(name) && exists(places, name))
         .collect();
     names.sort();
-    names.dedup();
     names
 }
 
-/// The current name of a job; a renamed one is still found by its old name. The link is read but
-/// never followed, so it can only name a job in the same folder.
+/// The current name of a job; a renamed one is still found by its old name.
 pub fn current_name(places: &Places, job: &str) -> String {
-    let path = places.job(job);
-    let target = Spot::for_path(&path).ok().and_then(|spot| spot.link_target());
-    target.filter(|name| is_safe_name(name)).unwrap_or_else(|| job.to_owned())
+    let target = fs::read_link(places.job(job)).ok();
+    let name = target.and_then(|target| target.to_str().map(str::to_owned));
+    name.filter(|name| is_safe_name(name)).unwrap_or_else(|| job.to_owned())
+}
+
+fn prompts_path(places: &Places, job: &str) -> PathBuf {
+    places.job(job).join("prompts.jsonl")
+}
+
+/// Saves a prompt of the user's with the job.
+pub fn keep_prompt(places: &Places, job: &str, prompt: &Prompt) -> io::Result<()> {
+    let mut line = serde_json::to_vec(prompt).map_err(io::Error::from)?;
+    line.push(b'\n');
+    places.ensure_job(job)?;
+    atomic::append(&prompts_path(places, job), &line)
 }
 
 /// The job's prompts, oldest first.
 pub fn prompts(places: &Places, job: &str) -> Vec<Prompt> {
-    read_prompts(&places.job(job).join("prompts.jsonl"))
-}
-
-pub(super) fn read_prompts(path: &Path) -> Vec<Prompt> {
-    let bytes = atomic::read(path).ok().flatten().unwrap_or_default();
+    let bytes = atomic::read(&prompts_path(places, job)).ok().flatten().unwrap_or_default();
     bytes.split(|b| *b == b'\n').filter_map(|line| serde_json::from_slice(line).ok()).collect()
 }

@@ -1,14 +1,9 @@
 //! Finds out which file a name leads to.
-#![allow(clippy::disallowed_methods, reason = "store owns the file system")]
+#![allow(clippy::disallowed_methods, reason = "it looks at files")]
 
 use std::fs;
-use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
-
-use rustix::fs::FileType;
-
-use base::beneath;
 
 /// Device and inode of a file with more than one name; `None` if it has one name or does not exist.
 pub fn shared(path: &Path) -> Option<(u64, u64)> {
@@ -16,16 +11,12 @@ pub fn shared(path: &Path) -> Option<(u64, u64)> {
     Some((meta.dev(), meta.ino()))
 }
 
-/// Whether the path is a job's real file, or nothing yet. With a link in its place or on the way,
-/// it is no compaction file.
+/// Whether the path is a job's real file, or nothing yet. A link there would open any file to the
+/// agent at every tier; so would a hard link. A job's former name is a link, too.
 pub fn is_compaction_file(live: &Path) -> bool {
-    match beneath::stat(live) {
-        Ok(stat) => beneath::file_type(&stat) == FileType::RegularFile,
-        // A job's former name is a link.
-        Err(e) => {
-            e.kind() == io::ErrorKind::NotFound && !live.parent().is_some_and(beneath::is_link)
-        }
-    }
+    let is_link = |path: &Path| fs::symlink_metadata(path).is_ok_and(|meta| meta.is_symlink());
+    let is_own = |meta: fs::Metadata| meta.is_file() && meta.nlink() == 1;
+    !live.parent().is_some_and(is_link) && fs::symlink_metadata(live).map_or(true, is_own)
 }
 
 #[cfg(test)]
@@ -45,7 +36,7 @@ mod tests {
     #[test]
     fn a_link_is_no_compaction_file() {
         let dir = tempfile::tempdir().unwrap();
-        let jobs = dir.path().join(".brain-guard/jobs");
+        let jobs = dir.path().join("jobs");
         fs::create_dir_all(jobs.join("j")).unwrap();
         let live = jobs.join("j/compaction.md");
         assert!(is_compaction_file(&live), "not there yet");

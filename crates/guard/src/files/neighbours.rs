@@ -1,46 +1,42 @@
-//! The other sessions of this user that are at work now, in any project. Two of them may use
-//! working trees of one repository.
-#![allow(clippy::disallowed_methods, reason = "store owns the file system")]
+//! Other sessions of this user in the same worktree, in any project.
+#![allow(clippy::disallowed_methods, reason = "it reads the state of all projects")]
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::Path;
 
-use super::repository;
-use super::state::{self, Client, Seat};
+use super::repository::{self, Repository};
+use super::state::{self, Seat};
 use crate::session::Session;
 use base::atomic;
 use base::clock::Time;
 use base::paths::Places;
 
-/// A session at work.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Neighbour {
-    /// When its turn began; `None` if only its agents run.
-    pub since: Option<Time>,
-    /// The repository of its shell; `None` if unknown.
-    pub repository: Option<repository::Repository>,
+/// Whether another client worked in this worktree since the session began, as far as its seat is
+/// still there.
+pub fn worked_beside(places: &Places, id: &str, me: &Session, tree: &Repository) -> bool {
+    let beside = |project: Places, seat: Seat| {
+        let Ok(Some(other)) = state::load(&project, &seat.session) else { return false };
+        let lives = state::client(seat.client.pid) == Some(seat.client);
+        let written = atomic::stat(&project.session(&seat.session, "json"));
+        let last = other.ended.or(written.map(|(at, _)| Time::from_timestamp_nanos(at)));
+        let over = last.is_some_and(|last| me.started.is_none_or(|began| last < began));
+        let folder = other.cwd.as_deref().map_or(project.project.as_path(), Path::new);
+        (lives || !over) && repository::find(folder).is_some_and(|there| there.own == tree.own)
+    };
+    places.all_states().iter().any(|state| {
+        let others = seats(state).into_iter();
+        let mut others = others.filter(|s| s.session != id && Some(s.client) != me.client);
+        others.any(|seat| beside(places.for_state(state), seat))
+    })
 }
 
-/// The sessions at work besides this one, whose client is `me`.
-pub fn at_work(places: &Places, session: &str, me: Option<Client>) -> Vec<Neighbour> {
-    let projects = places.state.parent().and_then(|all| fs::read_dir(all).ok());
-    let projects = projects.into_iter().flatten().flatten().map(|entry| entry.path());
-    projects
-        .flat_map(|project| seats(&project).into_iter().map(move |seat| (project.clone(), seat)))
-        .filter(|(_, seat)| seat.session != session && Some(seat.client) != me)
-        .filter(|(_, seat)| state::client(seat.client.pid) == Some(seat.client))
-        .filter_map(|(project, seat)| {
-            let path = project.join("sessions").join(format!("{}.json", seat.session));
-            let session: Session = serde_json::from_slice(&atomic::read(&path).ok()??).ok()?;
-            let works = session.turn.is_some() || session.agents > 0;
-            let folder = session.cwd.as_deref().map(PathBuf::from);
-            let repository = folder.and_then(|folder| repository::find(&folder));
-            works.then_some(Neighbour { since: session.turn, repository })
-        })
-        .collect()
+/// Whether a client has a session of the project open.
+pub fn is_open(places: &Places) -> bool {
+    let lives = |seat: &Seat| state::lives(places, seat.client);
+    seats(&places.state).iter().any(lives)
 }
 
-fn seats(project: &std::path::Path) -> Vec<Seat> {
+fn seats(project: &Path) -> Vec<Seat> {
     let files = fs::read_dir(project.join("sessions")).into_iter().flatten().flatten();
     files
         .map(|entry| entry.path())

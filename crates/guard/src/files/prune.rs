@@ -1,8 +1,7 @@
 //! Removes what the state keeps of sessions that ended long ago, and what killed programs left.
-//! It never removes jobs, sealed versions or their copies; the user does that with `purge`.
-#![allow(clippy::disallowed_methods, reason = "store owns the file system")]
+//! It never removes notes or sealed versions; the user does that with `purge`.
+#![allow(clippy::disallowed_methods, reason = "it owns the guard's files")]
 
-mod beneath;
 mod leftovers;
 
 use std::fs;
@@ -10,13 +9,12 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use super::{boundary, state};
+use super::{boundary, job_files, state};
 use crate::session::Session;
 use base::clock::Time;
 use base::paths::Places;
 use base::{atomic, lock};
 
-pub use beneath::remove_beneath;
 pub use leftovers::{leftovers, remove_leftovers};
 
 /// Age at which a session's state is removed, if its transcript is gone too. The client removes its
@@ -40,6 +38,8 @@ struct Old {
     pub sessions: Vec<String>,
     /// Boundaries that ended just as long ago.
     pub boundaries: Vec<String>,
+    /// Folders of jobs without notes, unused for just as long.
+    pub jobs: Vec<PathBuf>,
     /// Seats of clients that are gone, and unfinished files.
     pub left: Vec<PathBuf>,
 }
@@ -62,7 +62,13 @@ fn find_old(places: &Places, now: Time, at_most: usize) -> Old {
     let snapshots = files(&places.snapshots(), "json").filter(|path| older(path, LEFT));
     // Created again when needed.
     let merged = files(&places.state.join("merged"), "json").filter(old);
+    let jobs = fs::read_dir(places.jobs()).into_iter().flatten().flatten().map(|job| job.path());
+    let empty = |path: &PathBuf| {
+        let name = path.file_name().and_then(|name| name.to_str());
+        name.is_some_and(|name| !job_files::exists(places, name)) && path.is_dir()
+    };
     Old {
+        jobs: jobs.filter(old).filter(empty).take(at_most).collect(),
         sessions: sessions.filter(|id| is_removable(places, id)).take(at_most).collect(),
         boundaries: boundaries.filter(|id| ended(places, id)).take(at_most).collect(),
         left: seats.chain(merged).chain(snapshots).chain(torn).collect(),
@@ -71,8 +77,7 @@ fn find_old(places: &Places, now: Time, at_most: usize) -> Old {
 
 /// The temporary files that killed programs left in the state.
 pub fn left_in_state(places: &Places, now: Time) -> Vec<PathBuf> {
-    let shared = leftovers::leftovers(&places.commit_claims(), now);
-    leftovers::below(&places.state, now).into_iter().chain(shared).collect()
+    leftovers::below(&places.state, now)
 }
 
 /// Removes the old state, except what is in use at this moment. Returns the first error, after
@@ -88,7 +93,7 @@ fn remove(places: &Places, old: &Old) -> io::Result<()> {
         }
         let all = all_of(&sessions, id);
         result = all.iter().map(|path| atomic::remove(path)).fold(result, io::Result::and);
-        let outputs = places.state.join("outputs").join(id);
+        let outputs = places.outputs(id);
         if outputs.is_dir() {
             result = result.and(fs::remove_dir_all(outputs));
         }
@@ -97,6 +102,9 @@ fn remove(places: &Places, old: &Old) -> io::Result<()> {
     for id in &old.boundaries {
         let all = all_of(&places.state.join("boundary"), id);
         result = all.iter().map(|path| atomic::remove(path)).fold(result, io::Result::and);
+    }
+    for path in &old.jobs {
+        result = result.and(fs::remove_dir_all(path));
     }
     for path in &old.left {
         result = result.and(atomic::remove(path));

@@ -5,15 +5,18 @@ use std::collections::BTreeSet;
 use std::io;
 use std::path::PathBuf;
 
+use serde_json::json;
+
 use super::{archives, commits, jobs};
 use crate::compaction::{self, Document, EntryId, Role, Stamp, StampState};
 use crate::job::{Sealer, phase};
 use crate::seal::{self, Input, Past, Question, Refused, Sealed, Verdict};
 use crate::session::{SealAsked, Session};
 use crate::settings::Settings;
+use base::atomic;
 use base::clock::Time;
+use base::log;
 use base::paths::Places;
-use base::{atomic, beneath};
 
 /// The result of a seal.
 #[derive(Debug)]
@@ -60,11 +63,16 @@ pub fn run(
     now: Time,
     dry: bool,
 ) -> io::Result<Outcome> {
-    if !beneath::exists(&places.compaction(job)) {
+    if !places.compaction(job).exists() {
         return Ok(Outcome::NoFile);
     }
     let _held = jobs::lock(places, job)?;
     let Some(source) = jobs::read(places, job)? else { return Ok(Outcome::NoFile) };
+    if !dry && let Err(e) = commits::update(places, job, by.id, by.session) {
+        // The notes matter more than the list of commits.
+        let details = json!({"session": by.id, "what": "commits not read", "error": e.to_string()});
+        log::write(&places.log(), now, "fault", &details);
+    }
     let made = commits::for_seal(places, job, &source, settings);
     let inherited: BTreeSet<EntryId> = by.session.inherited.iter().copied().collect();
     let last_version = jobs::last_version(places, job);
@@ -110,7 +118,7 @@ pub fn run(
                 }
             }
             let path = jobs::sealed_path(places, job, sealed.report.version);
-            if !dry && (sealed.text != source || !beneath::exists(&path)) {
+            if !dry && (sealed.text != source || !path.exists()) {
                 archives::save_invalid_utf8(places, job)?;
                 // Written before the file, so that a kill in between counts nothing twice.
                 jobs::change_record(places, job, |record| {

@@ -93,7 +93,7 @@ pub fn compacted(facts: &Facts) -> Reply {
         if first.len() == text.len() { text } else { format!("{first}\n[the rest is in {path}]") };
     let values =
         [("job", job), ("path", path.as_str()), ("file", file.as_str()), ("phase", phase.as_str())];
-    let text = deliver::frame_notes(facts, job, None, Text::Compacted, &values);
+    let text = render(&facts.places, Text::Compacted, &values);
     super::account::record_delivery(facts, text.len());
     Reply::note("SessionStart", text)
 }

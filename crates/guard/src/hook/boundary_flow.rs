@@ -1,4 +1,4 @@
-//! Turns the agent's verbs into boundaries, and handles how a boundary ends.
+//! What follows a seal, and how a boundary ends.
 
 use std::time::Duration;
 
@@ -6,16 +6,13 @@ use serde_json::json;
 
 use super::account;
 use super::facts::Facts;
-use super::jobs::{self as session_jobs, Focus};
 use super::opening::lifted_for;
 pub use super::opening::{Opening, Refusal, open, why_no_boundary};
-use crate::boundary::{Carrier, Delivery, EDITED, MOVED_ON, PROMPTED, SEALED_ANEW, Step, Token};
+use crate::boundary::{Delivery, EDITED, MOVED_ON, PROMPTED, SEALED_ANEW, Step, Token};
 use crate::files::journal::{SealedAs, What};
-use crate::files::requests::{self, Request};
 use crate::files::sealing::{self, Outcome, Writer};
-use crate::files::{boundary, jobs, prompts};
+use crate::files::{boundary, jobs};
 use crate::job::State;
-use base::beneath;
 use base::log;
 
 /// Seals the session's file without the agent.
@@ -25,85 +22,23 @@ fn seal_now(facts: &Facts) -> std::io::Result<Outcome> {
 }
 
 /// Records a seal in the journal.
-fn sealed_as(facts: &Facts, job: &str, version: u64, words: Option<(u64, u64)>, by_guard: bool) {
+pub fn sealed_as(
+    facts: &Facts,
+    job: &str,
+    version: u64,
+    words: Option<(u64, u64)>,
+    by_guard: bool,
+) {
     let sealed = SealedAs { job: job.to_owned(), version, words, by_guard };
     account::record_action(facts, What::Sealed(sealed));
 }
 
-/// After a shell call that ran our verbs: handles their requests, seals again after a late append,
-/// and moves waiting prompts to their job. Returns a text for the agent if needed.
-pub fn after_verbs(facts: &mut Facts, command: &str, subagent: bool) -> Option<String> {
-    if let Err(e) = prompts::flush(&facts.places, &facts.session.job, facts.id) {
-        facts.fault("prompts not moved", &e);
-    }
-    // Only the main loop hears the answers to its requests.
-    let note = if subagent { None } else { take_requests(facts) };
-    let writes = [" append ", " close ", " phase "].iter().any(|verb| command.contains(verb));
+/// Seals again after a note that came late, so that the sealed version contains it.
+pub fn after_note(facts: &Facts) {
     let waits = |t: &Token| t.step == Step::Pending && t.delivery == Delivery::Sealed;
-    // A seal in the same call may come before the append. If it came after, sealing again changes
-    // nothing.
-    if writes && facts.token().is_some_and(|t| waits(&t)) {
-        reseal(facts);
-    }
-    note
-}
-
-/// Seals again if the call that sealed also made commits, so that the notes contain them.
-pub fn after_commits(facts: &Facts) {
-    let waits = |t: &Token| {
-        t.step == Step::Pending && t.delivery == Delivery::Sealed && t.job == facts.session.job
-    };
     if facts.token().is_some_and(|t| waits(&t)) {
         reseal(facts);
     }
-}
-
-/// Handles the requests of the session's verbs in order. Returns a text for the agent about the
-/// last one if it may expect something else.
-pub fn take_requests(facts: &mut Facts) -> Option<String> {
-    let mut note = None;
-    let asked = requests::take(&facts.places, facts.id);
-    for request in &asked.requests {
-        match request {
-            Request::Seal { job, version, clear, authored, promised, words, .. } => {
-                sealed_as(facts, job, *version, *words, false);
-                // A focus in the same command may have renamed the job.
-                let mirrored = if beneath::is_dir(&facts.places.job(job)) {
-                    jobs::mirror(&facts.places, job)
-                } else {
-                    Ok(())
-                };
-                if let Err(e) = mirrored {
-                    facts.fault("sealed versions not mirrored", &e);
-                }
-                let clear = clear.or_else(|| waits_sealed(facts).then_some(true));
-                let opening = Opening::of_seal(&facts.places, job, *version, clear, *authored);
-                // The seal already said why there is no boundary, unless something changed since.
-                if let Err(refusal) = open(facts, &opening)
-                    && *promised
-                {
-                    let token = opening.token(facts, Carrier::Manual);
-                    note = Some(session_jobs::not_cleared_text(facts, &token, &refusal.why));
-                }
-            }
-            Request::SealAsked(asked) => facts.update(|s| s.seal_asked = Some(asked.clone())),
-            Request::Focus { job, adopted, created, clear, .. } => {
-                let ask =
-                    Focus { job, adopted: adopted.as_deref(), created: *created, clear: *clear };
-                note = session_jobs::focus(facts, &ask);
-            }
-            Request::Pause { job, .. } => {
-                session_jobs::pause(facts, job);
-                note = None;
-            }
-            Request::Complete { job, version, .. } => {
-                note = session_jobs::complete(facts, job, *version);
-            }
-        }
-    }
-    session_jobs::follow_name(facts);
-    asked.done();
-    note
 }
 
 /// Whether a sealed boundary waits for the turn's end.
@@ -112,7 +47,6 @@ pub fn waits_sealed(facts: &Facts) -> bool {
     facts.token().is_some_and(|t| waits(&t))
 }
 
-/// Seals again after a late append, so that the sealed version contains it.
 fn reseal(facts: &Facts) {
     let outcome = seal_now(facts);
     let Some(id) = facts.session.token.clone() else { return };
@@ -153,9 +87,6 @@ pub fn seal_for_the_agent(facts: &mut Facts) -> bool {
             let version = sealed.report.version;
             sealed_as(facts, &session.job, version, Some(sealed.report.words()), true);
             let opening = Opening::of_seal(&facts.places, &session.job, version, None, authored);
-            if let Err(e) = jobs::mirror(&facts.places, &session.job) {
-                facts.fault("sealed versions not mirrored", &e);
-            }
             // Another boundary may be open. A refusal lifts the blocks if necessary.
             let opened = open(facts, &opening).is_ok();
             opened || facts.token().is_some_and(|t| t.awaits_carrier_or_cancelled(facts.id))

@@ -1,23 +1,20 @@
 //! Explains a decision: which carve-outs were checked for a call, and what each said. The decision
 //! itself does not use this.
 
-use crate::hook::messages::NearMiss;
-use std::path::Path;
-
 use super::event::{Event, ToolCall};
 use super::facts::Facts;
 use super::shadow::Decided;
-use super::target::absolute;
+use super::target::{absolute, own_command};
 use super::wire::ToolInput;
 use crate::files::journal::{Called, Tried, Verdict};
 use crate::files::state;
+use crate::hook::messages::NearMiss;
 use crate::policy::bands::Band;
-use crate::policy::carve_outs;
+use crate::policy::command::OwnCall;
 use crate::policy::decide::{Call, Decision, Denial, Target};
 use crate::policy::ramp::Ramp;
 use crate::policy::stance::Stance;
 use crate::policy::verbs;
-use base::paths::same_file;
 
 /// One call as the decision saw it.
 pub struct TracedCall<'a> {
@@ -61,7 +58,7 @@ impl TracedCall<'_> {
         let verdict = match decision {
             _ if would.is_some() => Verdict::WouldDeny,
             Decision::Pass => Verdict::Pass,
-            Decision::Allow(_) => Verdict::Allow,
+            Decision::Allow | Decision::Execute => Verdict::Allow,
             Decision::PartialRead(_) => Verdict::Partial,
             Decision::Deny(_) => Verdict::Deny,
         };
@@ -95,7 +92,7 @@ impl TracedCall<'_> {
             tried.push(Tried { carve_out: name.to_owned(), held, why });
         };
         if self.call.target == Target::Operator {
-            let theirs = "it would touch the guard's own state or settings, or take the override";
+            let theirs = "it would change the guard's own state, settings or program";
             add("the operator's", Err(theirs.to_owned()));
             return tried;
         }
@@ -134,23 +131,12 @@ impl TracedCall<'_> {
 
     fn own_verbs(&self) -> Result<String, String> {
         let command = self.input.command.as_deref().unwrap_or_default();
-        if let Target::Own(own) = &self.call.target {
-            let main_loop = "close, seal, phase and job are the main loop's";
-            let verbs = own.verbs.join(", ");
-            let held = !self.call.subagent || own.verbs.iter().all(|v| verbs::is_subagent_verb(v));
-            return if held { Ok(verbs) } else { Err(main_loop.to_owned()) };
+        let own = own_command(self.facts, self.event, command)?;
+        let verbs: Vec<&str> = own.calls.iter().map(OwnCall::verb).collect();
+        if self.call.subagent && !verbs.iter().all(|verb| verbs::is_subagent_verb(verb)) {
+            return Err("close, seal, phase and job are the main loop's".to_owned());
         }
-        let project = self.facts.places.project.to_string_lossy();
-        let program = self.facts.env.program().unwrap_or_default();
-        let caller = carve_outs::Caller {
-            program: &program.to_string_lossy(),
-            session: self.facts.id,
-            call: self.raw.id,
-            project: &project,
-        };
-        let here = |path: &str| same_file(&absolute(self.event, path), Path::new(&*project));
-        let found = carve_outs::parse_own_command(command, &caller, here);
-        found.map(|own| own.verbs.join(", ")).map_err(|why| why.to_string())
+        Ok(verbs.join(", "))
     }
 
     fn control(&self) -> Result<String, String> {

@@ -11,7 +11,7 @@ use super::facts::Facts;
 use super::{account, phase};
 use crate::boundary::{Delivery, Step, Token};
 use crate::compaction::{Role, for_reader, parse};
-use crate::files::{boundary, jobs, origin};
+use crate::files::{boundary, job_files, jobs};
 use crate::texts::{Text, cut, render};
 use base::atomic;
 use base::log;
@@ -57,31 +57,6 @@ pub fn load_notes(facts: &Facts, token: &Token) -> Option<String> {
 pub fn render_notes(token: &Token) -> io::Result<Option<String>> {
     let text = atomic::read_text(Path::new(&token.sealed))?;
     Ok(text.map(|text| plain::notes(&for_reader(&text))))
-}
-
-/// Whether this machine wrote the job's notes, both the live file and the sealed version.
-fn are_own(places: &Places, job: &str, sealed: Option<u64>) -> bool {
-    // A failure only means that the next call checks again.
-    let _ = origin::check_changed(places, job);
-    origin::origin(places, job).is_own()
-        && sealed.is_none_or(|version| jobs::is_as_sealed(places, job, version))
-}
-
-/// Fills a text that holds notes, and states their origin ahead of them.
-pub fn frame_notes(
-    facts: &Facts,
-    job: &str,
-    sealed: Option<u64>,
-    text: Text,
-    values: &[(&str, &str)],
-) -> String {
-    let own = are_own(&facts.places, job, sealed);
-    let whose = if own { Text::NotesOwn } else { Text::NotesFromRepository };
-    let whose = render(&facts.places, whose, &[]);
-    let values = [&[("whose", whose.as_str())], values].concat();
-    let text = render(&facts.places, text, &values);
-    // A user's template may leave the origin out.
-    if own || text.contains(&whose) { text } else { format!("{whose}\n{text}") }
 }
 
 fn kick_off(token: &Token) -> Text {
@@ -142,11 +117,7 @@ pub fn boundary_text(facts: &Facts, token: &Token, text: Text, more: &[(&str, &s
         ("token", token.id.as_str()),
         ("next", next.as_str()),
     ]);
-    if !more.iter().any(|(name, _)| *name == "file") {
-        return render(&facts.places, text, &values);
-    }
-    let sealed = (token.delivery == Delivery::Sealed).then_some(token.version);
-    frame_notes(facts, &token.job, sealed, text, &values)
+    render(&facts.places, text, &values)
 }
 
 /// Quotes the user's first and last prompt, `chars` of each, and names the file with all of them.
@@ -155,9 +126,8 @@ fn quoted_prompts(facts: &Facts, token: &Token, chars: usize) -> String {
     if token.delivery == Delivery::Transition {
         return String::new();
     }
-    let Some((first, last)) = origin::prompts(&facts.places, &token.job) else {
-        return String::new();
-    };
+    let all = job_files::prompts(&facts.places, &token.job);
+    let Some((first, last)) = all.first().zip(all.last()) else { return String::new() };
     let quote = |text: &str| {
         let text = plain::notes(&cut(text, chars));
         format!("> {}", text.replace('\n', "\n> "))

@@ -21,7 +21,7 @@ use crate::client;
 use crate::files::{boundary, state};
 use crate::session::{First, Override, Session, Surroundings};
 use crate::settings::layers::{self, Diagnostic};
-use crate::settings::{Headless, Mode, Settings, trust};
+use crate::settings::{Headless, Mode, Settings};
 use base::clock::Time;
 use base::env::{self, Env};
 use base::log;
@@ -86,9 +86,8 @@ impl<'a> Facts<'a> {
     }
 
     fn of_session(env: &'a Env, now: Time, project: &Path, id: &'a str) -> Option<Self> {
-        let mut places = Places::for_project(env, project)?;
+        let places = Places::for_project(env, project)?;
         let (settings, diagnostics) = merged::settings(&places, env);
-        places.trusted = trust::accepts(&settings.trust, env.home().as_deref(), &places.project);
         let loaded = state::load(&places, id).unwrap_or_else(|e| {
             let details = json!({"session": id, "what": "state not read", "error": e.to_string()});
             log::write(&places.log(), now, "fault", &details);

@@ -5,15 +5,13 @@ use super::facts::Facts;
 use super::phase;
 use crate::boundary::{Delivery, Token};
 use crate::compaction;
-use crate::files::requests::{self, Request, Taken};
-use crate::files::state;
-use crate::files::{job_state, jobs};
+use crate::files::{jobs, state};
 use crate::job::{Holder, Link, State};
 use crate::session::Session;
 use crate::texts::{Text, render};
+use base::atomic;
 use base::clock;
 use base::shown::age;
-use base::{atomic, beneath};
 
 /// A job is offered for this many days after its last change: one that somebody named, and a
 /// default one.
@@ -30,30 +28,8 @@ pub fn left_seat(facts: &Facts) -> Option<String> {
 
 /// Gives a resumed session its job again, or tells who works on it. Returns the line for the agent.
 pub fn resumed(facts: &mut Facts) -> Option<String> {
-    let (job, taken) = asked(facts, facts.id, &facts.session.job);
-    let line = take(facts, &job);
-    taken.done();
-    line
-}
-
-/// The job that the session's verbs switched to before it ended or its user cleared it. It opens no
-/// boundary any more.
-pub fn asked(facts: &Facts, id: &str, job: &str) -> (String, Taken) {
-    let asked = requests::take(&facts.places, id);
-    for request in &asked.requests {
-        if let Request::Focus { job, adopted: Some(old), .. } = request
-            && let Err(e) = job_state::rename(&facts.places, old, job)
-        {
-            facts.fault("state of the job not renamed", &e);
-        }
-    }
-    let job = match asked.requests.iter().rev().find_map(Request::moves_to) {
-        Some(Some(job)) => job.to_owned(),
-        Some(None) => jobs::claim_default(&facts.places, &clock::local_date())
-            .unwrap_or_else(|_| format!("session-{}", facts.id)),
-        None => job.to_owned(),
-    };
-    (jobs::current_name(&facts.places, &job), asked)
+    let job = jobs::current_name(&facts.places, &facts.session.job);
+    take(facts, &job)
 }
 
 /// Gives a fork the job of `parent`, whose client switched to the fork.
@@ -119,7 +95,7 @@ fn refused(facts: &Facts, job: &str) -> Option<String> {
 fn holds(facts: &Facts) -> Option<String> {
     let job = facts.session.job.as_str();
     let live = facts.places.compaction(job);
-    if !beneath::exists(&live) {
+    if !live.exists() {
         return None;
     }
     let (phase, live) = (phase::phase_name(facts, job), live.display().to_string());

@@ -5,7 +5,6 @@ use std::io;
 use super::facts::Facts;
 use crate::files::jobs::{self, Asker};
 use crate::texts::{self, Text};
-use base::beneath;
 use base::clock;
 
 impl Facts<'_> {
@@ -27,7 +26,7 @@ impl Facts<'_> {
     /// # Errors
     /// What the system says.
     pub fn ensure_file(&self, job: &str) -> io::Result<()> {
-        if beneath::exists(&self.places.compaction(job)) {
+        if self.places.compaction(job).exists() {
             return Ok(());
         }
         jobs::make_file(&self.asker(), job)

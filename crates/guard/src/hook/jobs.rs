@@ -1,89 +1,96 @@
 //! Carries out job verbs for the session: switches its job and opens the boundary that restarts it
 //! there.
 
+use std::io;
+
 use super::deliver;
 use super::facts::Facts;
 use super::opening::{self, Opening, Refusal};
-use crate::boundary::{Carrier, Delivery, MOVED_ON, Token};
+use crate::boundary::{Delivery, MOVED_ON, Token};
 use crate::compaction::{self, BlockKind, Role, Shape};
-use crate::files::{boundary, job_state, jobs, prompts};
+use crate::files::jobs::Open;
+use crate::files::{boundary, job_files, jobs};
+use crate::job::refusal;
+use crate::job::transition::Turn;
 use crate::texts::Text;
+use base::atomic;
 use base::clock;
 use base::paths::short_digest;
-use base::{atomic, beneath};
 
-/// The job that a session switches to.
-#[derive(Debug, Clone, Copy)]
-pub struct Focus<'a> {
-    /// The job.
-    pub job: &'a str,
-    /// The former name, if it is this session's renamed default job.
-    pub adopted: Option<&'a str>,
-    /// Whether it is new, created from the template.
-    pub created: bool,
-    /// Whether to clear the session for it.
-    pub clear: bool,
+/// Opens the session's notes for writing. Where another live session works on its job, it goes on
+/// with a new default job, for the reason that is returned, too.
+///
+/// # Errors
+/// What the system says. Inside: why the session may not write.
+pub fn open_notes(
+    facts: &mut Facts,
+) -> io::Result<Result<(Open, Option<refusal::Refusal>), refusal::Refusal>> {
+    let job = facts.asker().job();
+    match jobs::open(&facts.asker(), &job)? {
+        Err(held @ refusal::Refusal::Held { .. }) => {
+            to_default(facts);
+            let opened = jobs::open(&facts.asker(), &facts.session.job)?;
+            Ok(opened.map(|open| (open, Some(held))))
+        }
+        opened => Ok(opened.map(|open| (open, None))),
+    }
 }
 
-/// Switches the session to another job. Returns a text for the agent if there is something to tell.
-pub fn focus(facts: &mut Facts, ask: &Focus) -> Option<String> {
+/// What came of the boundary that a job verb asks for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Crossing {
+    /// The verb asks for none.
+    NotAsked,
+    /// It is open.
+    Opened,
+    /// There is none.
+    Refused(Refusal),
+}
+
+/// Does what a job verb means for the session: switches its job, and opens the boundary that
+/// restarts it there.
+pub fn take_turn(facts: &mut Facts, turn: &Turn) -> Crossing {
+    match turn {
+        Turn::Stays => Crossing::NotAsked,
+        Turn::Focus { job, adopted: Some(old), .. } => {
+            adopt(facts, old, job);
+            Crossing::NotAsked
+        }
+        Turn::Focus { job, adopted: None, created, clear } => focus(facts, job, *created, *clear),
+        Turn::Pause { .. } => {
+            to_default(facts);
+            Crossing::NotAsked
+        }
+        Turn::Complete { job, version } => complete(facts, job, *version),
+    }
+}
+
+fn focus(facts: &mut Facts, job: &str, created: bool, clear: bool) -> Crossing {
     let left = facts.session.job.clone();
-    if let Some(old) = ask.adopted {
-        adopt(facts, old, ask.job);
-        prompts_follow(facts, &left, ask.job);
-        return None;
-    }
-    if left == ask.job && !(ask.clear && unopened(facts, ask.job)) {
-        return None;
-    }
-    let new = ask.created || !beneath::exists(&facts.places.compaction(ask.job));
-    if let Err(e) = facts.ensure_file(ask.job) {
-        facts.fault("compaction file not made", &e);
-    }
+    let new = created || !facts.places.compaction(job).exists();
     // Checked before the switch, because the budget counts the boundaries of the job that the
     // session leaves.
-    let refusal = opening::why_no_boundary(facts, ask.job, Some(true), true);
-    switch(facts, ask.job, new);
-    prompts_follow(facts, &left, ask.job);
-    if !ask.clear {
-        return None;
+    let refusal = opening::why_no_boundary(facts, job, Some(true), true);
+    switch(facts, job, new);
+    prompt_follows(facts, &left, job);
+    if !clear {
+        return Crossing::NotAsked;
     }
-    let text = jobs::read(&facts.places, ask.job).ok().flatten().unwrap_or_default();
+    let text = jobs::read(&facts.places, job).ok().flatten().unwrap_or_default();
     let delivery = if new { Delivery::Template } else { Delivery::Reload };
-    cross_with(facts, ask.job, delivery, 0, &text, refusal)
+    cross(facts, job, delivery, 0, &text, refusal)
 }
 
-/// Whether a killed hook began this focus and did not open its boundary.
-fn unopened(facts: &Facts, job: &str) -> bool {
-    let ours = |t: &Token| t.parent == facts.id && t.job == job && t.delivery.focuses();
-    !facts.token().is_some_and(|t| ours(&t))
-}
-
-/// Gives the session a default job after a pause. Opens no boundary.
-pub fn pause(facts: &mut Facts, job: &str) {
-    if facts.session.job == job {
-        to_default(facts);
-    }
-}
-
-/// Handles a completed job. Returns a text for the agent if there is something to tell.
-pub fn complete(facts: &mut Facts, job: &str, version: u64) -> Option<String> {
+fn complete(facts: &mut Facts, job: &str, version: u64) -> Crossing {
     let sealed = jobs::version(&facts.places, job, version).ok().flatten();
-    if facts.session.job == job {
-        to_default(facts);
-    }
+    to_default(facts);
     let Some(sealed) = sealed else {
         let why = format!("the sealed version {version} of the job can't be read");
         facts.fault("no transition note", &why);
-        // The verb told the agent to end its turn, so without this text nothing would continue.
-        let opening = Opening {
-            delivery: Delivery::Transition,
-            ..Opening::of_seal(&facts.places, job, version, Some(true), true)
-        };
-        return Some(not_cleared_text(facts, &opening.token(facts, Carrier::Manual), &why));
+        return Crossing::Refused(Refusal { why, lifts_until: None });
     };
     let note = transition_note(&sealed, &facts.settings.file.shape);
-    cross_with(facts, job, Delivery::Transition, version, &note, None)
+    cross(facts, job, Delivery::Transition, version, &note, None)
 }
 
 /// What the agent is told if its session is not cleared after all.
@@ -112,18 +119,27 @@ pub fn freeze(facts: &Facts, token: &Token) {
     }
 }
 
-fn cross_with(
+fn cross(
     facts: &mut Facts,
     job: &str,
     delivery: Delivery,
     version: u64,
     text: &str,
     refusal: Option<Refusal>,
-) -> Option<String> {
+) -> Crossing {
+    if let Some(refusal) = refusal {
+        opening::record_refusal(facts, &refusal);
+        return Crossing::Refused(refusal);
+    }
     let name = format!("{}{job}{}", facts.id, facts.now.to_rfc3339());
     let name = format!("{}.md", short_digest(name.as_bytes()));
     let path = facts.places.state.join("boundary").join(name);
     let kept = facts.places.ensure_state().and_then(|()| atomic::write(&path, text.as_bytes()));
+    if let Err(e) = kept {
+        facts.fault("text of the boundary not kept, so no boundary", &e);
+        let why = format!("its text could not be kept: {e}");
+        return Crossing::Refused(Refusal { why, lifts_until: None });
+    }
     let opening = Opening {
         job: job.to_owned(),
         delivery,
@@ -133,19 +149,10 @@ fn cross_with(
         clear: Some(true),
         authored: true,
     };
-    if let Err(e) = kept {
-        facts.fault("text of the boundary not kept, so no boundary", &e);
-        let why = format!("its text could not be kept: {e}");
-        return Some(not_cleared_text(facts, &opening.token(facts, Carrier::Manual), &why));
+    match opening::open(facts, &opening) {
+        Ok(()) => Crossing::Opened,
+        Err(refusal) => Crossing::Refused(refusal),
     }
-    let refusal = match refusal {
-        Some(refusal) => {
-            opening::record_refusal(facts, &refusal);
-            refusal
-        }
-        None => opening::open(facts, &opening).err()?,
-    };
-    Some(not_cleared_text(facts, &opening.token(facts, Carrier::Manual), &refusal.why))
 }
 
 /// Makes the session write for `job`, and ends a boundary of the former job.
@@ -182,7 +189,7 @@ fn to_default(facts: &mut Facts) {
     }
 }
 
-/// Adopts the job's new name if the verb that renamed it was killed.
+/// Takes over the job's new name if the verb that renamed it was killed.
 pub fn follow_name(facts: &mut Facts) {
     let old = facts.session.job.clone();
     let now = jobs::current_name(&facts.places, &old);
@@ -193,9 +200,6 @@ pub fn follow_name(facts: &mut Facts) {
 
 /// Renames the default job in the saved state and in an open boundary.
 fn adopt(facts: &mut Facts, old: &str, job: &str) {
-    if let Err(e) = job_state::rename(&facts.places, old, job) {
-        facts.fault("state of the job not renamed", &e);
-    }
     let name = job.to_owned();
     facts.update(|s| s.job.clone_from(&name));
     let Some(token) = facts.token().filter(|t| t.awaits_carrier_or_cancelled(facts.id)) else {
@@ -212,20 +216,14 @@ fn adopt(facts: &mut Facts, old: &str, job: &str) {
     }
 }
 
-/// Moves waiting prompts, and the prompt that requested the change, to the new job. Its first
-/// session reads them.
-fn prompts_follow(facts: &Facts, left: &str, job: &str) {
-    let asked = prompts::all(&facts.places, left, facts.id);
-    let asked = asked.into_iter().rev().find(|p| p.session == facts.id && facts.session.asked);
-    let moved = prompts::flush(&facts.places, job, facts.id).and_then(|()| {
-        let last = prompts::all(&facts.places, job, facts.id).pop();
-        match asked.filter(|asked| last.as_ref() != Some(asked)) {
-            Some(asked) => prompts::keep(&facts.places, job, &asked),
-            None => Ok(()),
-        }
-    });
-    if let Err(e) = moved {
-        facts.fault("prompts not moved", &e);
+/// Keeps the prompt that asked for the change with the new job, too. Its first session reads it.
+fn prompt_follows(facts: &Facts, left: &str, job: &str) {
+    let asked = job_files::prompts(&facts.places, left).into_iter().rev();
+    let asked = asked.filter(|_| facts.session.asked).find(|p| p.session == facts.id);
+    if let Some(asked) = asked
+        && let Err(e) = job_files::keep_prompt(&facts.places, job, &asked)
+    {
+        facts.fault("prompt not kept", &e);
     }
 }
 

@@ -1,6 +1,7 @@
 //! Caches the merged settings. Merging takes longer than the rest of a decision, and settings
 //! rarely change.
 
+use std::io;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
@@ -15,6 +16,9 @@ use base::paths::{Places, short_digest};
 
 /// Invalidates the cache when the code or the defaults change within a version.
 const BUILD: &str = env!("BUILD_ID");
+
+/// The largest settings file of a project that is read.
+const PROJECT_BYTES: u64 = 64 * 1024;
 
 /// A cache entry.
 #[derive(Serialize, Deserialize)]
@@ -92,11 +96,13 @@ fn written(kept: &Kept) -> String {
 
 /// The settings files of the user and the project, if they exist.
 pub fn settings_files(places: &Places) -> (Option<File>, Option<File>) {
-    let file = |path: &Path| {
-        let text = atomic::read_text(path).transpose()?;
-        Some(File { path: path.display().to_string(), text })
+    let file = |path: &Path, text: io::Result<Option<String>>| {
+        Some(File { path: path.display().to_string(), text: text.transpose()? })
     };
-    (file(&places.user_settings), file(&places.project_settings()))
+    let (user, project) = (&places.user_settings, places.project_settings());
+    let brought = project.parent().is_some_and(|folder| !folder.is_symlink());
+    let brought = if brought { atomic::read_untrusted(&project, PROJECT_BYTES) } else { Ok(None) };
+    (file(user, atomic::read_text(user)), file(&project, brought))
 }
 
 #[cfg(test)]

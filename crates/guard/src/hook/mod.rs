@@ -4,8 +4,6 @@
 pub mod account;
 pub mod bearings;
 pub mod boundary_flow;
-mod checkout;
-pub mod commits;
 mod decision_trace;
 pub mod deliver;
 pub mod ended;
@@ -18,6 +16,7 @@ pub mod jobs;
 pub mod limits;
 pub mod merged;
 pub mod messages;
+mod moved;
 pub mod opening;
 mod phase;
 pub mod post_tool;
@@ -47,6 +46,8 @@ use std::time::Duration;
 use serde_json::json;
 
 use crate::boundary::Client;
+use crate::files::calls::Answer;
+use crate::policy::command::OwnCommand;
 use crate::session::reach::Reach;
 use base::clock::{self, Time};
 use base::env::{self, Env};
@@ -81,6 +82,8 @@ pub struct Outside {
     pub answer: fn(&Facts, &str, &str) -> Option<String>,
     /// Acts at a session's start, and returns a line for the user.
     pub start: fn(&Facts, Source) -> Option<String>,
+    /// Executes the agent's verbs for the call with this id.
+    pub execute: fn(&Facts, &str, &OwnCommand) -> Vec<Answer>,
 }
 
 /// Reads one payload and answers it. Never fails: it logs a fault and answers with silence.
@@ -112,7 +115,6 @@ pub fn run(role: Role, input: impl Read, env: &Env, now: Time, outside: Outside)
         Role::Main => {
             remember_surroundings(&mut facts);
             let mut reply = dispatch(&mut facts, &event);
-            checkout::report_to_user(&mut facts, &event, &mut reply);
             if let Kind::SessionStart { source, .. } = event.kind
                 && let Some(line) = (outside.start)(&facts, source)
             {

@@ -1,7 +1,7 @@
 //! Describes a job's phase to the agent.
 
 use super::facts::Facts;
-use crate::files::{jobs, origin};
+use crate::files::jobs;
 use crate::texts::{Text, cut, render};
 
 /// How many characters of a phase's coaching are repeated.
@@ -12,9 +12,7 @@ const COACH_CHARS: usize = 2_000;
 pub fn phase(facts: &Facts, job: &str) -> String {
     let Some(phase) = jobs::record(&facts.places, job).phase else { return String::new() };
     let coach = phase.coach.trim();
-    // Coaching from another machine is not repeated.
-    let own = origin::origin(&facts.places, job).is_own();
-    let coach = if coach.is_empty() || !own {
+    let coach = if coach.is_empty() {
         String::new()
     } else {
         format!(" Note from its start:\n{}", cut(coach, COACH_CHARS))

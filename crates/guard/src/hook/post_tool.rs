@@ -11,9 +11,9 @@ use super::messages::Messages;
 use super::pre_tool::settle;
 use super::reply::{Agent, Reply};
 use super::target::absolute;
+use super::usage;
 use super::wire::ToolInput;
-use super::{boundary_flow, checkout, commits, usage};
-use crate::files::{journal, state};
+use crate::files::{calls, commits, journal, state};
 use crate::policy::bands::{Band, band};
 use crate::policy::coach::note_due;
 use crate::policy::stance::{Cap, Ranks};
@@ -38,43 +38,35 @@ pub fn used(
             facts.fault("file not remembered", &e);
         }
     }
-    if checkout::writes_notes(facts, event, call, &input) {
-        checkout::written(facts);
-    }
     let shell = band(call.tool, &facts.settings.bands) == Band::Shell;
     if !shell {
         return Reply::default();
     }
-    let command = input.command.as_deref().unwrap_or_default();
-    let committed = commits::after_call(facts, event, call, command, output);
-    if command.contains("brain-guard") {
-        note_unwritten(facts, call);
+    if input.command.as_deref().is_some_and(|command| command.contains("brain-guard")) {
+        calls::forget(&facts.places, facts.id, call.id);
     }
-    let note = command
-        .contains("brain-guard")
-        .then(|| boundary_flow::after_verbs(facts, command, event.subagent))
-        .flatten();
-    if committed {
-        boundary_flow::after_commits(facts);
-    }
-    if let Some(note) = note {
-        let event = if output.is_some() { "PostToolUse" } else { "PostToolUseFailure" };
-        return Reply::note(event, note);
-    }
+    keep_commits(facts, call, output);
     match output {
         Some(output) if !event.subagent => cap_output(facts, call, output.get()),
         _ => Reply::default(),
     }
 }
 
-/// Remembers that a verb could not write, until one succeeds. Nothing announces some causes, such
-/// as a quota or the client's sandbox.
-fn note_unwritten(facts: &mut Facts, call: &ToolCall) {
-    let failed = |line: &&str| line.contains("brain-guard: ") && line.contains("(os error ");
-    let line = call.error.and_then(|error| error.lines().find(failed));
-    let unwritten = line.map(|line| (facts.now, line.chars().take(300).collect::<String>()));
-    if facts.session.unwritten.is_some() || unwritten.is_some() {
-        facts.update(|s| s.unwritten.clone_from(&unwritten));
+/// Keeps the commits that the call's output reports.
+fn keep_commits(facts: &Facts, call: &ToolCall, output: Option<&serde_json::value::RawValue>) {
+    let text = output.map(serde_json::value::RawValue::get).or(call.error).unwrap_or_default();
+    if !text.contains("] ") {
+        return;
+    }
+    let text = serde_json::from_str::<Value>(text).ok().map_or_else(
+        || text.to_owned(),
+        |output| {
+            let part = |key: &str| output[key].as_str().unwrap_or_default().to_owned();
+            format!("{}\n{}", part("stdout"), part("stderr"))
+        },
+    );
+    if let Err(e) = commits::keep_reported(&facts.places, facts.id, &text) {
+        facts.fault("reported commits not kept", &e);
     }
 }
 
@@ -140,7 +132,7 @@ fn cap_output(facts: &Facts, call: &ToolCall, output: &str) -> Reply {
 
 fn save_path(facts: &Facts, call: &ToolCall) -> PathBuf {
     let name = if base::paths::is_safe_name(call.id) { call.id } else { "output" };
-    facts.places.state.join("outputs").join(facts.id).join(format!("{name}.txt"))
+    facts.places.outputs(facts.id).join(format!("{name}.txt"))
 }
 
 /// Saves a call's whole output. `false` if that fails.

@@ -5,7 +5,6 @@ use std::io;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use super::checkout;
 use super::decision_trace::TracedCall;
 use super::event::{Event, Kind, QUESTION_TOOL, ToolCall};
 use super::facts::{Context, Facts, sealed};
@@ -14,16 +13,16 @@ use super::reply::{Agent, Reply};
 use super::shadow::shadowed;
 use super::target;
 use super::wire::ToolInput;
-use crate::files::jobs;
+use crate::files::calls::{self, Answer, Claim};
 use crate::files::state;
 use crate::policy::bands::{Band, band};
 use crate::policy::coach::Told;
+use crate::policy::command::{OwnCall, OwnCommand, printing};
 use crate::policy::decide::{Call, Decision, Denial, Target, decide};
 use crate::policy::ramp::Ramp;
 use crate::policy::stance::{Cap, Ranks, Readings, Stance};
 use crate::session::{Counted, Denied, First, Grace};
 use base::log;
-use base::paths::is_safe_name;
 use sessions::gauge::Reading;
 use sessions::gauge::WindowSource;
 
@@ -31,15 +30,11 @@ use sessions::gauge::WindowSource;
 pub fn handle(facts: &mut Facts, event: &Event, raw: &ToolCall) -> Reply {
     let input = ToolInput::parse(raw.input);
     let band = band_of(facts, raw.tool, &input);
-    let mut reply = if event.subagent {
+    if event.subagent {
         handle_subagent(facts, event, raw, &input, band)
     } else {
         handle_main_loop(facts, event, raw, &input, band)
-    };
-    if checkout::writes_notes(facts, event, raw, &input) {
-        checkout::check_notes(facts, &mut reply);
     }
-    reply
 }
 
 /// Decides on a subagent's call, which no gauge limits.
@@ -59,7 +54,7 @@ fn handle_subagent(
     let decision = decide(&call, &stance, &ramp, 0, || false);
     let decision = shadowed(facts, &call, decision, &messages, || None);
     TracedCall { facts, event, raw, input, call: &call }.account(&ramp, &stance, &decision);
-    answer(facts, &call, input, None, decision.made, &messages)
+    answer(facts, raw.id, &call, input, None, decision.made, &messages)
 }
 
 /// Reads the gauges and saves what they say, then decides on a call of the main loop.
@@ -105,7 +100,8 @@ fn handle_main_loop(
     seen.account(&ramp, &stance, &decision);
 
     let blocked = matches!(decision.made, Decision::Deny(Denial::Tier | Denial::Sealed));
-    let mut reply = answer(facts, &call, input, Some((&ramp, &stance)), decision.made, &messages);
+    let mut reply =
+        answer(facts, raw.id, &call, input, Some((&ramp, &stance)), decision.made, &messages);
     if blocked
         && let Some(Agent::Deny(reason)) = &mut reply.agent
         && let Some(miss) = seen.near_miss()
@@ -235,6 +231,7 @@ fn save_changes(
 
 fn answer(
     facts: &Facts,
+    id: &str,
     call: &Call,
     input: &ToolInput,
     at: Option<(&Ramp, &Stance)>,
@@ -243,21 +240,17 @@ fn answer(
 ) -> Reply {
     match decision {
         Decision::Pass => Reply::default(),
-        Decision::Allow(command) => {
-            if let Some(why) = refused_files(facts, &call.target) {
-                facts.fault("call left to the client, whose files are refused", &why);
-                return Reply::default();
-            }
+        Decision::Allow => {
             if call.target == Target::CompactionFile && call.tool != "Read" {
                 facts.make_file();
             }
-            if let Target::Own(_) = call.target
-                && let Err(e) = jobs::free_dead(&facts.places)
-            {
-                facts.fault("dead holders not freed", &e);
-            }
-            let input = command.map(|c| json!({ "command": c }));
-            Reply { agent: Some(Agent::Allow(input, None)), ..Reply::default() }
+            Reply { agent: Some(Agent::Allow(None, None)), ..Reply::default() }
+        }
+        Decision::Execute => {
+            let Target::Own(own) = &call.target else { return Reply::default() };
+            let command = execute(facts, id, own);
+            let input = json!({ "command": command });
+            Reply { agent: Some(Agent::Allow(Some(input), None)), ..Reply::default() }
         }
         Decision::PartialRead(lines) => {
             if input.limit.is_some_and(|l| l <= lines) {
@@ -276,18 +269,31 @@ fn answer(
     }
 }
 
-/// Why files of the job cannot be used, if so. Then the client asks its user, as for any other
-/// call.
-fn refused_files(facts: &Facts, target: &Target) -> Option<io::Error> {
-    let own = facts.session.job.as_str();
-    let named = match target {
-        Target::Own(own) => own.words.as_slice(),
-        _ => &[],
+/// Executes the agent's verbs, once for each call, and returns the command that prints what they
+/// answered.
+fn execute(facts: &Facts, id: &str, own: &OwnCommand) -> String {
+    let failed = |why: String| {
+        vec![Answer { words: Vec::new(), text: format!("brain-guard: {why}"), succeeded: false }]
     };
-    let names = named.iter().map(String::as_str).filter(|name| is_safe_name(name)).chain([own]);
-    names
-        .map(|job| jobs::current_name(&facts.places, job))
-        .find_map(|job| jobs::check(&facts.places, &job).err())
+    let answers = match calls::claim(&facts.places, facts.id, id) {
+        Ok(Claim::Mine) => {
+            let answers =
+                facts.outside.map(|outside| (outside.execute)(facts, id, own)).unwrap_or_default();
+            if let Err(e) = calls::finish(&facts.places, facts.id, id, &answers) {
+                facts.fault("answers of a call not kept", &e);
+            }
+            answers
+        }
+        Ok(Claim::Done(answers)) => answers,
+        Ok(Claim::Broken) => {
+            failed("this call was interrupted; look at the notes before you repeat it".to_owned())
+        }
+        Err(e) => failed(format!("nothing was done, because the state can't be written: {e}")),
+    };
+    let texts: Vec<&str> = answers.iter().map(|answer| answer.text.trim_end()).collect();
+    let text = texts.into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join("\n");
+    let succeeded = answers.last().is_none_or(|answer| answer.succeeded);
+    printing(own.folder.as_deref(), &text, succeeded)
 }
 
 fn deny(
@@ -301,7 +307,10 @@ fn deny(
     let reason = match denial {
         Denial::Operator => messages.deny_operator(),
         Denial::MainLoopOnly => match &call.target {
-            Target::Own(own) => messages.deny_main_loop(&own.verbs.join(", ")),
+            Target::Own(own) => {
+                let verbs: Vec<&str> = own.calls.iter().map(OwnCall::verb).collect();
+                messages.deny_main_loop(&verbs.join(", "))
+            }
             _ => messages.deny_main_loop("this"),
         },
         Denial::Sealed => messages.deny_sealed(),

@@ -8,9 +8,8 @@ use super::pre_tool::settle;
 use super::reply::Reply;
 use super::{account, succeeded, unsealed};
 use crate::boundary::{Delivery, Step, Token};
-use crate::files::boundary;
 use crate::files::journal::What;
-use crate::files::prompts;
+use crate::files::{boundary, job_files};
 use crate::job::Prompt;
 use crate::session::First;
 use base::switch::Switch;
@@ -129,7 +128,7 @@ fn record_person_prompt(facts: &mut Facts, text: &str, token: Option<&Token>) {
     // Our commands say how to handle the work, not what it is.
     if facts.settings.prompts == Switch::On && own_command(text).is_none() {
         let prompt = Prompt { at: now, session: facts.id.to_owned(), text: text.to_owned() };
-        if let Err(e) = prompts::keep(&facts.places, &facts.session.job, &prompt) {
+        if let Err(e) = job_files::keep_prompt(&facts.places, &facts.session.job, &prompt) {
             facts.fault("prompt not kept", &e);
         }
     }

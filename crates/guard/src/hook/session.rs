@@ -5,7 +5,7 @@ use serde_json::json;
 use super::event::{Event, Source};
 use super::facts::Facts;
 use super::reply::{Agent, Reply};
-use super::{bearings, deliver, job_assignment, limits, succeeded};
+use super::{bearings, deliver, job_assignment, jobs as session_jobs, limits, moved, succeeded};
 use crate::boundary::{Carrier, EDITED, PROMPTED, Step, Token};
 use crate::compaction;
 use crate::files::state;
@@ -31,6 +31,7 @@ pub fn begin(facts: &Facts, first: First) -> Session {
         plugin: facts.env.get(env::PLUGIN_ROOT),
         first,
         started: Some(facts.now),
+        start_commit: commits::head(&facts.places.project),
         transcript: facts.transcript.as_ref().map(|p| p.to_string_lossy().into_owned()),
         mode: facts.mode.clone(),
         ..Session::default()
@@ -71,11 +72,13 @@ pub fn start(facts: &mut Facts, event: &Event, source: Source, model: Option<&st
     }
     match source {
         Source::Startup => {
+            let moved = moved::line(facts);
             facts.session = begin(facts, First::Base);
             apply_model(facts, model);
             look_around(facts);
             let (agent, offer) = job_assignment::offer(facts).unzip();
-            let user: Vec<String> = settings_problems(facts).into_iter().chain(offer).collect();
+            let user = settings_problems(facts).into_iter().chain(moved).chain(offer);
+            let user: Vec<String> = user.collect();
             Reply {
                 agent: agent.map(|line| Agent::Note("SessionStart", line)),
                 user: (!user.is_empty()).then(|| user.join("\n")),
@@ -179,8 +182,7 @@ pub fn before_compaction(facts: &Facts) -> Reply {
         let name = format!("compacted-{}.md", facts.now.format("%Y%m%dT%H%M%SZ"));
         let dir = facts.places.job(&facts.session.job).join("sealed");
         base::atomic::create_private_dir(&dir)?;
-        base::atomic::write(&dir.join(name), text.as_bytes())?;
-        jobs::mirror(&facts.places, &facts.session.job)
+        base::atomic::write(&dir.join(name), text.as_bytes())
     };
     if let Err(e) = archive() {
         facts.fault("compaction file not archived", &e);
@@ -207,19 +209,11 @@ fn cleared(facts: &mut Facts, event: &Event) -> Reply {
     };
     let token = parent.token.as_deref().or(facts.session.token.as_deref());
     let crossing = token.and_then(|id| advance_token(facts, id));
-    // After an interrupted call no hook handled the requests of its verbs.
-    let (job, asked) = job_assignment::asked(facts, &parent_id, &parent.job);
-    if crossing.is_none() {
-        parent.job = job;
-    }
+    parent.job = jobs::current_name(&facts.places, &parent.job);
     let child = child_of(facts, event, &parent_id, &parent, crossing.as_ref());
     facts.session = write(facts, facts.id, child);
     facts.unseen = false;
     limits::refresh(facts);
-    asked.done();
-    if let Err(e) = commits::follow(&facts.places, &parent_id, facts.id) {
-        facts.fault("background calls not followed", &e);
-    }
     job_assignment::link(facts, &parent_id, crossing.as_ref().map(|(token, _)| token));
     let Some((token, by_hand)) = crossing else {
         return Reply::note("SessionStart", bearings::bearings(facts, event, &parent, None));
@@ -236,7 +230,7 @@ fn advance_token(facts: &Facts, id: &str) -> Option<(Token, bool)> {
     if let Ok(Some(token)) = boundary::load(&facts.places, id)
         && (token.step < Step::Cleared || token.clear_timed_out())
     {
-        super::jobs::freeze(facts, &token);
+        session_jobs::freeze(facts, &token);
     }
     let moved = boundary::update(&facts.places, id, |token| {
         if token.step == Step::Cleared && token.child.as_deref() == Some(facts.id) {
@@ -299,6 +293,7 @@ fn child_of(
     Session {
         job: parent.job.clone(),
         started: Some(facts.now),
+        start_commit: commits::head(&facts.places.project),
         parent: Some(parent_id.to_owned()),
         model: parent.model.clone(),
         reported_window: parent.reported_window,

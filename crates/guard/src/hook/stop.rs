@@ -8,7 +8,7 @@ use super::messages::Messages;
 use super::pre_tool::settle;
 use super::reply::Reply;
 use super::unsealed::{hand_over, without_the_agent};
-use super::{account, boundary_flow, commits, usage};
+use super::{account, boundary_flow, jobs, usage};
 use crate::boundary::{EDITED, Step, Token};
 use crate::files::journal::{Verdict, What};
 use crate::files::{boundary, sealing, state};
@@ -24,10 +24,7 @@ pub fn handle(facts: &mut Facts, event: &Event, agents: u32, shells: &[&str]) ->
         return Reply::default();
     }
     boundary_flow::tidy(facts);
-    boundary_flow::take_requests(facts);
-    if commits::at_turn_end(facts, shells) {
-        boundary_flow::after_commits(facts);
-    }
+    jobs::follow_name(facts);
     let reply = turn_end(facts, agents, shells);
     if !reply.blocks() {
         facts.update(|s| s.turn = None);
@@ -42,7 +39,6 @@ pub fn failed(facts: &mut Facts, event: &Event) -> Reply {
         return Reply::default();
     }
     // `tidy` is not called: an error is not an answer to what was delivered.
-    boundary_flow::take_requests(facts);
     let reply = if facts
         .token()
         .is_some_and(|t| t.awaits_carrier_or_cancelled(facts.id) && !broken(facts, &t))

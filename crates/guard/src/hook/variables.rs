@@ -5,15 +5,20 @@ use std::path::{Path, PathBuf};
 use crate::settings::layers::{ClientFile, User, Variables};
 use base::atomic;
 use base::env::{self, Env};
-use base::paths::{Places, config_folder};
+use base::paths::{Places, config_folder, project_root};
 use base::process;
 
 /// Reads at most this many bytes of a file. A longer file counts as setting any variable.
 const MOST: u64 = 256 * 1024;
 
-/// Variables that decide where the guard's files are. Newer clients take them from no project
-/// (2.1.329 does not, 2.1.250 did).
-const PLACES: [&str; 3] = ["XDG_STATE_HOME", "XDG_DATA_HOME", "CLAUDE_CONFIG_DIR"];
+/// Variables that decide where the guard's files are. Only the user may set them.
+const PLACES: [&str; 5] = [
+    "BRAIN_GUARD_STATE",
+    "BRAIN_GUARD_STORE",
+    "XDG_STATE_HOME",
+    "XDG_DATA_HOME",
+    "CLAUDE_CONFIG_DIR",
+];
 
 /// The settings variables, with their origin. Reads the project's files only if there are any
 /// variables.
@@ -30,7 +35,10 @@ pub fn variables(places: &Places, env: &Env) -> Variables {
 pub fn restore_user_folders(mut env: Env) -> Env {
     let set = |name: &&str| env.os(name).is_some();
     let moved: Vec<&str> = PLACES.into_iter().filter(set).collect();
-    let project = env.path(env::PROJECT_DIR).filter(|_| !moved.is_empty());
+    if moved.is_empty() {
+        return env;
+    }
+    let project = env.path(env::PROJECT_DIR).or_else(|| Some(project_root(&env, &env.cwd()?)));
     let files = project.map(|project| files(&project)).unwrap_or_default();
     let by_project = |name: &&str| files.iter().any(|file| file.may_set(name));
     let moved: Vec<&str> = moved.into_iter().filter(by_project).collect();

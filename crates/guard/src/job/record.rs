@@ -8,7 +8,6 @@ use crate::boundary::Client;
 use crate::compaction::EntryId;
 use crate::seal::Ages;
 use base::clock::Time;
-use base::plain;
 
 /// A job's record. Without a `job.json` the defaults hold.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -140,24 +139,6 @@ pub struct Sealer {
 }
 
 impl Record {
-    /// Cleans the texts as verbs would, because a checkout may contain anything.
-    pub fn into_plain(mut self) -> Self {
-        let name = |name: &str| phase_name(name).unwrap_or_else(|_| "unnamed".to_owned());
-        let coach = |text: &str| plain::block(text, COACH_LETTERS);
-        if let Some(phase) = &mut self.phase {
-            (phase.name, phase.coach) = (name(&phase.name), coach(&phase.coach));
-        }
-        for past in &mut self.phases {
-            past.name = name(&past.name);
-        }
-        let coaching = std::mem::take(&mut self.coaching);
-        self.coaching = coaching.iter().map(|(key, text)| (name(key), coach(text))).collect();
-        let id = |id: &str| id.len() <= 128 && id.chars().all(|c| c.is_ascii_graphic());
-        self.holder = self.holder.filter(|holder| id(&holder.session));
-        self.lineage.retain(|link| id(&link.from) && id(&link.to));
-        self
-    }
-
     /// The number that this session has, or would get by sealing.
     pub fn ordinal(&self, session: &str) -> u32 {
         match &self.sealer {

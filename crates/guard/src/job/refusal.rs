@@ -50,11 +50,6 @@ pub enum Refusal {
         /// What is missing.
         missing: Vec<Missing>,
     },
-    /// The job came with the checkout and the user has not accepted it.
-    Found {
-        /// The job.
-        job: String,
-    },
     /// The job is closed and accepts no more notes.
     Completed {
         /// The job.
@@ -108,10 +103,6 @@ impl fmt::Display for Refusal {
             Self::NameTaken { job, taken: Taken::Default } => write!(
                 f,
                 "the guard gave the name {job} to another session's default job; choose another one"
-            ),
-            Self::Found { job } => write!(
-                f,
-                "the job {job} came with the repository, so only your user can accept it: `/brain-guard:job accept {job}` at the prompt, or `brain-guard job accept {job}` in a terminal"
             ),
             Self::NoSuchJob { job, known } => {
                 write!(f, "there is no job {job} to resume; ")?;

@@ -7,7 +7,7 @@ use super::refusal::{Missing, Refusal};
 use super::{Record, State};
 use crate::boundary::Delivery;
 
-pub use terms::{Ask, Done, Effect, Held, Seen, Situation, Transition, UnderWay, Verb};
+pub use terms::{Done, Effect, Held, Seen, Situation, Transition, Turn, UnderWay, Verb};
 
 /// Decides what a verb does.
 ///
@@ -29,27 +29,32 @@ fn focus(at: &Situation, no_clear: bool, resume: bool) -> Result<Transition, Ref
     let Some(named) = &at.named else { return Err(Refusal::NothingPaused) };
     let job = named.name.clone();
     if let Held::Other(by) = &named.held {
-        let own = at.own.as_ref().map(|own| own.name.clone()).filter(|own| *own != job);
+        let own = Some(at.own.name.clone()).filter(|own| *own != job);
         return Err(Refusal::Held { job, by: by.clone(), own });
     }
     let Some(record) = &named.record else { return begin(at, named, no_clear, resume) };
-    let own = at.own.as_ref().is_some_and(|own| own.name == job);
+    let own = at.own.name == job;
     if own && record.state == State::Active {
-        return Ok(Transition { effects: Vec::new(), crosses: None, done: Done::Stays(job) });
+        return Ok(stays(job));
     }
     let here = own || resume && record.paused_by.as_ref() == Some(&at.session);
     let what = if named.file { Delivery::Reload } else { Delivery::Template };
     let crosses = (!no_clear && !here).then_some(what);
     let mut effects = vec![Effect::Take(job.clone())];
     effects.extend(leave(at, &job));
-    effects.push(Effect::Ask(Ask::Focus {
+    let turn = Turn::Focus {
         job: job.clone(),
         adopted: None,
         created: !named.file,
         clear: crosses.is_some(),
-    }));
+    };
     let done = Done::Taken { job, reopened: record.state == State::Completed, here };
-    Ok(Transition { effects, crosses, done })
+    Ok(Transition { effects, turn, crosses, done })
+}
+
+/// The session works on this job already.
+fn stays(job: String) -> Transition {
+    Transition { effects: Vec::new(), turn: Turn::Stays, crosses: None, done: Done::Stays(job) }
 }
 
 /// Handles a named job that does not exist yet.
@@ -63,38 +68,36 @@ fn begin(
     if resume {
         return Err(Refusal::NoSuchJob { job, known: at.known.clone() });
     }
-    if at.own.as_ref().is_some_and(|own| own.name == job) {
+    if at.own.name == job {
         // Its own default job, whose file the first note creates.
-        return Ok(Transition { effects: Vec::new(), crosses: None, done: Done::Stays(job) });
+        return Ok(stays(job));
     }
     if let Some(taken) = &at.taken {
         return Err(Refusal::NameTaken { job, taken: taken.clone() });
     }
     // The prompt that started the job, and everything found since, are in this conversation. So it
     // is not cleared.
-    let bootstraps = at.asked && at.own.as_ref().is_some_and(|own| own.auto);
-    let adopts = |own: &&Seen| {
-        let active = own.record.as_ref().is_some_and(|record| record.state == State::Active);
-        bootstraps && active && !matches!(own.held, Held::Other(_))
-    };
-    if let Some(own) = at.own.as_ref().filter(adopts) {
+    let own = &at.own;
+    let bootstraps = at.asked && own.auto;
+    let active = own.record.as_ref().is_some_and(|record| record.state == State::Active);
+    if bootstraps && active && !matches!(own.held, Held::Other(_)) {
         let (from, to) = (own.name.clone(), job.clone());
         let (adopted, created) = (Some(from.clone()), !own.file);
-        let ask = Ask::Focus { job, adopted, created, clear: false };
-        let effects = vec![Effect::Adopt { from: from.clone(), to: to.clone() }, Effect::Ask(ask)];
-        return Ok(Transition { effects, crosses: None, done: Done::Adopted { from, to } });
+        let turn = Turn::Focus { job, adopted, created, clear: false };
+        let effects = vec![Effect::Adopt { from: from.clone(), to: to.clone() }];
+        return Ok(Transition { effects, turn, crosses: None, done: Done::Adopted { from, to } });
     }
     let crosses = (!no_clear && !bootstraps).then_some(Delivery::Template);
     let mut effects = vec![Effect::Create(job.clone())];
     effects.extend(leave(at, &job));
     let clear = crosses.is_some();
-    effects.push(Effect::Ask(Ask::Focus { job: job.clone(), adopted: None, created: true, clear }));
-    Ok(Transition { effects, crosses, done: Done::Created(job) })
+    let turn = Turn::Focus { job: job.clone(), adopted: None, created: true, clear };
+    Ok(Transition { effects, turn, crosses, done: Done::Created(job) })
 }
 
 /// What happens to the session's job when it switches to another one.
 fn leave(at: &Situation, next: &str) -> Option<Effect> {
-    let own = at.own.as_ref().filter(|own| own.name != next)?;
+    let own = Some(&at.own).filter(|own| own.name != next)?;
     let active = own.record.as_ref()?.state == State::Active;
     let aside = active && !own.auto;
     let mine = !matches!(own.held, Held::Other(_));
@@ -103,7 +106,7 @@ fn leave(at: &Situation, next: &str) -> Option<Effect> {
 
 /// The session's job, if it may change it.
 fn own_job(at: &Situation) -> Result<(&Seen, &Record), Refusal> {
-    let own = at.own.as_ref().ok_or(Refusal::NoJob)?;
+    let own = &at.own;
     let record = own.record.as_ref().ok_or(Refusal::NoJob)?;
     match &own.held {
         Held::Other(by) => Err(Refusal::Held { job: own.name.clone(), by: by.clone(), own: None }),
@@ -117,11 +120,9 @@ fn pause(at: &Situation) -> Result<Transition, Refusal> {
         return Err(Refusal::NoJob);
     }
     let job = own.name.clone();
-    let effects = vec![
-        Effect::Leave { job: job.clone(), aside: true },
-        Effect::Ask(Ask::Pause { job: job.clone() }),
-    ];
-    Ok(Transition { effects, crosses: None, done: Done::Paused(job) })
+    let effects = vec![Effect::Leave { job: job.clone(), aside: true }];
+    let turn = Turn::Pause { job: job.clone() };
+    Ok(Transition { effects, turn, crosses: None, done: Done::Paused(job) })
 }
 
 fn complete(at: &Situation) -> Result<Transition, Refusal> {
@@ -139,10 +140,10 @@ fn complete(at: &Situation) -> Result<Transition, Refusal> {
     let Some(version) = at.sealed.filter(|_| missing.is_empty()) else {
         return Err(Refusal::Unfinished { job, missing });
     };
-    let mut effects = vec![Effect::Close(job.clone())];
-    effects.push(Effect::Ask(Ask::Complete { job: job.clone(), version }));
+    let effects = vec![Effect::Close(job.clone())];
+    let turn = Turn::Complete { job: job.clone(), version };
     let crosses = Some(Delivery::Transition);
-    Ok(Transition { effects, crosses, done: Done::Completed { job, version } })
+    Ok(Transition { effects, turn, crosses, done: Done::Completed { job, version } })
 }
 
 /// The job that a `resume` without a name means: the one this session paused, otherwise the only

@@ -1,7 +1,7 @@
 //! Decides on one tool call.
 
 use super::bands::Band;
-use super::carve_outs::OwnCommand;
+use super::command::OwnCommand;
 use super::ramp::Ramp;
 use super::stance::Stance;
 use super::verbs;
@@ -13,9 +13,11 @@ pub enum Target {
     Other,
     /// The compaction file itself, through Read, Edit or Write.
     CompactionFile,
+    /// Notes of this project or a saved output, to be read.
+    Kept,
     /// Only our own verbs.
     Own(OwnCommand),
-    /// The override, our settings or our state.
+    /// Our settings, our state or our program.
     Operator,
 }
 
@@ -65,12 +67,14 @@ impl Denial {
 }
 
 /// The decision on one call.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Decision {
     /// No opinion: the client's own rules apply.
     Pass,
-    /// Runs without a permission prompt, with this command if there is one.
-    Allow(Option<String>),
+    /// Runs without a permission prompt.
+    Allow,
+    /// The hook executes the verbs itself.
+    Execute,
     /// This many lines of an already read file may be read again.
     PartialRead(u64),
     /// Refused.
@@ -89,16 +93,30 @@ pub fn decide(
     match &call.target {
         Target::Operator => return Decision::Deny(Denial::Operator),
         Target::Own(own) => {
-            let main_only = |verb: &String| !verbs::is_subagent_verb(verb);
-            return if call.subagent && own.verbs.iter().any(main_only) {
+            let subagents = own.calls.iter().all(|call| verbs::is_subagent_verb(call.verb()));
+            return if call.subagent && !subagents {
                 Decision::Deny(Denial::MainLoopOnly)
             } else {
-                Decision::Allow(Some(own.rewritten.clone()))
+                Decision::Execute
             };
         }
-        Target::CompactionFile if !call.subagent => return Decision::Allow(None),
-        Target::CompactionFile | Target::Other => {}
+        Target::CompactionFile => return Decision::Allow,
+        Target::Kept | Target::Other => {}
     }
+    match decide_by_tier(call, stance, ramp, partial_lines, known_file) {
+        // These files are outside the project, where the client would ask.
+        Decision::Pass if call.target == Target::Kept => Decision::Allow,
+        decision => decision,
+    }
+}
+
+fn decide_by_tier(
+    call: &Call,
+    stance: &Stance,
+    ramp: &Ramp,
+    partial_lines: u64,
+    known_file: impl FnOnce() -> bool,
+) -> Decision {
     if call.subagent {
         return Decision::Pass;
     }
@@ -130,6 +148,7 @@ pub fn is_at_top(stance: &Stance, ramp: &Ramp) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::policy::command::OwnCall;
     use crate::policy::stance::{Cap, Gauge};
     use crate::settings::Settings;
 
@@ -148,8 +167,9 @@ mod tests {
     }
 
     fn own(verb: &str) -> Target {
-        let (rewritten, verbs) = (format!("/x {verb}"), vec![verb.into()]);
-        Target::Own(OwnCommand { rewritten, verbs, words: Vec::new() })
+        let words = vec![verb.to_owned()];
+        let call = OwnCall { words, input: None, after_success: false };
+        Target::Own(OwnCommand { folder: None, calls: vec![call] })
     }
 
     #[test]
@@ -157,10 +177,10 @@ mod tests {
         use Decision::{Deny, PartialRead, Pass};
         let deny = Deny(Denial::Tier);
         for (tool, band, expected) in [
-            ("Read", Band::Read, [Pass, Pass, deny.clone(), deny.clone()]),
-            ("Edit", Band::Write, [Pass, Pass, Pass, deny.clone()]),
-            ("Bash", Band::Shell, [Pass, Pass, Pass, deny.clone()]),
-            ("Agent", Band::Dispatch, [Pass, Pass, Pass, deny.clone()]),
+            ("Read", Band::Read, [Pass, Pass, deny, deny]),
+            ("Edit", Band::Write, [Pass, Pass, Pass, deny]),
+            ("Bash", Band::Shell, [Pass, Pass, Pass, deny]),
+            ("Agent", Band::Dispatch, [Pass, Pass, Pass, deny]),
             ("ToolSearch", Band::Control, [Pass, Pass, Pass, Pass]),
         ] {
             for (rank, want) in expected.iter().enumerate() {
@@ -176,25 +196,35 @@ mod tests {
     }
 
     #[test]
-    fn carve_outs_hold_at_every_rank() {
+    fn notes_and_verbs_are_free_at_every_rank() {
         for rank in 0..=3 {
             let mut c = call("Bash", Band::Shell);
             c.target = own("seal");
             c.sealed = true;
-            assert_eq!(verdict(&c, rank, None, false), Decision::Allow(Some("/x seal".into())));
+            assert_eq!(verdict(&c, rank, None, false), Decision::Execute);
             c.subagent = true;
             assert_eq!(verdict(&c, rank, None, false), Decision::Deny(Denial::MainLoopOnly));
             c.target = own("append");
-            assert!(matches!(verdict(&c, rank, None, false), Decision::Allow(_)));
+            assert_eq!(verdict(&c, rank, None, false), Decision::Execute);
             let mut c = call("Edit", Band::Write);
             c.target = Target::CompactionFile;
-            assert_eq!(verdict(&c, rank, None, false), Decision::Allow(None));
+            assert_eq!(verdict(&c, rank, None, false), Decision::Allow);
             c.target = Target::Operator;
             assert_eq!(
                 verdict(&c, rank, Some(Cap::Override), false),
                 Decision::Deny(Denial::Operator)
             );
         }
+    }
+
+    #[test]
+    fn what_is_kept_is_read_where_reads_are_free() {
+        let mut c = call("Read", Band::Read);
+        c.target = Target::Kept;
+        assert_eq!(verdict(&c, 1, None, false), Decision::Allow);
+        assert_eq!(verdict(&c, 2, None, false), Decision::Deny(Denial::Tier));
+        c.subagent = true;
+        assert_eq!(verdict(&c, 2, None, false), Decision::Allow);
     }
 
     #[test]

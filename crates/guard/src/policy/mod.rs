@@ -2,12 +2,10 @@
 //! Pure: files, clock and environment come in as arguments.
 
 pub mod bands;
-pub mod carve_outs;
 pub mod coach;
+pub mod command;
 pub mod decide;
 pub mod limit;
-pub mod operator;
 pub mod ramp;
-pub mod shell;
 pub mod stance;
 pub mod verbs;

@@ -31,38 +31,6 @@ pub fn render_commits(commits: &[Commit], limit: usize) -> String {
     written.join("\n")
 }
 
-/// The new Markdown of the section: these commits, then its entries that are no commit of `known`,
-/// which the next seal removes. `None` if the section is up to date.
-pub fn updated_section(
-    document: &Document,
-    section: usize,
-    commits: &[Commit],
-    known: &[Commit],
-    limit: usize,
-) -> Option<String> {
-    let mut new = items(commits, limit, section);
-    let by_hand = document.section(section).filter(|entry| !is_one_of(&entry.text, known));
-    new.extend(by_hand.map(|entry| Item::new(&entry.marker, &entry.text, Some(section), section)));
-    let texts = document.section(section).map(|entry| entry.text.as_str());
-    if new.iter().map(|item| item.text.as_str()).eq(texts) {
-        return None;
-    }
-    let written = new.iter().map(|i| crate::compaction::item::written(&i.marker, &i.text));
-    Some(written.collect::<Vec<_>>().join("\n"))
-}
-
-/// Whether the guard wrote this text for one of these commits, with or without the body.
-fn is_one_of(text: &str, known: &[Commit]) -> bool {
-    let Some((hash, _)) = text.strip_prefix('`').and_then(|t| t.split_once('`')) else {
-        return false;
-    };
-    known.iter().filter(|commit| commit.hash == hash).any(|commit| {
-        let bare = Commit { body: String::new(), ..commit.clone() };
-        let forms = [&bare, commit].map(|form| items(std::slice::from_ref(form), usize::MAX, 0));
-        forms.iter().flatten().any(|item| item.text == text)
-    })
-}
-
 /// Maximum words of a subject. Without a blank line the whole message is the subject, and one long
 /// message would leave no room for other commits.
 const SUBJECT_WORDS: usize = 40;
@@ -165,11 +133,6 @@ mod tests {
             let document = parse(&file, &shape);
             let section = shape.with_role(Role::Git).unwrap();
             assert_eq!(document.section(section).count(), 2, "{text:?}: {file}");
-            assert_eq!(
-                updated_section(&document, section, &commits, &commits, 100),
-                None,
-                "{text:?}"
-            );
         }
     }
 

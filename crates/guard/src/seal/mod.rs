@@ -26,7 +26,7 @@ use std::collections::BTreeSet;
 
 use chrono::{DateTime, Utc};
 
-pub use git::{Commit, render_commits, updated_section};
+pub use git::{Commit, render_commits};
 pub use limits::Limits;
 pub use past::{Age, Ages, Past};
 pub use question::{Condense, Listed, Question};

@@ -3,8 +3,6 @@
 pub mod reach;
 mod surroundings;
 
-use std::path::PathBuf;
-
 use serde::{Deserialize, Serialize};
 
 use crate::boundary::Client;
@@ -28,6 +26,8 @@ pub struct Session {
     pub residue: bool,
     /// When the guard first saw it.
     pub started: Option<Time>,
+    /// The commit that was checked out then, if there was one.
+    pub start_commit: Option<String>,
     /// The session before it, if it continues one.
     pub parent: Option<String>,
     /// The session that surgery in this client made this one of.
@@ -108,8 +108,6 @@ pub struct Session {
     pub seal_asked: Option<SealAsked>,
     /// When a verb last failed to write the notes, and the system's error.
     pub unwritten: Option<(Time, String)>,
-    /// Unused paths in the checkout that the user was told about.
-    pub refused: Vec<PathBuf>,
     /// Until when blocks are lifted, and why.
     pub lifted: Option<(Time, String)>,
     /// The last saved reading.

@@ -19,7 +19,6 @@ impl Settings {
             .or_else(|| self.boundary.problem())
             .or_else(|| self.phases.problem())
             .or_else(|| self.extract.problem())
-            .or_else(|| self.trust.problem())
         {
             return Some(problem);
         }

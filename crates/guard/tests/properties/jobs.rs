@@ -13,12 +13,12 @@ use serde_json::json;
 use base::atomic;
 use guard::boundary::{Carrier, Delivery, Step};
 use guard::compaction;
-use guard::files::jobs::{Asker, open, record, record_summary, steps};
-use guard::files::requests::Request;
+use guard::files::jobs::{Asker, record, record_summary, steps};
 use guard::files::sealing::{self, FromAgent, Outcome, Writer};
-use guard::files::{boundary, requests, state};
+use guard::files::{boundary, state};
 use guard::hook::boundary_flow::Opening;
 use guard::hook::facts::Facts;
+use guard::hook::jobs::{open_notes, take_turn};
 use guard::job::State;
 use guard::job::transition::{Done, Effect, Transition, Verb};
 use world::{World, client};
@@ -102,12 +102,13 @@ impl World {
             5 => (Verb::Pause, None),
             _ => (Verb::Complete, None),
         };
-        let before = self.records();
+        let (before, own) = (self.records(), self.own(at));
         let moved = self.asker(at, |asker| steps(asker, verb, name, limit)).unwrap();
         let Ok(moved) = moved else {
             assert_eq!(self.records(), before, "a refusal changes nothing");
             return;
         };
+        self.leaves(at, |job| job != own);
         for effect in moved.effects.iter().take(limit) {
             match effect {
                 Effect::Create(job) | Effect::Take(job) => self.takes(at, job),
@@ -118,14 +119,12 @@ impl World {
                 Effect::Leave { job, .. } | Effect::Close(job) => {
                     self.leaves(at, |held| held == job);
                 }
-                Effect::Ask(_) => {}
             }
         }
         if limit < moved.effects.len() {
             return;
         }
-        let own = self.own(at);
-        self.leaves(at, |job| Some(job) != own.as_deref());
+        self.facts(at, |facts| take_turn(facts, &moved.turn));
         if verb == Verb::Pause {
             assert_eq!(moved.crosses, None, "a pause asks for no boundary");
         }
@@ -152,18 +151,18 @@ impl World {
     /// Writes a note like the verb does.
     fn write(&mut self, at: usize) -> Option<String> {
         let note = format!("note number{} by this session", self.notes.len());
-        let job = self.asker(at, |asker| {
-            let open = match open(asker).unwrap() {
-                Ok(open) => open,
+        let job = self.facts(at, |facts| {
+            let open = match open_notes(facts).unwrap() {
+                Ok((open, _)) => open,
                 Err(refusal) => {
-                    let job = asker.job().unwrap();
-                    assert_eq!(record(asker.places, &job).state, State::Completed, "{refusal}");
+                    let job = facts.asker().job();
+                    assert_eq!(record(&facts.places, &job).state, State::Completed, "{refusal}");
                     return None;
                 }
             };
-            let shape = &asker.settings.file.shape;
+            let shape = &facts.settings.file.shape;
             let text = compaction::append(&open.text, shape, "Open Threads", &note).unwrap();
-            atomic::write(&asker.places.compaction(&open.job), text.as_bytes()).unwrap();
+            atomic::write(&facts.places.compaction(&open.job), text.as_bytes()).unwrap();
             Some(open.job)
         })?;
         self.notes.push(note);
@@ -182,20 +181,9 @@ impl World {
                 sealing::run(places, &job, Writer { id, session }, settings, agent, *now, false)
                     .unwrap();
             let Outcome::Sealed(sealed, _) = sealed else { panic!("not sealed: {sealed:?}") };
-            let (version, at) = (sealed.report.version, *now);
             if agent.is_some() {
-                record_summary(places, &job, id, version).unwrap();
+                record_summary(places, &job, id, sealed.report.version).unwrap();
             }
-            let request = Request::Seal {
-                job: job.clone(),
-                version,
-                clear: None,
-                authored: true,
-                promised: false,
-                words: None,
-                at,
-            };
-            requests::add(places, id, &request).unwrap();
         });
     }
 
@@ -213,7 +201,7 @@ impl World {
         self.clients[at].session = self.next_session();
         self.hook(at, "SessionStart", &json!({"source": "clear"}));
         let job = self.own(at);
-        self.leaves(at, |held| Some(held) != job.as_deref());
+        self.leaves(at, |held| held != job);
         let crossed = state::load(&self.places, &self.clients[at].session);
         let token = crossed.unwrap().unwrap().token;
         if let Some(token) = token.and_then(|id| boundary::load(&self.places, &id).unwrap()) {

@@ -187,7 +187,7 @@ pub const BREAKAGES: [Breakage; 19] = [
     ),
     fixed("private", "problem", "others may get at the state", |lab| {
         let mode = fs::Permissions::from_mode(0o755);
-        fs::set_permissions(lab.state(".."), mode).expect("broken");
+        fs::set_permissions(lab.hook.places().states, mode).expect("broken");
     }),
     fixed("boundaries", "problem", "job lexer (clearing", |lab| token(lab)),
 ];

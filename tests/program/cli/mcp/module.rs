@@ -24,7 +24,7 @@ fn ask(hook: &Hook, payload: &Value) -> Value {
 fn denial(hook: &Hook, answer: &Value) -> String {
     assert!(answer["result"].is_null(), "{answer}");
     let text = answer["deny"].as_str().unwrap_or_else(|| panic!("not denied: {answer}"));
-    text.replace(&hook.home.parent().expect("a root").display().to_string(), "")
+    text.replace(&hook.places().state.display().to_string(), "")
 }
 
 #[test]

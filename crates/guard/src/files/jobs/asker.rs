@@ -1,10 +1,8 @@
 //! The session that asks for a job operation, and the lock for jobs that change hands.
 
 use std::io;
-use std::time::Duration;
 
 use crate::files::job_files;
-use crate::files::requests::{self, Request};
 use crate::job::Holder;
 use crate::session::Session;
 use crate::settings::Settings;
@@ -35,17 +33,8 @@ pub struct Asker<'a> {
 /// Locks all jobs of the project while they change hands, so that a decision is valid until its
 /// effects are done.
 pub(crate) fn lock_jobs(places: &Places) -> io::Result<Lock> {
-    let take = |dir: &std::path::Path| locks::acquire(&dir.join(".lock"), Duration::from_secs(2));
-    let dir = places.ensure_jobs()?;
-    take(&dir).or_else(|e| {
-        if e.kind() == io::ErrorKind::WouldBlock {
-            return Err(e);
-        }
-        // The project may be read-only, but its jobs can still be read.
-        let aside = places.state.join("jobs");
-        base::atomic::create_private_dir(&aside)?;
-        take(&aside)
-    })
+    base::atomic::create_private_dir(&places.jobs())?;
+    locks::acquire(&places.jobs().join(".lock"), super::PATIENCE)
 }
 
 impl Asker<'_> {
@@ -54,15 +43,12 @@ impl Asker<'_> {
         Holder { session: self.id.to_owned(), client: self.session.client }
     }
 
-    /// The job the session works on: the one its verbs chose last, or its own. `None` right after
-    /// it left a job.
-    pub fn job(&self) -> Option<String> {
-        let waiting = requests::waiting(self.places, self.id);
-        let job = match waiting.iter().rev().find_map(Request::moves_to) {
-            Some(moved) => moved?.to_owned(),
-            None if self.session.job.is_empty() => format!("session-{}", self.id),
-            None => self.session.job.clone(),
+    /// The job the session works on, by its current name.
+    pub fn job(&self) -> String {
+        let job = match self.session.job.as_str() {
+            "" => format!("session-{}", self.id),
+            job => job.to_owned(),
         };
-        Some(job_files::current_name(self.places, &job))
+        job_files::current_name(self.places, &job)
     }
 }

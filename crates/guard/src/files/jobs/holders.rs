@@ -1,13 +1,10 @@
 //! Ensures that only one live session works on a job.
 
 use std::io;
-use std::time::Duration;
 
 use super::{change_record, lock, record};
 use crate::files::state;
 use crate::job::{Holder, Record};
-use base::beneath;
-use base::lock as locks;
 use base::paths::Places;
 
 /// The session that works on a job now, if its client is alive and still in that session.
@@ -19,15 +16,15 @@ pub fn holder(places: &Places, job: &str) -> Option<Holder> {
         }
         let Some(seated) = state::seat(places, client.pid) else { return false };
         let works_on = |id: &str| state::load(places, id).ok().flatten().map(|s| s.job);
-        // Right after a focus, the hooks have not recorded the session's new job yet.
+        // In the middle of a focus, the session's state does not name its new job yet.
         seated == holder.session || works_on(&seated).as_deref() == Some(job)
     })
 }
 
-/// Takes a job for a session. Returns the holder if another live session has it. A claimed name
-/// without a folder needs no holder. Fails while another process holds the lock.
+/// Takes a job for a session. Returns the holder if another live session has it. A name without
+/// notes needs no holder. Fails while another process holds the lock.
 pub fn take_job(places: &Places, job: &str, me: &Holder) -> io::Result<Result<(), Holder>> {
-    if !beneath::is_dir(&places.job(job)) {
+    if !super::exists(places, job) {
         return Ok(Ok(()));
     }
     let _held = lock(places, job)?;
@@ -46,23 +43,6 @@ pub(super) fn take_locked(
     change_record(places, job, |record| record.holder = Some(me.clone())).map(Ok)
 }
 
-/// Removes dead holders and holders that left from the records. A verb in the client's sandbox
-/// cannot see other processes, so it cannot decide this. A locked job is skipped.
-pub fn free_dead(places: &Places) -> io::Result<()> {
-    for job in super::all(places) {
-        let left = |record: &Record| record.holder.is_some();
-        if !left(&record(places, &job)) || holder(places, &job).is_some() {
-            continue;
-        }
-        let path = places.job(&job).join(".lock");
-        let Ok(_held) = locks::acquire(&path, Duration::ZERO) else { continue };
-        if holder(places, &job).is_none() {
-            change_record(places, &job, |record| record.holder = None)?;
-        }
-    }
-    Ok(())
-}
-
 /// Releases a job if this session holds it. Fails while another process holds the lock.
 pub fn release(places: &Places, job: &str, me: &Holder) -> io::Result<()> {
     if record(places, job).holder.is_none_or(|holder| !holder.is_same_worker(me)) {
@@ -79,9 +59,9 @@ pub(super) fn release_locked(record: &mut Record, me: &Holder) {
 
 #[cfg(test)]
 mod tests {
+    use super::super::exists;
     use super::*;
     use crate::boundary::Client;
-    use crate::files::origin;
     use base::env::Env;
 
     fn places() -> (tempfile::TempDir, Places) {
@@ -90,6 +70,11 @@ mod tests {
         let places = Places::for_project(&env, dir.path()).unwrap();
         places.ensure_state().unwrap();
         (dir, places)
+    }
+
+    fn begun(places: &Places) {
+        let _held = lock(places, "j").unwrap();
+        change_record(places, "j", |record| record.auto = true).unwrap();
     }
 
     fn seated(places: &Places, session: &str) -> Holder {
@@ -101,7 +86,7 @@ mod tests {
     #[test]
     fn one_live_session_holds_a_job_and_only_it_lets_go() {
         let (_dir, places) = places();
-        places.ensure_job("j").unwrap();
+        begun(&places);
         let me = seated(&places, "s");
         take_job(&places, "j", &me).unwrap().unwrap();
         let other = Holder { session: "t".into(), client: None };
@@ -118,7 +103,7 @@ mod tests {
     #[test]
     fn the_dead_and_those_who_left_hold_nothing() {
         let (_dir, places) = places();
-        places.ensure_job("j").unwrap();
+        begun(&places);
         let me = seated(&places, "s");
         let other = Holder { session: "t".into(), client: None };
         let gone = Client { start: me.client.unwrap().start + 1, ..me.client.unwrap() };
@@ -132,27 +117,11 @@ mod tests {
     }
 
     #[test]
-    fn only_the_dead_are_freed() {
-        let (_dir, places) = places();
-        let me = seated(&places, "s");
-        let gone = Client { start: me.client.unwrap().start + 1, ..me.client.unwrap() };
-        let dead = Holder { session: "t".into(), client: Some(gone) };
-        for (job, by) in [("mine", &me), ("theirs", &dead)] {
-            origin::record_created(&places, job).unwrap();
-            places.ensure_job(job).unwrap();
-            take_job(&places, job, by).unwrap().unwrap();
-        }
-        free_dead(&places).unwrap();
-        let holders = ["mine", "theirs"].map(|job| record(&places, job).holder);
-        assert_eq!(holders, [Some(me), None]);
-    }
-
-    #[test]
-    fn a_name_without_a_folder_needs_no_holder() {
+    fn a_name_without_notes_needs_no_holder() {
         let (_dir, places) = places();
         let me = seated(&places, "s");
         take_job(&places, "j", &me).unwrap().unwrap();
         release(&places, "j", &me).unwrap();
-        assert!(!places.job("j").exists());
+        assert!(!exists(&places, "j"));
     }
 }

@@ -11,49 +11,40 @@ mod usable;
 mod writing;
 
 use std::io;
+use std::os::unix::fs::DirBuilderExt as _;
 use std::time::Duration;
 
 use super::job_files::record_path;
-use super::origin;
 use crate::compaction::{self, Document};
 use crate::job::{self, Record, Summed, default_name};
-use base::beneath::Spot;
+use base::atomic;
 use base::lock::{self, Lock};
 use base::paths::Places;
-use base::{atomic, beneath};
 
-pub use super::job_files::{current_name, exists, on_disk, record};
+pub use super::job_files::{all, current_name, exists, record};
 pub use asker::Asker;
-pub use holders::{free_dead, holder, release, take_job};
+pub use holders::{holder, release, take_job};
 pub use moves::{auto, inspect_job, run, situation, steps};
-pub use sealed::{
-    Version, is_as_sealed, last_version, mirror, restore, sealed_path, version, versions,
-    write_sealed,
-};
-pub use usable::{check, check_writable};
+pub use sealed::{Version, last_version, restore, sealed_path, version, versions, write_sealed};
+pub use usable::check_writable;
 pub use writing::{Open, begin, make_file, open};
+
+/// How long to wait for the lock of a job. A hook that executes a verb has three seconds in all.
+const PATIENCE: Duration = Duration::from_secs(1);
 
 /// Gives a session a default job: the first free number of the day.
 pub fn claim_default(places: &Places, date: &str) -> io::Result<String> {
-    places.ensure_state()?;
+    atomic::create_private_dir(&places.jobs())?;
     let project = places.project.file_name().unwrap_or_default().to_string_lossy().into_owned();
     for number in 1..10_000 {
         let name = default_name(&project, date, number);
-        if !is_taken(places, &name)? && atomic::claim(&places.state.join("claims").join(&name))? {
-            origin::record_created(places, &name)?;
-            return Ok(name);
+        match std::fs::DirBuilder::new().mode(0o700).create(places.job(&name)) {
+            Ok(()) => return Ok(name),
+            Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(e) => return Err(e),
         }
     }
     Err(io::Error::other("no free default job"))
-}
-
-/// Whether anything exists under a job's name, including a link.
-pub(super) fn is_taken(places: &Places, job: &str) -> io::Result<bool> {
-    match Spot::for_path(&places.job(job)) {
-        Ok(spot) => Ok(spot.stat()?.is_some()),
-        Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(false),
-        Err(e) => Err(e),
-    }
 }
 
 /// Whether the guard gave the job its name.
@@ -63,10 +54,10 @@ pub fn is_default(places: &Places, job: &str) -> bool {
 }
 
 /// Locks the job. The lock file is in the job's folder, which is created if needed. Fails with
-/// `WouldBlock` after two seconds.
+/// `WouldBlock` after a second.
 pub fn lock(places: &Places, job: &str) -> io::Result<Lock> {
     let dir = places.ensure_job(job)?;
-    lock::acquire(&dir.join(".lock"), Duration::from_secs(2))
+    lock::acquire(&dir.join(".lock"), PATIENCE)
 }
 
 /// The compaction file's text; `None` if it does not exist.
@@ -87,12 +78,7 @@ pub fn change_record<T>(
     if after != before {
         let bytes = within_bound(&mut after)?;
         keep_damaged(places, job)?;
-        // In the client's sandbox the state is not writable. There the hooks record this before and
-        // after the verb.
-        let _ = origin::check_changed(places, job);
-        let _ = origin::before_write(places, job, None, Some(&after));
         atomic::write(&record_path(places, job), &bytes)?;
-        let _ = origin::after_write(places, job);
     }
     Ok(result)
 }
@@ -117,11 +103,7 @@ pub fn write_live(places: &Places, job: &str, text: &str) -> io::Result<()> {
         let why = format!("the notes would have {has} KB; at most {most} KB are read");
         return Err(io::Error::new(io::ErrorKind::InvalidInput, why));
     }
-    let _ = origin::check_changed(places, job);
-    let _ = origin::before_write(places, job, Some(text.as_bytes()), None);
-    atomic::write(&places.compaction(job), text.as_bytes())?;
-    let _ = origin::after_write(places, job);
-    Ok(())
+    atomic::write(&places.compaction(job), text.as_bytes())
 }
 
 /// Saves an unreadable record next to its replacement. People write coaching into it by hand, and a
@@ -134,7 +116,7 @@ fn keep_damaged(places: &Places, job: &str) -> io::Result<()> {
     }
     let free = |number: u32| {
         let kept = path.with_extension(format!("damaged-{number}.json"));
-        (!beneath::exists(&kept)).then_some(kept)
+        (!kept.exists()).then_some(kept)
     };
     let kept = (1..10_000).find_map(free).unwrap_or_else(|| path.with_extension("damaged.json"));
     atomic::write(&kept, &bytes)
@@ -145,18 +127,6 @@ fn keep_damaged(places: &Places, job: &str) -> io::Result<()> {
 pub fn record_summary(places: &Places, job: &str, session: &str, version: u64) -> io::Result<()> {
     let session = session.to_owned();
     change_record(places, job, |record| record.summary = Some(Summed { session, version }))
-}
-
-/// The jobs that exist and have an effect, sorted by name. A renamed job appears once, under its
-/// new name.
-pub fn all(places: &Places) -> Vec<String> {
-    if places.trusted {
-        return on_disk(places);
-    }
-    let mut jobs = origin::known_jobs(places);
-    jobs.retain(|job| exists(places, job));
-    jobs.sort();
-    jobs
 }
 
 /// Ids of the entries in the sections that a session writes.

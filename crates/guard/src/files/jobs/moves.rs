@@ -1,6 +1,5 @@
 //! The job verbs on disk. Each effect happens completely or not at all. The verbs of one project
-//! run one after the other.
-#![allow(clippy::disallowed_methods, reason = "store owns the file system")]
+//! run one after the other. What they mean for the session that asks, the hook does afterwards.
 
 use std::io;
 
@@ -8,16 +7,12 @@ use super::asker::{Asker, lock_jobs};
 use super::holders::{release_locked, take_locked};
 use super::{adopt, read, sealed_path};
 use super::{all, begin, change_record, current_name, exists, holder, is_default, lock, record};
-use crate::boundary::Delivery;
 use crate::compaction::{self, EntryId, Role};
-use crate::files::requests::{self, Request};
-use crate::files::{boundary, origin, sealing};
+use crate::files::{boundary, sealing};
 use crate::job::refusal::{Missing, Refusal, Taken};
-use crate::job::transition::{Ask, Effect, Held, Seen, Situation, Transition, UnderWay};
+use crate::job::transition::{Effect, Held, Seen, Situation, Transition, UnderWay};
 use crate::job::transition::{Verb, meant, transition};
 use crate::job::{Record, State};
-use base::beneath;
-use base::clock::Time;
 use base::paths::Places;
 
 /// Runs a verb: decides, then applies all its effects or none. `name` is the job's name as given.
@@ -38,24 +33,16 @@ pub fn steps(
     limit: usize,
 ) -> io::Result<Result<Transition, Refusal>> {
     let _moving = lock_jobs(asker.places)?;
-    if let Some(job) = name.map(|name| current_name(asker.places, name))
-        && origin::is_found(asker.places, &job)
-    {
-        return Ok(Err(Refusal::Found { job }));
-    }
     let decided = situation(asker, verb, name).and_then(|at| transition(verb, &at));
     let found = match decided {
         Ok(found) => found,
         Err(refusal) => return Ok(Err(refusal)),
     };
+    sweep(asker)?;
     for effect in found.effects.iter().take(limit) {
         if let Err(refusal) = apply(asker, effect)? {
             return Ok(Err(refusal));
         }
-    }
-    if limit >= found.effects.len() {
-        // The verb is done. Jobs that stay held are released by the next verb.
-        let _ = sweep(asker);
     }
     Ok(Ok(found))
 }
@@ -64,7 +51,7 @@ pub fn steps(
 fn sweep(asker: &Asker) -> io::Result<()> {
     let (me, own) = (asker.holder(), asker.job());
     for job in all(asker.places) {
-        if Some(&job) != own.as_ref() {
+        if job != own {
             super::release(asker.places, &job, &me)?;
         }
     }
@@ -83,7 +70,7 @@ pub fn inspect_job(asker: &Asker, job: &str) -> Seen {
     };
     Seen {
         name: job.to_owned(),
-        file: beneath::exists(&places.compaction(job)),
+        file: places.compaction(job).exists(),
         auto: record.as_ref().map_or_else(|| is_default(places, job), |r| auto(places, job, r)),
         record,
         held,
@@ -109,19 +96,19 @@ pub fn situation(asker: &Asker, verb: Verb, name: Option<&str>) -> Result<Situat
         }
         None => None,
     };
-    let own = asker.job().map(|job| inspect_job(asker, &job));
-    let own_name = own.as_ref().map(|own| own.name.as_str());
+    let own = inspect_job(asker, &asker.job());
+    let own_name = own.name.as_str();
     let taken = named.as_ref().filter(|named| named.record.is_none()).and_then(|named| {
         let twin = known.iter().find(|job| job.eq_ignore_ascii_case(&named.name));
-        let claimed = || places.state.join("claims").join(&named.name).exists();
+        let claimed = || is_default(places, &named.name) && places.job(&named.name).exists();
         match twin {
             Some(twin) => Some(Taken::Twin(twin.clone())),
-            None if own_name != Some(&named.name) && claimed() => Some(Taken::Default),
+            None if own_name != named.name && claimed() => Some(Taken::Default),
             None => None,
         }
     });
-    let sealed = own_name.and_then(|job| sealing::fresh_version(places, job, settings));
-    let summed = verb == Verb::Complete && own_name.is_some_and(|job| wrote_summary(asker, job));
+    let sealed = sealing::fresh_version(places, own_name, settings);
+    let summed = verb == Verb::Complete && wrote_summary(asker, own_name);
     Ok(Situation {
         session: (*id).to_owned(),
         taken,
@@ -135,20 +122,8 @@ pub fn situation(asker: &Asker, verb: Verb, name: Option<&str>) -> Result<Situat
     })
 }
 
-/// The boundary that the session's verbs requested, or that is pending.
+/// The session's boundary, if it waits for a carrier.
 fn under_way(asker: &Asker) -> Option<UnderWay> {
-    let ask = |request: &Request| match request {
-        Request::Focus { job, clear: true, .. } => Some((job.clone(), Delivery::Reload)),
-        Request::Complete { job, .. } => Some((job.clone(), Delivery::Transition)),
-        Request::Seal { .. }
-        | Request::SealAsked(_)
-        | Request::Focus { .. }
-        | Request::Pause { .. } => None,
-    };
-    let waiting = requests::waiting(asker.places, asker.id);
-    if let Some((job, delivery)) = waiting.iter().rev().find_map(ask) {
-        return Some(UnderWay { job, delivery, clearing: false });
-    }
     let token = boundary::load(asker.places, asker.session.token.as_deref()?).ok()??;
     token.awaits_carrier_or_cancelled(asker.id).then(|| UnderWay {
         job: token.job.clone(),
@@ -192,10 +167,9 @@ fn apply(asker: &Asker, effect: &Effect) -> io::Result<Result<(), Refusal>> {
     let me = asker.holder();
     match effect {
         Effect::Create(job) | Effect::Take(job) => {
-            super::writing::remember(places, job);
             let _held = lock(places, job)?;
             if let Err(by) = take_locked(places, job, &me)? {
-                return Ok(Err(Refusal::Held { job: job.clone(), by, own: asker.job() }));
+                return Ok(Err(Refusal::Held { job: job.clone(), by, own: Some(asker.job()) }));
             }
             begin(asker, job, false)?;
             change_record(places, job, |record| {
@@ -224,17 +198,6 @@ fn apply(asker: &Asker, effect: &Effect) -> io::Result<Result<(), Refusal>> {
                 (record.state, record.paused_by) = (State::Completed, None);
             })?;
         }
-        Effect::Ask(ask) => requests::add(places, asker.id, &request(ask, asker.now))?,
     }
     Ok(Ok(()))
-}
-
-fn request(ask: &Ask, at: Time) -> Request {
-    match ask.clone() {
-        Ask::Focus { job, adopted, created, clear } => {
-            Request::Focus { job, adopted, created, clear, at }
-        }
-        Ask::Pause { job } => Request::Pause { job, at },
-        Ask::Complete { job, version } => Request::Complete { job, version, at },
-    }
 }

@@ -1,31 +1,20 @@
-//! A job's sealed versions: written once, never changed, mirrored in the state.
+//! A job's sealed versions: written once, never changed.
+#![allow(clippy::disallowed_methods, reason = "it owns the jobs' files")]
 
-use std::collections::BTreeMap;
+use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-
-use rustix::fs::FileType;
 
 use super::{lock, write_live};
 use crate::compaction::{self, Shape};
 use crate::files::archives;
-use crate::files::job_files::MOST;
 use crate::seal::Sealed;
+use base::atomic;
 use base::clock::Time;
 use base::paths::Places;
-use base::{atomic, beneath};
 
 fn sealed_dir(places: &Places, job: &str) -> PathBuf {
     places.job(job).join("sealed")
-}
-
-/// The names of the regular files in a folder of sealed versions.
-fn files(dir: &Path) -> Vec<String> {
-    let all = beneath::list(dir, MOST).unwrap_or_default();
-    all.into_iter()
-        .filter(|(_, kind)| *kind == FileType::RegularFile)
-        .map(|(name, _)| name)
-        .collect()
 }
 
 /// The path of a sealed version.
@@ -33,8 +22,16 @@ pub fn sealed_path(places: &Places, job: &str, version: u64) -> PathBuf {
     sealed_dir(places, job).join(format!("v{version:04}.md"))
 }
 
-fn mirror_dir(places: &Places, job: &str) -> PathBuf {
-    places.state.join("sealed").join(job)
+/// The numbers of the sealed versions, in order.
+fn numbers(places: &Places, job: &str) -> Vec<u64> {
+    let names = fs::read_dir(sealed_dir(places, job)).into_iter().flatten().flatten();
+    let number = |entry: fs::DirEntry| {
+        let name = entry.file_name().into_string().ok()?;
+        name.strip_prefix('v')?.strip_suffix(".md")?.parse().ok()
+    };
+    let mut numbers: Vec<u64> = names.filter_map(number).collect();
+    numbers.sort_unstable();
+    numbers
 }
 
 /// One sealed version.
@@ -44,37 +41,24 @@ pub struct Version {
     pub number: u64,
     /// When it was sealed.
     pub sealed: Option<Time>,
-    /// The path: with the job, else in the mirror.
+    /// The path.
     pub path: PathBuf,
 }
 
 /// The sealed versions of a job, oldest first.
 pub fn versions(places: &Places, job: &str, shape: &Shape) -> Vec<Version> {
-    let mut found: BTreeMap<u64, PathBuf> = BTreeMap::new();
-    for dir in [mirror_dir(places, job), sealed_dir(places, job)] {
-        for name in files(&dir) {
-            let digits = name.strip_prefix('v').and_then(|rest| rest.strip_suffix(".md"));
-            if let Some(number) = digits.and_then(|digits| digits.parse().ok()) {
-                found.insert(number, dir.join(name));
-            }
-        }
-    }
-    let read = |(number, path): (u64, PathBuf)| {
+    let read = |number| {
+        let path = sealed_path(places, job, number);
         let text = atomic::read_text(&path).ok().flatten().unwrap_or_default();
         let sealed = compaction::parse(&text, shape).front().sealed.clone();
         Version { number, sealed: sealed.and_then(|at| at.parse().ok()), path }
     };
-    found.into_iter().map(read).collect()
+    numbers(places, job).into_iter().map(read).collect()
 }
 
 /// The text of a sealed version; `None` if it does not exist.
 pub fn version(places: &Places, job: &str, number: u64) -> io::Result<Option<String>> {
-    let path = sealed_path(places, job, number);
-    let mirrored = path.file_name().map(|name| mirror_dir(places, job).join(name));
-    match atomic::read_text(&path)? {
-        Some(text) => Ok(Some(text)),
-        None => mirrored.map_or(Ok(None), |path| atomic::read_text(&path)),
-    }
+    atomic::read_text(&sealed_path(places, job, number))
 }
 
 /// Makes `text`, a sealed version, the job's live file. Returns the path of the replaced file, or
@@ -104,7 +88,7 @@ pub fn restore(
         None => None,
         Some(before) => {
             let dir = sealed_dir(places, job);
-            beneath::create_dirs(&dir, 0o755)?;
+            atomic::create_private_dir(&dir)?;
             let path = free_name(&dir, &format!("replaced-{}", now.format("%Y%m%dT%H%M%SZ")));
             atomic::write(&path, before.as_bytes())?;
             Some(path)
@@ -118,17 +102,12 @@ pub fn restore(
 fn free_name(dir: &Path, stem: &str) -> PathBuf {
     let numbered = (2..).map(|number| dir.join(format!("{stem}-{number}.md")));
     let mut names = std::iter::once(dir.join(format!("{stem}.md"))).chain(numbered);
-    names.find(|path| !beneath::exists(path)).unwrap_or_else(|| dir.join(format!("{stem}.md")))
+    names.find(|path| !path.exists()).unwrap_or_else(|| dir.join(format!("{stem}.md")))
 }
 
-/// The highest version ever sealed, here or in the mirror.
+/// The highest version; 0 if there is none.
 pub fn last_version(places: &Places, job: &str) -> u64 {
-    [sealed_dir(places, job), mirror_dir(places, job)]
-        .iter()
-        .flat_map(|dir| files(dir))
-        .filter_map(|name| name.strip_prefix('v')?.split('.').next()?.parse().ok())
-        .max()
-        .unwrap_or(0)
+    numbers(places, job).last().copied().unwrap_or(0)
 }
 
 /// Writes the result of a seal: the archive first, the live file last. A kill in between leaves the
@@ -139,8 +118,7 @@ pub fn write_sealed(
     source: &str,
     sealed: &Sealed,
 ) -> io::Result<PathBuf> {
-    let dir = sealed_dir(places, job);
-    beneath::create_dirs(&dir, 0o755)?;
+    atomic::create_private_dir(&sealed_dir(places, job))?;
     let path = sealed_path(places, job, sealed.report.version);
     atomic::write(&path.with_extension("raw.md"), source.as_bytes())?;
     if !sealed.removed_markdown.is_empty() {
@@ -149,30 +127,4 @@ pub fn write_sealed(
     atomic::write(&path, sealed.text.as_bytes())?;
     write_live(places, job, &sealed.text)?;
     Ok(path)
-}
-
-/// Whether a sealed version equals the state's copy. A version without a copy counts as equal.
-pub fn is_as_sealed(places: &Places, job: &str, number: u64) -> bool {
-    let path = sealed_path(places, job, number);
-    let copy = mirror_dir(places, job).join(path.file_name().unwrap_or_default());
-    match atomic::read(&copy) {
-        Ok(Some(copy)) => atomic::read(&path).is_ok_and(|there| there.is_none_or(|t| t == copy)),
-        _ => true,
-    }
-}
-
-/// Copies a job's sealed versions into the state, because `git clean -fdx` in the project must not
-/// delete them.
-pub fn mirror(places: &Places, job: &str) -> io::Result<()> {
-    let from = sealed_dir(places, job);
-    let to = mirror_dir(places, job);
-    atomic::create_private_dir(&to)?;
-    for name in files(&from) {
-        let copy = to.join(&name);
-        if Path::new(&name).extension().is_some_and(|e| e == "md") && !copy.exists() {
-            let bytes = atomic::read(&from.join(&name))?.unwrap_or_default();
-            atomic::write_unsynced(&copy, &bytes)?;
-        }
-    }
-    Ok(())
 }

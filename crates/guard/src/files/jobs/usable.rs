@@ -1,138 +1,104 @@
-//! Checks that a job's notes can be written: a checkout put nothing in the place of its files, and
-//! the disk has room. Otherwise the guard does not block.
+//! Checks that a job's notes can be written. Otherwise the guard does not block.
+#![allow(clippy::disallowed_methods, reason = "it owns the jobs' files")]
 
+use std::fs;
 use std::io;
 use std::path::Path;
 
-use rustix::fs::{Access, AtFlags, FileType, Mode, StatVfsMountFlags};
+use rustix::fs::{Access, AtFlags, CWD, StatVfsMountFlags};
 use rustix::io::Errno;
 
-use super::atomic;
-use base::beneath::{self, Spot};
+use base::atomic;
 use base::paths::Places;
 
 /// Extra bytes that a note and a seal need. A seal writes the file again, its version, and the
 /// archive.
 const ROOM: u64 = 64 * 1024;
 
-/// Checks that a job's files are regular files and real folders of this user, small enough to be
-/// read. Fails with the first one that is not.
-pub fn check(places: &Places, job: &str) -> io::Result<()> {
-    let folder = places.job(job);
-    let top = places.top();
-    for (path, wanted) in [
-        (top.join("jobs"), FileType::Directory),
-        (top, FileType::Directory),
-        (folder.join("sealed"), FileType::Directory),
-        (folder.join("compaction.md"), FileType::RegularFile),
-        (folder.join("job.json"), FileType::RegularFile),
-        (folder.join("prompts.jsonl"), FileType::RegularFile),
-        (folder.join(".lock"), FileType::RegularFile),
-        (folder.clone(), FileType::Directory),
-    ] {
-        let stat = match beneath::stat(&path) {
-            Err(e) if e.kind() == io::ErrorKind::NotFound => continue,
-            other => other?,
-        };
-        if beneath::file_type(&stat) != wanted {
-            let what = if wanted == FileType::Directory { "folder" } else { "regular file" };
-            return Err(beneath::refuse(&path, &format!("is not a {what}")));
-        }
-        if wanted == FileType::RegularFile {
-            atomic::check_size(&path, stat.st_size as u64)?;
-        }
-    }
-    let sealed = folder.join("sealed");
-    let versions = beneath::list(&sealed, crate::files::job_files::MOST)?;
-    match versions.into_iter().find(|(_, kind)| *kind != FileType::RegularFile) {
-        Some((name, _)) => Err(beneath::refuse(&sealed.join(name), "is not a regular file")),
-        None => Ok(()),
-    }
-}
-
 /// Checks that a note can be written into a job's file and sealed there. The error says why not.
 pub fn check_writable(places: &Places, job: &str) -> io::Result<()> {
-    check(places, job)?;
-    let folder = places.job(job);
-    if !beneath::exists(&folder) {
-        // The first note creates the folder, in the project or in the state.
-        let project = check_folder(&places.project, 0);
-        return project.or_else(|_| check_folder(&places.state, 0));
+    let (folder, live) = (places.job(job), places.compaction(job));
+    let size = match fs::symlink_metadata(&live) {
+        Ok(meta) if !meta.is_file() => {
+            let why = format!("{} is not a regular file", live.display());
+            return Err(io::Error::new(io::ErrorKind::InvalidData, why));
+        }
+        Ok(meta) if meta.len() > atomic::MAX_NOTES => {
+            let (has, most) = (meta.len() / 1024, atomic::MAX_NOTES / 1024);
+            let why = format!("{} has {has} KB; at most {most} KB are read", live.display());
+            return Err(io::Error::new(io::ErrorKind::InvalidData, why));
+        }
+        Ok(meta) => meta.len(),
+        Err(_) => 0,
+    };
+    let record = folder.join("job.json");
+    if fs::symlink_metadata(&record).is_ok_and(|meta| !meta.is_file()) {
+        let why = format!("{} is not a regular file", record.display());
+        return Err(io::Error::new(io::ErrorKind::InvalidData, why));
     }
-    let live = places.compaction(job);
-    let size = atomic::stat(&live).map_or(0, |(_, size)| size);
-    check_folder(&folder, size)?;
+    // The first note creates the folder. A link to nowhere is in its way.
+    let is_there = |path: &&Path| fs::symlink_metadata(path).is_ok();
+    let there = folder.ancestors().find(is_there).unwrap_or(&folder);
+    check_folder(there, size)?;
     match access(&live) {
         // Root may write anything except an immutable file or a read-only file system.
-        Err(e) if matches!(e, Errno::PERM | Errno::ROFS) => Err(named(&live, e.into())),
+        Err(e) if matches!(e, Errno::PERM | Errno::ROFS) => Err(named(&live, &e.into())),
         _ => Ok(()),
     }
 }
 
 /// Checks that a folder accepts new files of this many bytes.
 fn check_folder(folder: &Path, bytes: u64) -> io::Result<()> {
-    let flags = beneath::FOLDER;
-    let opened = beneath::open(folder, flags, Mode::empty()).map_err(|e| named(folder, e))?;
+    let failed = |errno: Errno| named(folder, &errno.into());
+    if !folder.is_dir() {
+        return Err(failed(Errno::NOTDIR));
+    }
     let writable = Access::WRITE_OK | Access::EXEC_OK;
-    rustix::fs::accessat(&opened, ".", writable, AtFlags::empty())
-        .map_err(|e| named(folder, e.into()))?;
-    let disk = rustix::fs::fstatvfs(&opened).map_err(|e| named(folder, e.into()))?;
+    rustix::fs::accessat(CWD, folder, writable, AtFlags::empty()).map_err(failed)?;
+    let disk = rustix::fs::statvfs(folder).map_err(failed)?;
     if disk.f_flag.contains(StatVfsMountFlags::RDONLY) {
-        return Err(named(folder, Errno::ROFS.into()));
+        return Err(failed(Errno::ROFS));
     }
     // Some file systems do not report their size.
     let free = disk.f_bavail.saturating_mul(disk.f_frsize);
     let no_room = disk.f_blocks > 0 && free < bytes.saturating_mul(3).saturating_add(ROOM);
     let no_names = disk.f_files > 0 && disk.f_favail < 4;
     if no_room || no_names {
-        return Err(named(folder, Errno::NOSPC.into()));
+        return Err(failed(Errno::NOSPC));
     }
     Ok(())
 }
 
 fn access(path: &Path) -> Result<(), Errno> {
-    let Ok(spot) = Spot::for_path(path) else { return Ok(()) };
-    rustix::fs::accessat(spot.folder(), spot.name(), Access::WRITE_OK, AtFlags::empty())
+    rustix::fs::accessat(CWD, path, Access::WRITE_OK, AtFlags::empty())
 }
 
-fn named(path: &Path, error: io::Error) -> io::Error {
-    if beneath::is_refused(&error) {
-        return error;
-    }
+fn named(path: &Path, error: &io::Error) -> io::Error {
     io::Error::new(error.kind(), format!("{} cannot be written ({error})", path.display()))
 }
 
 #[cfg(test)]
 mod tests {
-    use std::fs;
     use std::os::unix::fs::symlink;
 
     use super::*;
     use base::env::Env;
 
     #[test]
-    fn a_job_is_usable_until_something_stands_in_the_place_of_a_file() {
+    fn a_job_is_usable_until_something_stands_in_the_place_of_its_file() {
         let dir = tempfile::tempdir().unwrap();
         let env = Env::from_pairs([("HOME", dir.path().to_str().unwrap())]);
         let places = Places::for_project(&env, dir.path()).unwrap();
         assert!(check_writable(&places, "j").is_ok(), "not there yet");
-        let folder = places.ensure_job("j").unwrap();
+        let live = places.ensure_job("j").unwrap().join("compaction.md");
         assert!(check_writable(&places, "j").is_ok());
-        for name in ["compaction.md", "job.json", "sealed", "prompts.jsonl", ".lock"] {
-            let path = folder.join(name);
-            symlink("/etc/hostname", &path).unwrap();
-            let error = check_writable(&places, "j").unwrap_err();
-            assert!(beneath::is_refused(&error), "{name}: {error}");
-            fs::remove_file(&path).unwrap();
-        }
-        fs::create_dir(folder.join("compaction.md")).unwrap();
-        assert!(check(&places, "j").is_err());
-        fs::remove_dir(folder.join("compaction.md")).unwrap();
-        fs::write(folder.join("job.json"), vec![b' '; 70_000]).unwrap();
-        let error = check(&places, "j").unwrap_err().to_string();
-        assert!(error.contains("job.json") && error.contains("64 KB"), "{error}");
-        fs::remove_file(folder.join("job.json")).unwrap();
-        assert!(check(&places, "j").is_ok());
+        symlink("/etc/hostname", &live).unwrap();
+        let error = check_writable(&places, "j").unwrap_err().to_string();
+        assert!(error.ends_with("compaction.md is not a regular file"), "{error}");
+        fs::remove_file(&live).unwrap();
+        fs::write(&live, vec![b' '; 1_100_000]).unwrap();
+        let error = check_writable(&places, "j").unwrap_err().to_string();
+        assert!(error.ends_with("has 1074 KB; at most 1024 KB are read"), "{error}");
     }
 
     #[test]

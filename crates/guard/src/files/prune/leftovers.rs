@@ -1,19 +1,18 @@
 //! Temporary files that killed programs left: `.NAME.PID.N.tmp`, as `atomic` names them.
-#![allow(clippy::disallowed_methods, reason = "store owns the file system")]
+#![allow(clippy::disallowed_methods, reason = "it owns the guard's files")]
 
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::FileType;
 use rustix::io::Errno;
 use rustix::process::{Pid, test_kill_process};
 
+use base::atomic;
 use base::clock::Time;
-use base::{atomic, beneath};
 
-/// Seconds until a temporary file counts as left. A process id from a sandbox means nothing here,
-/// but such a program renames its file within this time.
+/// Seconds until a temporary file counts as left. A process id from another container means nothing
+/// here, but such a program renames its file within this time.
 const LEFT: i64 = 60;
 
 /// The temporary files in a folder whose programs are gone; empty if the folder is a link.
@@ -21,10 +20,11 @@ pub fn leftovers(folder: &Path, now: Time) -> Vec<PathBuf> {
     if !fs::symlink_metadata(folder).is_ok_and(|meta| meta.is_dir()) {
         return Vec::new();
     }
-    // Some of the folders are in a checkout.
-    let all = beneath::list(folder, usize::MAX).unwrap_or_default();
-    let named = all.into_iter().filter(|(name, kind)| {
-        *kind == FileType::RegularFile && writer(name).is_some_and(|pid| !exists(pid))
+    let all = fs::read_dir(folder).into_iter().flatten().flatten();
+    let named = all.filter(|entry| {
+        let left = |name: &str| writer(name).is_some_and(|pid| !exists(pid));
+        entry.file_type().is_ok_and(|kind| kind.is_file())
+            && entry.file_name().to_str().is_some_and(left)
     });
     // Uses the change time, because the modification time can be set.
     let old = |path: &PathBuf| {
@@ -32,7 +32,7 @@ pub fn leftovers(folder: &Path, now: Time) -> Vec<PathBuf> {
             now.timestamp_nanos_opt().unwrap_or(0) - changed > LEFT * 1_000_000_000
         })
     };
-    named.map(|(name, _)| folder.join(name)).filter(old).collect()
+    named.map(|entry| entry.path()).filter(old).collect()
 }
 
 /// Depth of folders to read below the state: `jobs/JOB/sealed`.

@@ -62,8 +62,8 @@ pub struct UnderWay {
 pub struct Situation {
     /// The session that runs the verb.
     pub session: String,
-    /// Its job. `None` right after it left one.
-    pub own: Option<Seen>,
+    /// Its job.
+    pub own: Seen,
     /// The job that the verb names, or the one that a `resume` without a name means.
     pub named: Option<Seen>,
     /// Why a new job cannot have the name.
@@ -103,14 +103,14 @@ pub enum Effect {
     },
     /// Closes and releases the job.
     Close(String),
-    /// Leaves a request for the hooks, which own the session's job and the boundary.
-    Ask(Ask),
 }
 
-/// A request for the hooks.
+/// What a verb means for the session that runs it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Ask {
-    /// The session switches to this job.
+pub enum Turn {
+    /// It goes on with its job.
+    Stays,
+    /// It switches to this job.
     Focus {
         /// The job.
         job: String,
@@ -121,12 +121,12 @@ pub enum Ask {
         /// Whether to clear the session for it.
         clear: bool,
     },
-    /// The job was paused.
+    /// It paused its job.
     Pause {
         /// The job.
         job: String,
     },
-    /// The job is closed.
+    /// It closed its job.
     Complete {
         /// The job.
         job: String,
@@ -140,6 +140,8 @@ pub enum Ask {
 pub struct Transition {
     /// The steps in order. A kill between two of them leaves every job intact.
     pub effects: Vec<Effect>,
+    /// What comes after them.
+    pub turn: Turn,
     /// What the requested boundary delivers. `None` without one.
     pub crosses: Option<Delivery>,
     /// What was done.

@@ -24,7 +24,7 @@ fn other() -> Holder {
 fn at(named: Option<Seen>) -> Situation {
     Situation {
         session: "s".into(),
-        own: Some(job("a", State::Active, Held::Me)),
+        own: job("a", State::Active, Held::Me),
         named,
         taken: None,
         known: vec!["a".into()],
@@ -38,7 +38,7 @@ fn at(named: Option<Seen>) -> Situation {
 /// Like [`at`], with a default job.
 fn default_at(named: Option<Seen>, asked: bool) -> Situation {
     let own = Seen { auto: true, ..job("app-20260101-1", State::Active, Held::Me) };
-    Situation { own: Some(own), asked, ..at(named) }
+    Situation { own, asked, ..at(named) }
 }
 
 const FOCUS: Verb = Verb::Focus { no_clear: false };
@@ -52,12 +52,15 @@ fn short(moved: &Transition) -> String {
         Effect::Leave { job, aside: true } => format!("pause {job}"),
         Effect::Leave { job, aside: false } => format!("leave {job}"),
         Effect::Close(job) => format!("close {job}"),
-        Effect::Ask(Ask::Focus { job, clear: true, .. }) => format!("ask to clear for {job}"),
-        Effect::Ask(Ask::Focus { job, .. }) => format!("ask for {job}"),
-        Effect::Ask(Ask::Pause { job }) => format!("ask to leave {job}"),
-        Effect::Ask(Ask::Complete { job, version }) => format!("ask to cross from {job} {version}"),
     };
-    moved.effects.iter().map(one).collect::<Vec<_>>().join(", ")
+    let turn = match &moved.turn {
+        Turn::Stays => None,
+        Turn::Focus { job, clear: true, .. } => Some(format!("clear for {job}")),
+        Turn::Focus { job, .. } => Some(format!("go on with {job}")),
+        Turn::Pause { job } => Some(format!("go on without {job}")),
+        Turn::Complete { job, version } => Some(format!("cross from {job} {version}")),
+    };
+    moved.effects.iter().map(one).chain(turn).collect::<Vec<_>>().join(", ")
 }
 
 #[test]
@@ -74,57 +77,52 @@ fn every_way_that_is_open() {
     let asked = |named| Situation { asked: true, ..at(named) };
     let no_clear = Verb::Focus { no_clear: true };
     let fileless = Seen { file: false, ..job("b", State::Active, Held::Nobody) };
-    let idle = |named| Situation { own: Some(nothing("app-20260101-2", true)), ..asked(named) };
-    let left = |named| Situation { own: None, ..asked(named) };
+    let idle = |named| Situation { own: nothing("app-20260101-2", true), ..asked(named) };
+    let left = |named| Situation { own: nothing("app-20260101-3", true), ..at(named) };
     let table = vec![
         // The session leaves a named job for another one.
-        (FOCUS, at(active(Held::Nobody)), "take b, pause a, ask to clear for b", reload),
-        (FOCUS, asked(active(Held::Me)), "take b, pause a, ask to clear for b", reload),
-        (FOCUS, at(paused(Some("s"))), "take b, pause a, ask to clear for b", reload),
+        (FOCUS, at(active(Held::Nobody)), "take b, pause a, clear for b", reload),
+        (FOCUS, asked(active(Held::Me)), "take b, pause a, clear for b", reload),
+        (FOCUS, at(paused(Some("s"))), "take b, pause a, clear for b", reload),
         (
             FOCUS,
             at(Some(job("b", State::Completed, Held::Nobody))),
-            "take b, pause a, ask to clear for b",
+            "take b, pause a, clear for b",
             reload,
         ),
-        (FOCUS, at(Some(fileless)), "take b, pause a, ask to clear for b", template),
-        (FOCUS, at(new()), "create b, pause a, ask to clear for b", template),
-        (FOCUS, asked(new()), "create b, pause a, ask to clear for b", template),
-        (no_clear, at(active(Held::Nobody)), "take b, pause a, ask for b", None),
-        (no_clear, at(new()), "create b, pause a, ask for b", None),
+        (FOCUS, at(Some(fileless)), "take b, pause a, clear for b", template),
+        (FOCUS, at(new()), "create b, pause a, clear for b", template),
+        (FOCUS, asked(new()), "create b, pause a, clear for b", template),
+        (no_clear, at(active(Held::Nobody)), "take b, pause a, go on with b", None),
+        (no_clear, at(new()), "create b, pause a, go on with b", None),
         // A default job is renamed if a person asked, otherwise left.
-        (FOCUS, default_at(new(), true), "adopt app-20260101-1 as b, ask for b", None),
-        (
-            FOCUS,
-            default_at(new(), false),
-            "create b, leave app-20260101-1, ask to clear for b",
-            template,
-        ),
+        (FOCUS, default_at(new(), true), "adopt app-20260101-1 as b, go on with b", None),
+        (FOCUS, default_at(new(), false), "create b, leave app-20260101-1, clear for b", template),
         (
             FOCUS,
             default_at(active(Held::Nobody), true),
-            "take b, leave app-20260101-1, ask to clear for b",
+            "take b, leave app-20260101-1, clear for b",
             reload,
         ),
-        (FOCUS, idle(new()), "create b, ask for b", None),
-        (FOCUS, left(new()), "create b, ask to clear for b", template),
-        (FOCUS, left(paused(None)), "take b, ask to clear for b", reload),
+        (FOCUS, idle(new()), "create b, go on with b", None),
+        (FOCUS, left(new()), "create b, clear for b", template),
+        (FOCUS, left(paused(None)), "take b, clear for b", reload),
         // The session already works on the job.
         (FOCUS, at(Some(job("a", State::Active, Held::Me))), "", None),
         (Verb::Resume, at(Some(job("a", State::Active, Held::Me))), "", None),
         (FOCUS, idle(Some(nothing("app-20260101-2", true))), "", None),
         // The session paused this job, so its work is still in the conversation.
-        (Verb::Resume, left(paused(Some("s"))), "take b, ask for b", None),
-        (Verb::Resume, left(paused(Some("t"))), "take b, ask to clear for b", reload),
-        (Verb::Resume, at(active(Held::Nobody)), "take b, pause a, ask to clear for b", reload),
-        (Verb::Pause, at(None), "pause a, ask to leave a", None),
+        (Verb::Resume, left(paused(Some("s"))), "take b, go on with b", None),
+        (Verb::Resume, left(paused(Some("t"))), "take b, clear for b", reload),
+        (Verb::Resume, at(active(Held::Nobody)), "take b, pause a, clear for b", reload),
+        (Verb::Pause, at(None), "pause a, go on without a", None),
         (
             Verb::Pause,
             default_at(None, false),
-            "pause app-20260101-1, ask to leave app-20260101-1",
+            "pause app-20260101-1, go on without app-20260101-1",
             None,
         ),
-        (Verb::Complete, at(None), "close a, ask to cross from a 3", Some(Delivery::Transition)),
+        (Verb::Complete, at(None), "close a, cross from a 3", Some(Delivery::Transition)),
     ];
     for (verb, situation, effects, crosses) in table {
         let moved = transition(verb, &situation)
@@ -136,7 +134,7 @@ fn every_way_that_is_open() {
 
 #[test]
 fn every_refusal_names_a_way_out() {
-    let held = |name| Some(job(name, State::Active, Held::Other(other())));
+    let held = |name| job(name, State::Active, Held::Other(other()));
     let under_way = |delivery, clearing| {
         let crosses = if delivery == Delivery::Sealed { "a" } else { "c" };
         Situation {
@@ -147,24 +145,27 @@ fn every_refusal_names_a_way_out() {
     let new = Some(nothing("B", false));
     let twin = Situation { taken: Some(Taken::Twin("b".into())), ..at(new.clone()) };
     let claimed = Situation { taken: Some(Taken::Default), ..at(new.clone()) };
-    let jobless = Situation { own: Some(nothing("app-20260101-1", true)), ..at(None) };
+    let jobless = Situation { own: nothing("app-20260101-1", true), ..at(None) };
     let stolen = Situation { own: held("a"), ..at(None) };
     let mut phased = at(None);
-    phased.own.as_mut().unwrap().record.as_mut().unwrap().phase =
+    phased.own.record.as_mut().unwrap().phase =
         Some(Phase { name: "plan".into(), ..Phase::default() });
     phased.sealed = None;
     phased.summed = false;
     let clearing = Delivery::Sealed;
     let table = vec![
-        (FOCUS, at(held("b")), "keeps the job a. To free the job, run `brain-guard job pause`"),
-        (Verb::Resume, at(held("b")), "works on the job b"),
+        (
+            FOCUS,
+            at(Some(held("b"))),
+            "keeps the job a. To free the job, run `brain-guard job pause`",
+        ),
+        (Verb::Resume, at(Some(held("b"))), "works on the job b"),
         (FOCUS, twin, "`brain-guard job focus b`"),
         (FOCUS, claimed, "choose another one"),
         (Verb::Resume, at(new), "jobs: a; `brain-guard job focus B` starts it"),
         (Verb::Resume, at(None), "`brain-guard job list`"),
         (Verb::Pause, jobless.clone(), "`brain-guard append`"),
-        (Verb::Complete, jobless.clone(), "`brain-guard append`"),
-        (Verb::Pause, Situation { own: None, ..jobless }, "`brain-guard append`"),
+        (Verb::Complete, jobless, "`brain-guard append`"),
         (Verb::Pause, stolen.clone(), "works on the job a"),
         (Verb::Complete, stolen, "works on the job a"),
         (Verb::Complete, phased, "`brain-guard phase exit`"),

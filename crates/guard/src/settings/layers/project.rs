@@ -7,7 +7,7 @@ use crate::policy::ramp::Tier;
 use crate::settings::Settings;
 
 /// Keys that only the user may set.
-const USER_ONLY: [&[&str]; 10] = [
+const USER_ONLY: [&[&str]; 9] = [
     &["mode"],
     &["shadow"],
     &["headless"],
@@ -17,7 +17,6 @@ const USER_ONLY: [&[&str]; 10] = [
     &["surgery"],
     &["extract"],
     &["strip"],
-    &["trust"],
 ];
 
 /// Why a project may not set this; `None` if it may.

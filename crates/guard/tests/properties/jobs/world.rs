@@ -26,6 +26,7 @@ const NOTHING_OUTSIDE: Outside = Outside {
     look: |_, _| Reach { tmux: Way::Shut(String::new()), x11: Way::Shut(String::new()) },
     answer: |_, _, _| None,
     start: |_, _| None,
+    execute: |_, _, _| Vec::new(),
 };
 
 pub(super) struct Client {
@@ -140,11 +141,19 @@ impl World {
         ask(&facts.asker())
     }
 
+    pub(super) fn facts<T>(&self, at: usize, run: impl FnOnce(&mut Facts) -> T) -> T {
+        let env = self.env(at);
+        let id = &self.clients[at].session;
+        run(&mut Facts::for_session(&env, self.clock, &self.places.project, id).unwrap())
+    }
+
     /// The job that a client's session works on.
-    pub(super) fn own(&self, at: usize) -> Option<String> {
-        let mut own = None;
-        self.asker(at, |asker| own = asker.job());
-        own
+    pub(super) fn own(&self, at: usize) -> String {
+        // A method is not general enough here.
+        self.asker(at, |asker| {
+            let job: String = asker.job();
+            job
+        })
     }
 
     pub(super) fn records(&self) -> BTreeMap<String, Record> {
