@@ -1,17 +1,15 @@
-//! Executes the agent's verbs in the hook's process, and answers a verb in a shell whose call a hook
-//! has executed.
+//! Executes the agent's verbs in the hook's process.
 
 use std::ffi::OsString;
 use std::io;
 use std::time::Duration;
 
-use super::output::{self, captured};
-use super::{Exit, Failure};
+use super::Exit;
+use super::output::captured;
 use base::env::{self, Env};
 use base::process;
-use guard::files::calls::{self, Answer, Claim};
 use guard::hook::facts::Facts;
-use guard::policy::command::{OwnCall, OwnCommand};
+use guard::policy::command::{Answer, OwnCall, OwnCommand};
 use guard::policy::verbs::AGENT_VERBS;
 
 /// No verb begins later than this after the hook was started. The client gives up on a hook after
@@ -30,7 +28,7 @@ pub fn execute(facts: &Facts, call: &str, own: &OwnCommand) -> Vec<Answer> {
         }
         answers.push(if process::age().is_some_and(|age| age > LATEST) {
             let text = "brain-guard: the machine is too busy; nothing was done, so run it again";
-            Answer { words: one.words.clone(), text: text.to_owned(), succeeded: false }
+            Answer { text: text.to_owned(), succeeded: false }
         } else {
             run(&env, facts, call, one)
         });
@@ -51,7 +49,7 @@ fn run(env: &Env, facts: &Facts, call: &str, one: &OwnCall) -> Answer {
     let (result, text) = captured(input, one.words.clone(), || super::perform(arguments, env));
     remember_unwritten(facts, one.verb(), &result);
     let succeeded = result.is_ok_and(|exit| exit == Exit::Done);
-    Answer { words: one.words.clone(), text, succeeded }
+    Answer { text, succeeded }
 }
 
 /// Remembers that a verb could not write, until one succeeds. Nothing announces some causes, such as
@@ -70,30 +68,4 @@ fn remember_unwritten(facts: &Facts, verb: &str, result: &anyhow::Result<Exit>) 
         let unwritten = unwritten.map(|why| (facts.now, why.chars().take(300).collect()));
         facts.update_of(facts.id, |session| session.unwritten = unwritten);
     }
-}
-
-/// The answer to a verb in the agent's shell, if a hook has executed its call: the client gave up on
-/// that hook, and runs the command itself.
-pub fn answered_by_hook(env: &Env, words: &[String]) -> Option<Result<Answer, Failure>> {
-    let verb = words.first().filter(|verb| AGENT_VERBS.contains(&verb.as_str()))?;
-    let (call, session) = (env.get(env::CALL_ID)?, env.get(env::SESSION_ID)?);
-    let places = super::selector::places_of_session(env, &session)?;
-    let answers = match calls::begun(&places, &session, &call)? {
-        Claim::Done(answers) => answers,
-        Claim::Broken | Claim::Mine => {
-            let what = format!("`brain-guard {verb}` was interrupted");
-            return Some(
-                Err(Failure::refused(what).hint("look at the notes before you repeat it")),
-            );
-        }
-    };
-    answers.into_iter().find(|answer| answer.words == words).map(Ok)
-}
-
-/// Prints such an answer.
-pub fn repeat(answer: &Answer) -> Exit {
-    if !answer.text.is_empty() {
-        output::out(answer.text.trim_end());
-    }
-    if answer.succeeded { Exit::Done } else { Exit::Refused }
 }

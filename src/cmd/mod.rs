@@ -115,22 +115,16 @@ pub const OUTSIDE: Outside = Outside {
 
 /// Parses the command line and runs it; usage errors end with code 2.
 pub fn main(env: &Env) -> ExitCode {
-    let given: Vec<OsString> = std::env::args_os().collect();
-    let words: Vec<String> =
-        given.iter().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
-    let result = match agent::answered_by_hook(env, &words) {
-        Some(answer) => answer.map(|answer| agent::repeat(&answer)).map_err(Into::into),
-        None => match parse(given) {
-            Ok(verb) => {
-                prepare(&verb, env);
-                verb.run(Context { env, now: clock::now() })
-            }
-            Err(e) => {
-                // A closed terminal leaves nothing else to do.
-                let _ = e.print();
-                return ExitCode::from(if e.use_stderr() { 2 } else { 0 });
-            }
-        },
+    let result = match parse(std::env::args_os().collect()) {
+        Ok(verb) => {
+            prepare(&verb, env);
+            verb.run(Context { env, now: clock::now() })
+        }
+        Err(e) => {
+            // A closed terminal leaves nothing else to do.
+            let _ = e.print();
+            return ExitCode::from(if e.use_stderr() { 2 } else { 0 });
+        }
     };
     let unwritten = output::finish();
     if let Some(why) = &unwritten {

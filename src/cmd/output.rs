@@ -52,6 +52,11 @@ pub(super) fn captured<T>(
     (result, captured.map_or_else(String::new, |captured| captured.text))
 }
 
+/// Whether the hook executes this verb.
+pub(super) fn is_captured() -> bool {
+    CAPTURED.with_borrow(Option::is_some)
+}
+
 /// Adds a line to what a captured verb printed. `false` if it prints to the terminal.
 fn capture(line: &dyn Display) -> bool {
     CAPTURED.with_borrow_mut(|captured| {

@@ -11,6 +11,7 @@ use std::time::SystemTime;
 use anyhow::Context as _;
 
 use self::stored::stored_file;
+use super::output::is_captured;
 use super::{Failure, err, import, out};
 use crate::cli::SessionSelector;
 use base::clock::Time;
@@ -369,8 +370,7 @@ pub fn open(facts: &mut Facts) -> anyhow::Result<Open> {
 
 /// The form of a call that the hook executes, for an agent whose shell may not write the state.
 fn accepted_form(facts: &Facts) -> &'static str {
-    let in_shell = facts.outside.is_none() && facts.env.get(env::CALL_ID).is_some();
-    if in_shell {
+    if facts.env.get(env::CLAUDECODE).is_some() && !is_captured() {
         " (run `brain-guard …` as the whole command, without pipes or expansion)"
     } else {
         ""

@@ -6,7 +6,6 @@ use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use base::env::Env;
 use base::paths::Places;
@@ -27,8 +26,6 @@ pub struct Hook {
     pub transcript: PathBuf,
     pub session: String,
     env: BTreeMap<String, String>,
-    /// The tool calls so far.
-    calls: AtomicU64,
 }
 
 /// The output and exit code of the binary.
@@ -117,7 +114,6 @@ impl Hook {
             env: env.into(),
             home,
             project,
-            calls: AtomicU64::new(0),
             _dir: Some(dir),
         }
     }
@@ -132,8 +128,6 @@ impl Hook {
             transcript,
             session: session.to_owned(),
             env: self.env.clone(),
-            // Two clients never give the same id.
-            calls: AtomicU64::new(self.calls.load(Ordering::Relaxed) + 1_000),
         };
         other.set("CLAUDE_CODE_SESSION_ID", session).set("CLAUDE_PID", &client.to_string());
         other.set("BRAIN_GUARD_MOD", &format!("{}:{client}", env!("CARGO_PKG_VERSION")));
@@ -228,20 +222,8 @@ impl Hook {
     pub fn call(&self, tool: &str, input: &Value) -> Value {
         self.payload(
             "PreToolUse",
-            &json!({"tool_name": tool, "tool_input": input, "tool_use_id": self.next_id()}),
+            &json!({"tool_name": tool, "tool_input": input, "tool_use_id": "toolu_1"}),
         )
-    }
-
-    /// The id of a new tool call.
-    fn next_id(&self) -> String {
-        let id = self.coming_id();
-        self.calls.fetch_add(1, Ordering::Relaxed);
-        id
-    }
-
-    /// The id that the next tool call will have.
-    pub fn coming_id(&self) -> String {
-        format!("toolu_{}", self.calls.load(Ordering::Relaxed) + 1)
     }
 
     /// Asks whether a tool may run.
@@ -282,8 +264,7 @@ impl Hook {
     /// Runs an agent's verb like the client: asks, runs the returned command in a shell, reports
     /// the result.
     pub fn agent(&self, command: &str) -> Answer {
-        let call = self.call("Bash", &json!({"command": command}));
-        let asked = self.send(&call);
+        let asked = self.bash(command);
         assert_eq!(asked.verdict(), "allow", "{asked:?}");
         let reply = asked.json();
         let allowed =
@@ -292,8 +273,7 @@ impl Hook {
         shell.arg("-c").arg(allowed).env_clear().envs(&self.env).current_dir(&self.project);
         let ran = finish(shell, b"");
         let mut told = json!({
-            "tool_name": "Bash", "tool_use_id": call["tool_use_id"],
-            "tool_input": {"command": allowed},
+            "tool_name": "Bash", "tool_use_id": "toolu_1", "tool_input": {"command": allowed},
         });
         let event = if ran.code == Some(0) {
             told["tool_response"] = json!({

@@ -16,8 +16,6 @@ pub const ATTENDED: &str = "CLAUDE_CODE_SESSION_ATTENDED";
 pub const SESSION_ID: &str = "CLAUDE_CODE_SESSION_ID";
 /// Folder the running plugin was loaded from.
 pub const PLUGIN_ROOT: &str = "CLAUDE_PLUGIN_ROOT";
-/// Id of the tool call whose shell this is.
-pub const CALL_ID: &str = "CLAUDE_CODE_TOOL_USE_ID";
 /// The state folder, where it is not at its usual place.
 pub const STATE: &str = "BRAIN_GUARD_STATE";
 /// Set in every process the client starts, the agent's shell included.

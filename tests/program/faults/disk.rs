@@ -219,7 +219,7 @@ fn bloated_state(t: &mut Tally) {
 }
 
 fn snapshot(hook: &Hook) -> std::path::PathBuf {
-    hook.places().snapshots().join(format!("{}.json", hook.coming_id()))
+    hook.places().snapshots().join("toolu_1.json")
 }
 
 /// The transcript decides then: 6 % passes, 31 % does not.

@@ -237,9 +237,8 @@ fn without_a_way_out_nothing_is_blocked() {
 #[test]
 fn the_modules_reading_wins() {
     let hook = Hook::begun();
-    let path = || hook.places().snapshots().join(format!("{}.json", hook.coming_id()));
-    let write = |text: &str| fs::write(path(), text).expect("snapshot");
-    let snapshot = path();
+    let snapshot = hook.places().snapshots().join("toolu_1.json");
+    let write = |text: &str| fs::write(&snapshot, text).expect("snapshot");
     write(r#"{"session_id":"x","tokens":290100,"window":1000000,"output":1000}"#);
     let reason = hook.read().reason();
     assert!(reason.contains("30.1 % (291,100 of 967,000 tokens, mod, now)"), "{reason}");

@@ -30,5 +30,5 @@ fn operation(script: &str) -> Operation {
         folder: hook.project.clone(),
         stdin: Vec::new(),
     };
-    Operation { hook, run, again: None, session: false }
+    Operation { hook, run, session: false }
 }

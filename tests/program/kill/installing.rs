@@ -58,7 +58,7 @@ fn run(hook: Hook, verb: &str) -> Operation {
         folder,
         stdin: Vec::new(),
     };
-    Operation { hook, run, again: None, session: false }
+    Operation { hook, run, session: false }
 }
 
 /// A first installation.

@@ -98,10 +98,8 @@ impl Around {
         let other = found.iter().find_map(|(name, texts)| {
             let boundary =
                 self.is_job && (name.contains("/boundary/") || name.contains("/sessions/"));
-            // The answers of a call that the agent repeats tell of what it finds.
-            let answers = name.contains(".call-");
             let apart = is_lock(name) || is_journal(name) || is_merged(name);
-            let apart = apart || answers || boundary;
+            let apart = apart || boundary;
             if apart || is_temporary(Path::new(name)) {
                 return None;
             }
@@ -111,8 +109,7 @@ impl Around {
         let missing = || {
             new.keys().find_map(|name| {
                 let boundary = self.is_job && name.contains("/boundary/");
-                let passing = boundary || name.contains(".call-");
-                let needed = twice.contains_key(name) && !is_lock(name) && !passing;
+                let needed = twice.contains_key(name) && !is_lock(name) && !boundary;
                 (needed && !found.contains_key(name)).then(|| format!("{name} is missing"))
             })
         };

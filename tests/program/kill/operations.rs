@@ -20,8 +20,6 @@ use crate::support::trace::Run;
 pub struct Operation {
     pub hook: Hook,
     pub run: Run,
-    /// What the agent does after a kill, if that is not the same again.
-    pub again: Option<Run>,
     /// Whether a session must answer `status` and `PreToolUse` afterwards.
     pub session: bool,
 }
@@ -81,7 +79,7 @@ mod kills {
 
 fn with(hook: Hook, args: &[&str], stdin: &str) -> Operation {
     let run = Run::of(&hook.command(args), stdin.as_bytes());
-    Operation { hook, run, again: None, session: true }
+    Operation { hook, run, session: true }
 }
 
 fn verb(hook: Hook, args: &[&str]) -> Operation {
@@ -140,9 +138,7 @@ fn executed_seal() -> Operation {
     let hook = worked();
     let command = "brain-guard seal --clear --summary 'the parser is done'";
     let payload = hook.call("Bash", &json!({"command": command}));
-    let again = hook.call("Bash", &json!({"command": command})).to_string();
-    let again = Run::of(&hook.command(&["hook"]), again.as_bytes());
-    Operation { again: Some(again), ..event(hook, &payload) }
+    event(hook, &payload)
 }
 
 fn stopped(hook: Hook) -> Operation {

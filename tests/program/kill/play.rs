@@ -50,7 +50,7 @@ impl Stage<'_> {
         let points = if self.operation.session { points } else { ends(points) };
         let mut left = self.end_leftovers();
         let new = Tree::read(&self.root);
-        let second = self.operation.again.as_ref().unwrap_or(run).plainly();
+        let second = run.plainly();
         left |= self.end_leftovers();
         let twice = Tree::read(&self.root);
         // The fake client is a child of `install` that survives a kill.
@@ -63,7 +63,7 @@ impl Stage<'_> {
     }
 
     fn kill(&self, around: &Around, codes: [Option<i32>; 2], point: &Point) -> Option<String> {
-        let Operation { hook, run, again, session } = self.operation;
+        let Operation { hook, run, session } = self.operation;
         around.old.put(&self.root);
         let reached = run.killed(self.strace, point);
         self.end_leftovers();
@@ -74,7 +74,7 @@ impl Stage<'_> {
         if let Some(torn) = around.torn(&killed) {
             return Some(torn);
         }
-        let again = again.as_ref().unwrap_or(run).plainly();
+        let again = run.plainly();
         self.end_leftovers();
         if !codes.contains(&again.code) || again.stderr.contains("panicked") {
             return Some(format!("the next one: {again:?}"));

@@ -4,7 +4,6 @@
 pub mod ancestry;
 pub mod archives;
 pub mod boundary;
-pub mod calls;
 pub mod commits;
 pub mod job_files;
 pub mod jobs;

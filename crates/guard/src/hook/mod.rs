@@ -46,8 +46,7 @@ use std::time::Duration;
 use serde_json::json;
 
 use crate::boundary::Client;
-use crate::files::calls::Answer;
-use crate::policy::command::OwnCommand;
+use crate::policy::command::{Answer, OwnCommand};
 use crate::session::reach::Reach;
 use base::clock::{self, Time};
 use base::env::{self, Env};

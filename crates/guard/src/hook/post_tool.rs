@@ -13,7 +13,7 @@ use super::reply::{Agent, Reply};
 use super::target::absolute;
 use super::usage;
 use super::wire::ToolInput;
-use crate::files::{calls, commits, journal, state};
+use crate::files::{commits, journal, state};
 use crate::policy::bands::{Band, band};
 use crate::policy::coach::note_due;
 use crate::policy::stance::{Cap, Ranks};
@@ -41,9 +41,6 @@ pub fn used(
     let shell = band(call.tool, &facts.settings.bands) == Band::Shell;
     if !shell {
         return Reply::default();
-    }
-    if input.command.as_deref().is_some_and(|command| command.contains("brain-guard")) {
-        calls::forget(&facts.places, facts.id, call.id);
     }
     keep_commits(facts, call, output);
     match output {

@@ -13,7 +13,6 @@ use super::reply::{Agent, Reply};
 use super::shadow::shadowed;
 use super::target;
 use super::wire::ToolInput;
-use crate::files::calls::{self, Answer, Claim};
 use crate::files::state;
 use crate::policy::bands::{Band, band};
 use crate::policy::coach::Told;
@@ -269,27 +268,9 @@ fn answer(
     }
 }
 
-/// Executes the agent's verbs, once for each call, and returns the command that prints what they
-/// answered.
+/// Executes the agent's verbs, and returns the command that prints what they answered.
 fn execute(facts: &Facts, id: &str, own: &OwnCommand) -> String {
-    let failed = |why: String| {
-        vec![Answer { words: Vec::new(), text: format!("brain-guard: {why}"), succeeded: false }]
-    };
-    let answers = match calls::claim(&facts.places, facts.id, id) {
-        Ok(Claim::Mine) => {
-            let answers =
-                facts.outside.map(|outside| (outside.execute)(facts, id, own)).unwrap_or_default();
-            if let Err(e) = calls::finish(&facts.places, facts.id, id, &answers) {
-                facts.fault("answers of a call not kept", &e);
-            }
-            answers
-        }
-        Ok(Claim::Done(answers)) => answers,
-        Ok(Claim::Broken) => {
-            failed("this call was interrupted; look at the notes before you repeat it".to_owned())
-        }
-        Err(e) => failed(format!("nothing was done, because the state can't be written: {e}")),
-    };
+    let answers = facts.outside.map(|o| (o.execute)(facts, id, own)).unwrap_or_default();
     let texts: Vec<&str> = answers.iter().map(|answer| answer.text.trim_end()).collect();
     let text = texts.into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join("\n");
     let succeeded = answers.last().is_none_or(|answer| answer.succeeded);

@@ -26,6 +26,15 @@ pub struct OwnCall {
     pub after_success: bool,
 }
 
+/// The answer of one verb.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Answer {
+    /// What it printed.
+    pub text: String,
+    /// Whether it succeeded.
+    pub succeeded: bool,
+}
+
 impl OwnCall {
     /// The verb.
     pub fn verb(&self) -> &str {
