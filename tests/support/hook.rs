@@ -264,7 +264,9 @@ impl Hook {
     /// Runs an agent's verb like the client: asks, runs the returned command in a shell, reports
     /// the result.
     pub fn agent(&self, command: &str) -> Answer {
-        let asked = self.bash(command);
+        let mut call = self.call("Bash", &json!({"command": command}));
+        call["tool_use_id"] = "toolu_2".into();
+        let asked = self.send(&call);
         assert_eq!(asked.verdict(), "allow", "{asked:?}");
         let reply = asked.json();
         let allowed =
@@ -273,7 +275,7 @@ impl Hook {
         shell.arg("-c").arg(allowed).env_clear().envs(&self.env).current_dir(&self.project);
         let ran = finish(shell, b"");
         let mut told = json!({
-            "tool_name": "Bash", "tool_use_id": "toolu_1", "tool_input": {"command": allowed},
+            "tool_name": "Bash", "tool_use_id": "toolu_2", "tool_input": {"command": allowed},
         });
         let event = if ran.code == Some(0) {
             told["tool_response"] = json!({

@@ -15,7 +15,8 @@ pub fn shared(path: &Path) -> Option<(u64, u64)> {
 /// agent at every tier; so would a hard link. A job's former name is a link, too.
 pub fn is_compaction_file(live: &Path) -> bool {
     let is_link = |path: &Path| fs::symlink_metadata(path).is_ok_and(|meta| meta.is_symlink());
-    let is_own = |meta: fs::Metadata| meta.is_file() && meta.nlink() == 1;
+    // Without a name if it was replaced just now.
+    let is_own = |meta: fs::Metadata| meta.is_file() && meta.nlink() <= 1;
     !live.parent().is_some_and(is_link) && fs::symlink_metadata(live).map_or(true, is_own)
 }
 
