@@ -132,6 +132,7 @@ fn job_and_seal_commands_work_at_the_prompt() {
     let tui = world.tui(&[]);
     tui.prompt("/brain-guard:job list");
     tui.wait_screen("the answer", |s| s.contains("no job yet"));
+    tui.wait_screen("an empty box", |_| tui.prompt_box().as_deref() == Some(""));
     tui.wait_idle();
     assert_eq!(world.mock.main().len(), 0, "no request");
     tui.prompt("/brain-guard:seal");
