@@ -21,6 +21,7 @@ const NOTHING_OUTSIDE: Outside = Outside {
     look: |_, _| Reach { tmux: Way::Shut(String::new()), x11: Way::Shut(String::new()) },
     answer: |_, _, _| None,
     start: |_, _| None,
+    execute: |_, _, _| Vec::new(),
 };
 
 struct World {
