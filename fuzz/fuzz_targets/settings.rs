@@ -29,7 +29,6 @@ fn never_looser(asked: &Settings, held: &Settings, limit: u64) {
     assert_eq!(held.context, asked.context);
     assert_eq!(held.boundary, asked.boundary);
     assert_eq!(held.when, asked.when);
-    assert_eq!(held.trust, asked.trust);
     assert!(held.file.words <= asked.file.words);
     assert!(held.coach.shell_chars <= asked.coach.shell_chars);
     assert!(held.coach.reread_lines <= asked.coach.reread_lines);
