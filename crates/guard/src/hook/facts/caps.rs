@@ -109,8 +109,8 @@ impl Facts<'_> {
         if let Some(why) = self.not_writable() {
             return Some(Cap::NotWritable(why));
         }
-        // The agent runs our verbs as text, so they need a program and a project path that text can
-        // name.
+        // The hook hands the project's path to the verbs as text, and a text for the agent may name
+        // the program.
         if self.places.project.to_str().is_none() || self.env.program().is_none() {
             return Some(Cap::Lifted("no command can name this program and project".to_owned()));
         }
