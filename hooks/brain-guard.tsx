@@ -8,7 +8,7 @@
 //
 // Only events that 2.1.286 knows: the client refuses a module whole for one
 // name it does not know. A call it lacks throws where it is made.
-import type { EngineInterface, PluginOptions, PromptBox, Register, ToolCallResult, ToolSpec } from 'claude-code'
+import type { EngineInterface, PromptBox, Register, ToolCallResult, ToolSpec } from 'claude-code'
 
 const VERSION = '0.1.0'
 
@@ -117,7 +117,7 @@ async function ask($: EngineInterface, verb: string, input: Json, timeoutMs = TI
 
 async function start($: EngineInterface, cwd: string): Promise<void> {
   binary = `${$.plugin.root}/bin/brain-guard`
-  environment = { ...environment, CLAUDE_PROJECT_DIR: cwd, CLAUDE_PLUGIN_ROOT: $.plugin.root }
+  environment = { CLAUDE_PROJECT_DIR: cwd, CLAUDE_PLUGIN_ROOT: $.plugin.root }
   const answer = await ask($, 'start', { version: VERSION, session_id: await $.session.id() })
   if (answer.ok === true && typeof answer.snapshots === 'string') {
     const { CLAUDE_PID: pid = answer.pid } = await named($)
@@ -414,15 +414,7 @@ async function watch($: EngineInterface): Promise<void> {
   }
 }
 
-/** The options the user set, as the client hands them to command hooks; an unset one is empty here. */
-function exported(options: PluginOptions): Record<string, string> {
-  const set = Object.entries(options).filter(([, value]) => value !== '')
-  return Object.fromEntries(set.map(([key, value]) => [`CLAUDE_PLUGIN_OPTION_${key.toUpperCase()}`, String(value)]))
-}
-
-export const register: Register = (on, options) => {
-  environment = exported(options)
-
+export const register: Register = on => {
   on('session.start', async ($, e, next) => {
     try {
       await start($, e.cwd)

@@ -32,7 +32,7 @@ pub use overview::command;
 pub use phase::PhaseVerb;
 pub use plumbing::{ClipboardArgs, GenerateArgs, ModArgs, WaiterArgs};
 pub use purge::{PurgeArgs, PurgeKind};
-pub use settings::{CheckArgs, SettingsVerb, ShowArgs};
+pub use settings::{ApplyArgs, CheckArgs, SettingsVerb, ShowArgs};
 pub use setup::{DemoArgs, InstallArgs, UninstallArgs};
 pub use surgery::{
     AdviseArgs, ExportArgs, ExportWhat, FidelityArgs, InjectArgs, OutputArgs, ReviveArgs,

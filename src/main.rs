@@ -20,7 +20,7 @@ fn main() -> ExitCode {
         let rest: Vec<_> = args.map(|a| a.to_string_lossy().into_owned()).collect();
         return run_hook(&rest);
     }
-    cmd::main(&hook::variables::restore_user_folders(Env::Process))
+    cmd::main(&hook::variables::restore_user_variables(Env::Process))
 }
 
 fn run_hook(args: &[String]) -> ExitCode {
@@ -33,7 +33,7 @@ fn run_hook(args: &[String]) -> ExitCode {
         }
         _ => return ExitCode::SUCCESS,
     };
-    let env = hook::variables::restore_user_folders(Env::snapshot());
+    let env = hook::variables::restore_user_variables(Env::snapshot());
     let input = hook::input::Input::standard();
     let reply = hook::run(role, input, &env, clock::now(), cmd::OUTSIDE);
     if let Some(text) = &reply.wake {

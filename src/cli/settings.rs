@@ -12,8 +12,10 @@ pub enum SettingsVerb {
     /// Print the settings in force as JSON, all layers merged
     #[command(after_help = "Example:\n  brain-guard settings show")]
     Show(ShowArgs),
-    /// Say what is wrong in the settings, what is in force, and where it was set
+    /// Say what is wrong in the settings, what is in force, and what waits
     Check(CheckArgs),
+    /// Let milder settings take effect now, in the session or in every running one
+    Apply(ApplyArgs),
 }
 
 /// Which project's settings to show.
@@ -24,21 +26,32 @@ pub struct ShowArgs {
     pub selector: SessionSelector,
 }
 
-/// Which settings to check, and for which model.
+/// Where to apply the settings files.
 #[derive(Debug, Clone, Args)]
 #[command(
-    after_help = "Examples:\n  brain-guard settings check\n  brain-guard settings check --window 200000 --model claude-haiku-4-5\n  brain-guard settings check new.json --json\n\nExit codes: 0 nothing is wrong, 1 something is, 2 wrong usage."
+    after_help = "What is stricter takes effect at once. What is milder waits for your next prompt in a session, or for this.\n\nExamples:\n  brain-guard settings apply\n  brain-guard settings apply --all"
+)]
+pub struct ApplyArgs {
+    /// Which session
+    #[command(flatten)]
+    pub selector: SessionSelector,
+    /// In every running session of every project
+    #[arg(long, conflicts_with = "session")]
+    pub all: bool,
+}
+
+/// Which settings to check, and for which window.
+#[derive(Debug, Clone, Args)]
+#[command(
+    after_help = "Examples:\n  brain-guard settings check\n  brain-guard settings check --window 200000\n  brain-guard settings check new.json --json\n\nExit codes: 0 nothing is wrong, 1 something is, 2 wrong usage."
 )]
 pub struct CheckArgs {
-    /// Which project's settings, and which session's model
+    /// Which project's settings, and which session
     #[command(flatten)]
     pub selector: SessionSelector,
     /// Resolve the tiers for a window of N tokens
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(10_000..))]
     pub window: Option<u64>,
-    /// Resolve the tiers for a model's id
-    #[arg(long, value_name = "ID")]
-    pub model: Option<String>,
     /// As JSON
     #[arg(long)]
     pub json: bool,

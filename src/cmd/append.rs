@@ -36,11 +36,13 @@ impl Run for AppendArgs {
         let open = selector::open(&mut facts)?;
         let path = facts.places.compaction(&open.job);
         let after = write(&facts, &open, &notes)?;
+        let is_new = after != open.text;
         drop(open);
         boundary_flow::after_note(&facts);
         let words = compaction::gauge_words(&after, &shape);
         out(format_args!(
-            "added to {}: {} of {} words ({})",
+            "{} {}: {} of {} words ({})",
+            if is_new { "added to" } else { "already in" },
             sections(&shape, &notes).join(", "),
             words,
             facts.settings.file.words,
@@ -64,14 +66,16 @@ fn notes(shape: &Shape, args: &AppendArgs, text: &str) -> Result<Vec<Note>, Fail
     }
 }
 
-/// Writes notes into the open file in one step, and returns its new text.
+/// Writes notes into the open file in one step, and returns its new text. Notes that stand there
+/// already are left out: the client may run a command again that a hook has executed.
 ///
 /// # Errors
 /// A construct in the file that is not closed, named by its line; an I/O error.
 pub(in crate::cmd) fn write(facts: &Facts, open: &Open, notes: &[Note]) -> anyhow::Result<String> {
     let shape = &facts.settings.file.shape;
     let path = facts.places.compaction(&open.job);
-    let after = add(&open.text, shape, notes).with_context(|| path.display().to_string())?;
+    let new = new_notes(&open.text, shape, notes);
+    let after = add(&open.text, shape, &new).with_context(|| path.display().to_string())?;
     if after == open.text {
         return Ok(after);
     }
@@ -83,6 +87,19 @@ pub(in crate::cmd) fn write(facts: &Facts, open: &Open, notes: &[Note]) -> anyho
         jobs::record_summary(&facts.places, &open.job, facts.id, next)?;
     }
     Ok(after)
+}
+
+/// The notes that are not open entries of their section already. A next step counts as there only
+/// at the top.
+fn new_notes(text: &str, shape: &Shape, notes: &[Note]) -> Vec<Note> {
+    let document = compaction::parse(text, shape);
+    let stands = |note: &Note| {
+        let firsts = notes.iter().filter(|n| n.first && n.section == note.section).count();
+        let among = if note.first { firsts } else { usize::MAX };
+        let mut there = document.section(note.section).take(among);
+        there.any(|entry| !entry.closed && entry.text == note.text)
+    };
+    notes.iter().filter(|note| !stands(note)).cloned().collect()
 }
 
 /// The text with these notes. Next steps go to the top of their section, other notes to its end.

@@ -26,7 +26,7 @@ use guard::files::state as sessions;
 use guard::hook::facts::read_settings;
 use guard::session::Session;
 use guard::settings::Settings;
-use guard::settings::layers::Diagnostic;
+use guard::settings::file::Fault;
 
 /// The way out of a finding that `--fix` can repair.
 const FIX: &str = "run `brain-guard doctor --fix`";
@@ -133,7 +133,7 @@ struct World<'a> {
     /// What the client says about the plugin; `None` without a client.
     registered: Option<anyhow::Result<Registered>>,
     settings: Settings,
-    diagnostics: Vec<Diagnostic>,
+    faults: Vec<Fault>,
     /// The session this runs in, or the project's only live one.
     found: Option<selector::Found>,
     /// The project's most recently started session, and its id.
@@ -144,7 +144,7 @@ impl<'a> World<'a> {
     fn of(env: &'a Env, now: Time) -> anyhow::Result<Self> {
         let project = selector::project(env, &SessionSelector::default())?;
         let places = selector::places(env, &project)?;
-        let (settings, diagnostics) = read_settings(&places, env);
+        let (settings, faults) = read_settings(&places, env);
         let plan = Installation::find(env)?;
         let current = plan.data.join(install::place::CURRENT);
         let registered = plan.client.as_deref().map(|client| Registered::ask(client, &current));
@@ -160,7 +160,7 @@ impl<'a> World<'a> {
             current,
             registered,
             settings,
-            diagnostics,
+            faults,
         })
     }
 

@@ -84,7 +84,7 @@ fn change(
         format!("could not change the jobs in {}", facts.places.project.display())
     })?;
     let moved = moved.map_err(Failure::refused)?;
-    let crossing = session_jobs::take_turn(&mut facts, &moved.turn);
+    let crossing = session_jobs::begin_next_work(&mut facts, &moved.next_work);
     out(describe_transition(&facts, verb, &moved, &crossing));
     Ok(())
 }

@@ -5,6 +5,8 @@ use super::install::shell;
 use super::{Context, Exit, Run, selector, stdin_text};
 use crate::cli::{ClipboardArgs, GenerateArgs, WaiterArgs};
 use carrier::{waiter, x11};
+use guard::files::{boundary, state};
+use guard::hook::settings;
 
 impl Run for ClipboardArgs {
     fn run(&self, _: Context) -> anyhow::Result<Exit> {
@@ -23,7 +25,11 @@ impl Run for GenerateArgs {
 impl Run for WaiterArgs {
     fn run(&self, Context { env, .. }: Context) -> anyhow::Result<Exit> {
         let places = selector::places(env, &self.project)?;
-        let (settings, _) = guard::hook::facts::read_settings(&places, env);
+        // Those of the session that the boundary ends.
+        let token = boundary::load(&places, &self.token)?;
+        let session = token.and_then(|token| state::load(&places, &token.parent).ok().flatten());
+        let agreed = session.and_then(|session| session.settings);
+        let settings = settings::load(&places, env, agreed.as_ref()).settings;
         waiter::detach();
         waiter::watch(env, &places, &self.token, &settings.boundary)?;
         Ok(Exit::Done)

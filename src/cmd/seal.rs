@@ -119,12 +119,9 @@ fn keep_summary(facts: &Facts, job: &str, text: &str) -> anyhow::Result<()> {
     let open = jobs::open(&facts.asker(), job)?.map_err(Failure::refused)?;
     let shape = &facts.settings.file.shape;
     let section = shape.with_role(Role::Summary).unwrap_or_else(|| shape.home());
-    let document = compaction::parse(&open.text, shape);
-    let is_new = |text: &str| document.section(section).all(|entry| entry.text != text);
     let entries = seal::summary_entries(text, shape).into_iter();
-    let new = entries.filter(|(_, text)| is_new(text));
     let notes: Vec<Note> =
-        new.map(|(marker, text)| Note { section, marker, text, first: false }).collect();
+        entries.map(|(marker, text)| Note { section, marker, text, first: false }).collect();
     append::write(facts, &open, &notes)?;
     Ok(())
 }

@@ -319,7 +319,10 @@ fn usable(id: &str) -> anyhow::Result<()> {
 }
 
 /// Sessions whose client still runs and is still in them.
-fn live(places: &Places) -> anyhow::Result<Vec<String>> {
+///
+/// # Errors
+/// A state folder that cannot be read.
+pub fn live(places: &Places) -> anyhow::Result<Vec<String>> {
     let mut live = Vec::new();
     for id in state::all(places)? {
         let Ok(Some(session)) = state::load(places, &id) else { continue };

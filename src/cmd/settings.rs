@@ -1,30 +1,80 @@
-//! `settings show`: the settings in force, all layers merged. `settings check` shows what is wrong
-//! and where each key comes from.
+//! `settings show`: the settings in force. `settings check`: what is wrong, and what waits.
+//! `settings apply`: lets it take effect.
 
 pub mod check;
 mod report;
 
-use super::{Context, Exit, Run, err, out_json, selector};
-use crate::cli::{SettingsVerb, ShowArgs};
+use guard::files::state;
 use guard::hook::facts::read_settings;
+use guard::hook::settings_news::agree;
+
+use super::{Context, Exit, Run, err, operator, out, out_json, selector};
+use crate::cli::{ApplyArgs, SettingsVerb, ShowArgs};
+use base::shown::count_with_noun;
 
 impl Run for SettingsVerb {
     fn run(&self, context: Context) -> anyhow::Result<Exit> {
         match self {
             Self::Show(args) => args.run(context),
             Self::Check(args) => args.run(context),
+            Self::Apply(args) => args.run(context),
         }
     }
 }
 
 impl Run for ShowArgs {
-    fn run(&self, Context { env, .. }: Context) -> anyhow::Result<Exit> {
+    fn run(&self, Context { env, now }: Context) -> anyhow::Result<Exit> {
         let project = selector::project(env, &self.selector)?;
-        let (settings, diagnostics) = read_settings(&selector::places(env, &project)?, env);
-        out_json(&settings)?;
-        for d in &diagnostics {
-            err(&d.message);
+        let (settings, faults) = read_settings(&selector::places(env, &project)?, env);
+        let found = match selector::find(env, &self.selector) {
+            Err(e) if self.selector.session.is_some() => return Err(e),
+            found => found.ok(),
+        };
+        let facts = found.as_ref().and_then(|found| selector::facts(env, now, found).ok());
+        out_json(facts.as_ref().map_or(&settings, |facts| &facts.settings))?;
+        for fault in &faults {
+            err(fault);
         }
-        Ok(if diagnostics.is_empty() { Exit::Done } else { Exit::Refused })
+        Ok(if faults.is_empty() { Exit::Done } else { Exit::Refused })
+    }
+}
+
+impl Run for ApplyArgs {
+    fn run(&self, Context { env, now }: Context) -> anyhow::Result<Exit> {
+        operator::refuse_agent(env, "settings apply")?;
+        let all = if self.all {
+            let here = selector::places(env, &selector::project(env, &self.selector)?)?;
+            let mut all = Vec::new();
+            for state in here.all_states() {
+                let places = here.for_state(&state);
+                let project = places.project.clone();
+                let live = selector::live(&places)?.into_iter();
+                all.extend(
+                    live.map(|session| selector::Found { project: project.clone(), session }),
+                );
+            }
+            all
+        } else {
+            vec![selector::find(env, &self.selector)?]
+        };
+        let mut refused = false;
+        for found in &all {
+            let mut facts = selector::facts(env, now, found)?;
+            for fault in &facts.loaded.faults {
+                refused = true;
+                err(format_args!("{fault}; {}", fault.way_out));
+            }
+            // Whoever runs this must know that it was written.
+            state::update(&facts.places, facts.id, |_| ())?;
+            let session = &found.session;
+            match agree(&mut facts) {
+                Some(changes) => out(format!("{session}: {changes}")),
+                None => out(format!("{session}: nothing changed")),
+            }
+        }
+        if self.all {
+            out(format!("{} running", count_with_noun(all.len(), "session", "sessions")));
+        }
+        Ok(if refused { Exit::Refused } else { Exit::Done })
     }
 }

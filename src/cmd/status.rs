@@ -43,7 +43,9 @@ pub struct Status {
     carrier: Option<&'static str>,
     mode: Mode,
     added: Share,
-    shadow: bool,
+    /// Why the state can't be kept.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    state: Option<String>,
     settings_problems: Vec<String>,
     #[serde(skip)]
     for_people: ForPeople,
@@ -129,16 +131,16 @@ impl Status {
             boundary: facts.token(),
             carrier: facts.carrier().chosen.map(guard::boundary::Carrier::name),
             mode: facts.settings.mode,
+            state: state::obstacle(&facts.places).map(|obstacle| obstacle.why),
             added: added(facts, view),
-            shadow: facts.settings.shadow,
-            settings_problems: facts.diagnostics.iter().map(|d| d.message.clone()).collect(),
+            settings_problems: facts.loaded.faults.iter().map(ToString::to_string).collect(),
             for_people,
         }
     }
 
     fn mode(&self) -> Option<&'static str> {
         match self.mode {
-            Mode::On if self.shadow => {
+            Mode::Shadow => {
                 Some("shadow: what would be blocked is logged, nothing is blocked or cleared")
             }
             Mode::On => None,
@@ -159,6 +161,9 @@ impl fmt::Display for Status {
         line("session", &self.session_id)?;
         if let Some(mode) = self.mode() {
             line("mode", mode)?;
+        }
+        if let Some(why) = &self.state {
+            line("state", &format!("{why}: nothing is blocked and no session is continued"))?;
         }
         line("job", &self.job)?;
         match (&self.context, &self.for_people.context) {

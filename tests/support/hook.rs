@@ -6,6 +6,7 @@ use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::Mutex;
 
 use base::env::Env;
 use base::paths::Places;
@@ -26,6 +27,8 @@ pub struct Hook {
     pub transcript: PathBuf,
     pub session: String,
     env: BTreeMap<String, String>,
+    /// The program's constants, as JSON.
+    constants: Mutex<String>,
 }
 
 /// The output and exit code of the binary.
@@ -112,6 +115,7 @@ impl Hook {
             transcript: transcripts.join(format!("{session}.jsonl")),
             session: session.to_owned(),
             env: env.into(),
+            constants: Mutex::default(),
             home,
             project,
             _dir: Some(dir),
@@ -128,6 +132,7 @@ impl Hook {
             transcript,
             session: session.to_owned(),
             env: self.env.clone(),
+            constants: Mutex::new(self.constants()),
         };
         other.set("CLAUDE_CODE_SESSION_ID", session).set("CLAUDE_PID", &client.to_string());
         other.set("BRAIN_GUARD_MOD", &format!("{}:{client}", env!("CARGO_PKG_VERSION")));
@@ -144,11 +149,30 @@ impl Hook {
         self
     }
 
-    /// Writes the user's settings.
+    /// Writes the user's settings, and lets a session that has begun agree to them. Constants of
+    /// the program among them go into a variable.
     pub fn settings(&self, settings: &Value) -> &Self {
+        let (settings, constants) = split(settings.clone());
+        *self.constants.lock().expect("not poisoned") = constants;
+        self.write_settings(&settings.to_string());
+        let state = self.places().session(&self.session, "json");
+        if state.exists() {
+            let mut agreed = self.state();
+            agreed["settings"]["user"] = json!(settings.to_string());
+            fs::write(state, agreed.to_string()).expect("state");
+        }
+        self
+    }
+
+    fn constants(&self) -> String {
+        self.constants.lock().expect("not poisoned").clone()
+    }
+
+    /// Writes the user's settings file.
+    pub fn write_settings(&self, text: &str) -> &Self {
         let path = self.places().user_settings;
         fs::create_dir_all(path.parent().expect("parent")).expect("folder");
-        fs::write(path, settings.to_string()).expect("settings");
+        fs::write(path, text).expect("settings");
         self
     }
 
@@ -189,6 +213,10 @@ impl Hook {
     pub fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(PROGRAM);
         command.args(args).env_clear().envs(&self.env).current_dir(&self.project);
+        let constants = self.constants();
+        if !constants.is_empty() {
+            command.env(base::env::TEST_CONSTANTS, constants);
+        }
         command
     }
 
@@ -371,7 +399,46 @@ pub fn finish(mut command: Command, stdin: &[u8]) -> Answer {
     }
 }
 
+/// Settings without the program's constants, and those as JSON.
+pub fn split(mut settings: Value) -> (Value, String) {
+    const CONSTANTS: [&str; 12] = [
+        "agents_wait_seconds",
+        "break_even_turns",
+        "cache_seconds",
+        "dedupe",
+        "give_up_seconds",
+        "keep_chars",
+        "keep_errors",
+        "min_saving",
+        "placeholder",
+        "retry_seconds",
+        "step_seconds",
+        "x11_idle_seconds",
+    ];
+    let mut constants = serde_json::Map::new();
+    for group in ["boundary", "extract"] {
+        let Some(group) = settings.get_mut(group).and_then(Value::as_object_mut) else { continue };
+        constants.extend(
+            CONSTANTS.iter().filter_map(|key| Some(((*key).to_owned(), group.remove(*key)?))),
+        );
+    }
+    let constants =
+        if constants.is_empty() { String::new() } else { Value::from(constants).to_string() };
+    (settings, constants)
+}
+
 /// The repository's folder of fixtures.
 pub fn fixtures() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures")
+}
+
+/// The default sections, with this share of the file for Prior Summary.
+pub fn shape_with_summary(slice: f64) -> Value {
+    let mut shape = guard::compaction::Shape::default();
+    for section in &mut shape.sections {
+        if section.role == guard::compaction::Role::Summary {
+            section.slice = Some(slice);
+        }
+    }
+    json!({"sections": shape.sections})
 }

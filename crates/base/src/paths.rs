@@ -85,11 +85,6 @@ impl Places {
         self.project.join(MARKER).join("settings.json")
     }
 
-    /// The cached merged settings of this name.
-    pub fn merged_settings(&self, name: &str) -> PathBuf {
-        self.state.join("merged").join(format!("{name}.json"))
-    }
-
     /// The folder of all jobs.
     pub fn jobs(&self) -> PathBuf {
         self.state.join("jobs")
@@ -141,7 +136,7 @@ impl Places {
     pub fn ensure_state(&self) -> io::Result<()> {
         atomic::create_private_dir(&self.state)?;
         Known::record(&self.state, &self.project)?;
-        for dir in ["sessions", "boundary", "snapshots", "outputs", "jobs", "merged"] {
+        for dir in ["sessions", "boundary", "snapshots", "outputs", "jobs"] {
             atomic::create_private_dir(&self.state.join(dir))?;
         }
         Ok(())

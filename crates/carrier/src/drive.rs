@@ -161,7 +161,7 @@ impl<'a> Drive<'a> {
         let never = matches!(refusal, Refusal::Never(_));
         if token.step > Step::Clearing {
             // The hook then starts the turn, and attaches the notes if they were not pasted.
-            if never || waited > limit(settings.step_seconds) {
+            if never || waited > limit(settings.times.step_seconds) {
                 self.change(facts, |t| (t.kicks_off, t.inject) = (false, Inject::Hook));
             }
             return;
@@ -169,9 +169,9 @@ impl<'a> Drive<'a> {
         let tried: Vec<_> = token.tried.iter().chain([&token.carrier]).copied().collect();
         let next = facts.carrier_after(&tried).chosen;
         let other = next.filter(|c| *c != Carrier::Manual);
-        let over = waited > limit(settings.give_up_seconds);
+        let over = waited > limit(settings.times.give_up_seconds);
         let turn_over =
-            never || over || (other.is_some() && waited > limit(settings.step_seconds * 3));
+            never || over || (other.is_some() && waited > limit(settings.times.step_seconds * 3));
         if turn_over {
             let next = if never { next } else { other };
             self.change(facts, |t| t.hand_on(next, &why, facts.now));
@@ -220,7 +220,7 @@ fn open(facts: &Facts, token: &Token, touched: x11::Touched) -> Result<Opened, R
         }
         Carrier::X11 => {
             let place = reach.x11.open().ok_or_else(gone)?.clone();
-            let idle = Duration::from_secs(facts.settings.boundary.x11_idle_seconds);
+            let idle = Duration::from_secs(facts.settings.boundary.times.x11_idle_seconds);
             let program = facts.env.program();
             let program = program
                 .ok_or_else(|| Refusal::never("brain-guard cannot find its own program file"))?;
@@ -252,7 +252,7 @@ fn plan<'p>(
         project: facts.places.project.to_str().unwrap_or_default(),
         delivery: token.delivery,
         sealed: &token.sealed,
-        deadline_seconds: facts.settings.boundary.step_seconds.clamp(1, 3600),
+        deadline_seconds: facts.settings.boundary.times.step_seconds.clamp(1, 3600),
         chord: chords.clear.as_deref().map(Chord::from_strokes),
         line,
         text: None,

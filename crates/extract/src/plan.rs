@@ -92,11 +92,11 @@ pub fn plan(
                 *plan.stay.entry(Stays::Placeholder).or_default() += 1;
                 continue;
             }
-            let early = settings.dedupe.then(|| standing.later(value)).flatten();
+            let early = settings.fixed.dedupe.then(|| standing.later(value)).flatten();
             let gains = || no_gain.is_empty() || !no_gain.contains(&(entry.row, value.key.clone()));
             let goes = rules.extracted(entry, value, at, early);
             match goes.and_then(|why| gains().then_some(why).ok_or(Stays::NoGain)) {
-                Ok(why) => plan.items.push(Item::of(entry, value, why, rules.keep(entry, value))),
+                Ok(why) => plan.items.push(Item::of(entry, value, why, settings.fixed.keep_chars)),
                 Err(why) => {
                     *plan.stay.entry(why).or_default() += 1;
                     // Readers skip a row that is not JSON: nothing in it counts as a later

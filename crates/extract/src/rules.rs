@@ -119,13 +119,13 @@ impl<'a> Rules<'a> {
             return Ok(Goes::Said);
         }
         let settings = self.settings;
-        let rule = self.triggers.of(entry, value)?;
+        self.triggers.check(value)?;
         let goes = match entry.extractable {
             Some(Extractable::After(messages)) => {
                 stays(at.from_end < messages, Stays::Said)?;
                 Goes::Old
             }
-            _ if at.from_end < rule.keep_recent => early.ok_or(Stays::Recent)?,
+            _ if at.from_end < settings.keep_recent => early.ok_or(Stays::Recent)?,
             _ => Goes::Old,
         };
         stays(at.first, Stays::First)?;
@@ -135,13 +135,8 @@ impl<'a> Rules<'a> {
         let tool = value.tool.as_ref().or(entry.tool.as_ref());
         let protected = tool.is_some_and(|tool| self.protect.is_match(&**tool));
         stays(protected, Stays::Tool)?;
-        stays(value.error && settings.keep_errors, Stays::Error)?;
+        stays(value.error && settings.fixed.keep_errors, Stays::Error)?;
         Ok(goes)
-    }
-
-    /// Characters of a value's start that its placeholder shows.
-    pub fn keep(&self, entry: &Entry, value: &Value) -> u32 {
-        self.triggers.keep(entry, value)
     }
 
     /// Whether the entry was restored less than `keep_after_restore_seconds` ago; at that second it

@@ -37,7 +37,7 @@ pub enum Verdict {
     Waits(Option<u32>),
     /// Nothing in the context changes, and neither does the cache.
     Nothing,
-    /// It saves less than `min_saving`.
+    /// It saves too little to write a file.
     Little,
     /// The settings say: at every scan.
     Interval,
@@ -49,9 +49,9 @@ pub fn break_even(look: &Look) -> Option<u32> {
     Some(u32::try_from(turns).unwrap_or(u32::MAX))
 }
 
-/// Whether the saving is less than `min_saving`.
+/// Whether the saving is too little to write a file, unless the settings say: at every scan.
 pub fn saves_too_little(look: &Look, settings: &ExtractSettings) -> bool {
-    look.values > 0 && look.bytes < settings.min_saving
+    settings.when != Acts::Interval && look.values > 0 && look.bytes < settings.fixed.min_saving
 }
 
 /// Whether to extract now.
@@ -69,14 +69,14 @@ pub fn verdict(look: &Look, settings: &ExtractSettings, now: Time) -> Verdict {
         return Verdict::Cold;
     }
     match break_even(look) {
-        Some(turns) if turns <= settings.break_even_turns => Verdict::Pays(turns),
+        Some(turns) if turns <= settings.fixed.break_even_turns => Verdict::Pays(turns),
         waits => Verdict::Waits(waits),
     }
 }
 
 /// Whether the prompt cache has expired.
 pub fn cold(look: &Look, settings: &ExtractSettings, now: Time) -> bool {
-    let lives = i64::try_from(settings.cache_seconds).ok().and_then(Duration::try_seconds);
+    let lives = i64::try_from(settings.fixed.cache_seconds).ok().and_then(Duration::try_seconds);
     // The setting is for sessions whose rows do not say it.
     let lives = lives.map(|lives| match look.lifetime {
         Lifetime::Hour => lives.max(Lifetime::Hour.time()),
@@ -91,8 +91,13 @@ pub fn cold(look: &Look, settings: &ExtractSettings, now: Time) -> bool {
 #[cfg(test)]
 mod tests {
     use chrono::DateTime;
+    use sessions::settings::Fixed;
 
     use super::*;
+
+    fn fixed(fixed: Fixed) -> ExtractSettings {
+        ExtractSettings { fixed, ..ExtractSettings::default() }
+    }
 
     fn at(seconds: i64) -> Time {
         DateTime::from_timestamp(1_771_581_600 + seconds, 0).unwrap()
@@ -134,17 +139,17 @@ mod tests {
 
     #[test]
     fn little_is_not_worth_a_file_written_anew() {
-        let settings = ExtractSettings { min_saving: 5_000, ..ExtractSettings::default() };
+        let settings = fixed(Fixed { min_saving: 5_000, ..Fixed::default() });
         let look = |bytes| Look { last: Some(at(-900)), bytes, ..of(80_000, 1_250) };
         assert_eq!(verdict(&look(4_999), &settings, at(0)), Verdict::Little);
         assert_eq!(verdict(&look(5_000), &settings, at(0)), Verdict::Cold);
         let file_only = Look { behind: 0, saved: 0, ..look(4_999) };
         assert_eq!(verdict(&file_only, &settings, at(0)), Verdict::Little);
         let often = ExtractSettings { when: Acts::Interval, ..settings.clone() };
-        assert_eq!(verdict(&look(4_999), &often, at(0)), Verdict::Little);
+        assert_eq!(verdict(&look(4_999), &often, at(0)), Verdict::Interval);
         let none = nothing();
         assert_eq!(verdict(&none, &settings, at(0)), Verdict::Nothing);
-        let any = ExtractSettings { min_saving: 0, ..settings };
+        let any = fixed(Fixed { min_saving: 0, ..Fixed::default() });
         assert_eq!(verdict(&look(0), &any, at(0)), Verdict::Cold);
     }
 
@@ -183,8 +188,7 @@ mod tests {
     fn the_number_of_turns_is_the_settings() {
         let look = Look { last: Some(at(0)), ..of(80_000, 40_000) };
         for (turns, pays) in [(11, false), (12, true), (u32::MAX, true)] {
-            let settings =
-                ExtractSettings { break_even_turns: turns, ..ExtractSettings::default() };
+            let settings = fixed(Fixed { break_even_turns: turns, ..Fixed::default() });
             let verdict = verdict(&look, &settings, at(1));
             assert_eq!(verdict == Verdict::Pays(12), pays, "{turns}");
         }

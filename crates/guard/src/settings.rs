@@ -1,22 +1,25 @@
-//! The settings and their defaults. `tiers` computes the tiers, `rules` checks the values, and
-//! `layers` merges the files.
+//! The settings and their defaults. `file` reads a file, `rules` checks the values, `tiers` computes
+//! the tiers, `strictness` compares settings, and `sources` says which of them a session works by.
 
-mod diagnostic;
-pub mod layers;
-mod locate;
+pub mod file;
 mod phases;
+mod project;
 mod rules;
 #[cfg(test)]
 mod schema;
+pub mod sources;
+mod strictness;
 mod tiers;
-mod wild;
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
+use globset::{GlobBuilder, GlobMatcher};
 use serde::{Deserialize, Serialize};
 
 pub use self::phases::{NamedPhase, PhaseSettings};
-pub use self::tiers::{Model, Profile, TierSetting, When};
+pub use self::strictness::leaves;
+pub use self::tiers::{Profile, TierSetting};
 use crate::boundary::BoundarySettings;
 use crate::compaction::Shape;
 use crate::policy::bands::Band;
@@ -24,22 +27,24 @@ use crate::seal::Limits;
 use base::switch::Switch;
 use sessions::settings::{ExtractSettings, SurgerySettings};
 
-/// All settings. An unknown key is reported with its file and line.
+/// All settings.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Settings {
-    /// `off`: the hook does nothing.
+    /// Where an editor finds the schema of this file.
+    #[serde(rename = "$schema", skip_serializing)]
+    pub schema: Option<String>,
+    /// Whether the guard is at work: `on`, `shadow` (decide and log, block nothing, clear nothing)
+    /// or `off` (do nothing).
     pub mode: Mode,
-    /// Decide and log, block nothing, clear nothing.
-    pub shadow: bool,
+    /// Settings for some projects, by the project's folder or a glob. It also matches the folders
+    /// below.
+    pub projects: BTreeMap<String, ProjectEntry>,
     /// The default thresholds of the tiers.
     pub profile: Profile,
     /// Tiers by name. A key that is left out keeps the profile's value.
     pub tiers: BTreeMap<String, TierSetting>,
-    /// Overrides for some models. All matching entries apply, in order, over profile and `tiers`.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub when: Vec<When>,
     /// Band (class) of a tool, by its name or by a prefix that ends in `*`.
     pub bands: BTreeMap<String, Band>,
     /// How the context usage is measured.
@@ -71,20 +76,61 @@ impl Settings {
             theta_words: self.file.words as usize,
             target: self.file.seal_target,
             block: self.file_block_percent() / 100.0,
-            summary_slice: self.file.summary_slice,
-            git_slice: self.file.git_slice,
+            ..Limits::default()
         }
+    }
+
+    /// Whether the guard only decides and logs.
+    pub fn is_shadow(&self) -> bool {
+        self.mode == Mode::Shadow
+    }
+
+    /// The mode in a project: that of the longest matching key of `projects`, else `mode`.
+    pub fn mode_in(&self, folder: &Path, home: Option<&Path>) -> Mode {
+        let matches = |key: &str| {
+            let glob = project_glob(key, home).ok();
+            glob.is_some_and(|glob| folder.ancestors().any(|folder| glob.is_match(folder)))
+        };
+        let matching = self.projects.iter().filter(|(key, _)| matches(key));
+        matching.max_by_key(|(key, _)| key.len()).map_or(self.mode, |(_, entry)| entry.mode)
     }
 }
 
-/// Whether the guard is on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+/// Parses a key of `projects`.
+///
+/// # Errors
+/// What is wrong with it.
+fn project_glob(key: &str, home: Option<&Path>) -> Result<GlobMatcher, String> {
+    let path = match (key.strip_prefix("~/"), home) {
+        (Some(rest), Some(home)) => home.join(rest).display().to_string(),
+        _ => key.to_owned(),
+    };
+    if !path.starts_with('/') && !path.starts_with("~/") {
+        return Err("must be a path or a glob that begins with / or ~/".to_owned());
+    }
+    let glob = GlobBuilder::new(path.trim_end_matches('/')).literal_separator(true).build();
+    glob.map(|glob| glob.compile_matcher()).map_err(|e| e.kind().to_string())
+}
+
+/// Settings for one project.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct ProjectEntry {
+    /// Replaces `mode`.
+    pub mode: Mode,
+}
+
+/// Whether the guard is at work, the strictest first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Mode {
     /// Measure, coach, block.
     #[default]
     On,
+    /// Decide and log, block nothing, clear nothing.
+    Shadow,
     /// Do nothing.
     Off,
 }
@@ -108,38 +154,21 @@ pub struct FileSettings {
     pub words: u64,
     /// The seal shrinks the file to this share of `words`.
     pub seal_target: f64,
-    /// Share of `words` for the section Prior Summary.
-    pub summary_slice: f64,
-    /// Share of `words` for the section Git Commit Messages.
-    pub git_slice: f64,
-    /// A long file blocks tools only after this percentage of `words` was written in the session.
-    pub min_written: f64,
     /// The sections, their prompts, and which kind of note goes where.
     pub shape: Shape,
 }
 
 impl Default for FileSettings {
     fn default() -> Self {
-        Self {
-            words: 2000,
-            seal_target: 0.40,
-            summary_slice: 0.25,
-            git_slice: 0.15,
-            min_written: crate::policy::stance::MIN_WRITTEN,
-            shape: Shape::default(),
-        }
+        Self { words: 2000, seal_target: 0.40, shape: Shape::default() }
     }
 }
 
 /// Notes to the agent, and what it may still read where reads are blocked.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct CoachSettings {
-    /// Repeat a note after this many percent more.
-    pub every_percent: f64,
-    /// Repeat a note after this many calls.
-    pub every_calls: u64,
     /// Where reads are blocked, lines of an already read file that may be read again.
     pub reread_lines: u64,
     /// Where reads are blocked, characters that a shell command may add to the context.
@@ -148,20 +177,20 @@ pub struct CoachSettings {
 
 impl Default for CoachSettings {
     fn default() -> Self {
-        Self { every_percent: 1.0, every_calls: 25, reread_lines: 200, shell_chars: 4000 }
+        Self { reread_lines: 200, shell_chars: 4000 }
     }
 }
 
-/// What the guard does in `-p` and SDK runs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+/// What the guard does in `-p` and SDK runs, the strictest last.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Headless {
+    /// Do nothing.
+    Off,
     /// Measure, coach, and cut long shell output.
     #[default]
     Coach,
     /// Also block tools and clear the session, while the client's input is open.
     Boundary,
-    /// Do nothing.
-    Off,
 }

@@ -5,7 +5,6 @@ mod extract;
 mod surgery;
 
 pub use extract::{
-    Acts, ExtractSettings, InvalidRetention, Placeholder, Trigger, TriggerRule, UnknownTrigger,
-    triggers,
+    Acts, ExtractSettings, Fixed, InvalidRetention, Placeholder, Trigger, UnknownTrigger, triggers,
 };
 pub use surgery::{AgentMay, ImportWhen, SurgerySettings};

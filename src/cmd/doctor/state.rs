@@ -7,53 +7,40 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
 use anyhow::Context as _;
-use rustix::fs::{Access, access, statvfs};
 
 use super::{FIX, Finding, World};
 use base::paths::Places;
 use base::shown::count_with_noun;
 use guard::boundary::{CLIENT_ENDED, Token};
 use guard::files::{boundary, state};
-use guard::settings::layers::{Diagnostic, MAX_REPORTED};
-
-const MB: u64 = 1_000_000;
-
-/// Below this an atomic write of a session's state or of a saved output may fail.
-const TIGHT: u64 = 20 * MB;
+use guard::settings::file::Fault;
 
 /// Permission bits of everybody but the owner.
 const OTHERS: u32 = 0o077;
 
 pub fn folder(world: &World) -> Vec<Finding> {
-    let folder = &world.places.state;
-    let there = folder.ancestors().find(|dir| dir.exists()).unwrap_or(folder);
-    let (shown, near) = (folder.display(), there.display());
-    if let Err(e) = access(there, Access::WRITE_OK | Access::EXEC_OK) {
-        let seen = format!(
-            "{shown} can't be written ({e}), so nothing is blocked and no session is continued"
-        );
-        return vec![Finding::problem(seen, format!("make {near} yours and writable"))];
-    }
-    let free = statvfs(there).map_or(u64::MAX, |fs| fs.f_bavail.saturating_mul(fs.f_frsize));
-    if free < TIGHT {
-        let seen = format!(
-            "{} MB free at {near}: the guard can't keep its state, so nothing is blocked",
-            free / MB
-        );
-        let way = format!("free some space there: `df -h {near}`, `du -sh {near}`");
-        return vec![Finding::problem(seen, way)];
-    }
-    vec![Finding::ok(format!("{shown} can be written"))]
+    let Some(obstacle) = state::obstacle(&world.places) else {
+        return vec![Finding::ok(format!("{} can be written", world.places.state.display()))];
+    };
+    let near = obstacle.near.display();
+    let way = if obstacle.is_full {
+        format!("free some space there: `df -h {near}`, `du -sh {near}`")
+    } else {
+        format!("make {near} yours and writable")
+    };
+    let seen = format!("{}, so nothing is blocked and no session is continued", obstacle.why);
+    vec![Finding::problem(seen, way)]
 }
 
 pub fn settings(world: &World) -> Vec<Finding> {
-    if world.diagnostics.is_empty() {
-        return vec![Finding::ok("every key is known")];
+    if world.faults.is_empty() {
+        return vec![Finding::ok("the settings files can be read")];
     }
-    let problem = |d: &Diagnostic| Finding::problem(&d.message, &d.way_out);
-    let more = world.diagnostics.len().saturating_sub(MAX_REPORTED);
-    let more = (more > 0).then(|| Diagnostic::more(more));
-    world.diagnostics.iter().take(MAX_REPORTED).chain(&more).map(problem).collect()
+    let told = |fault: &Fault| {
+        let seen = format!("{fault}; the file has no effect");
+        Finding::problem(seen, &fault.way_out)
+    };
+    world.faults.iter().map(told).collect()
 }
 
 /// The folder of all projects' states. That it is private protects everything below it.

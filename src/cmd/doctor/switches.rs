@@ -13,9 +13,6 @@ use guard::policy::limit::Layer;
 /// Beginnings of variables that decide which program runs as a hook.
 const PROGRAMS: [&str; 3] = ["PATH", "LD_", "DYLD_"];
 
-/// Beginnings of our own variables.
-const OURS: [&str; 2] = ["BRAIN_GUARD_", "CLAUDE_PLUGIN_OPTION_"];
-
 pub fn look(world: &World) -> Vec<Finding> {
     look_in(&world.plan.config, &world.places.project, Path::new(MANAGED))
 }
@@ -92,9 +89,6 @@ fn check_file(
         if begins(name, &PROGRAMS) {
             let seen = format!("env.{name} in {shown} decides what runs as this plugin's hooks");
             found.push(Finding::problem(seen, way));
-        } else if begins(name, &OURS) {
-            let seen = format!("env.{name} in {shown} comes with the project: it may only tighten");
-            found.push(Finding::note(seen, way));
         }
     }
 }

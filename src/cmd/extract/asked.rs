@@ -6,7 +6,7 @@ use anyhow::{anyhow, bail};
 use base::env::Env;
 use base::paths::{Places, project_root};
 use guard::hook::facts::read_settings;
-use guard::settings::layers::Diagnostic;
+use guard::settings::file::Fault;
 use sessions::settings::ExtractSettings;
 
 /// Reads the settings before something is extracted or removed.
@@ -29,16 +29,11 @@ pub fn load_valid(env: &Env) -> anyhow::Result<ExtractSettings> {
         return Ok(ExtractSettings::default());
     };
     let (settings, wrong) = read_settings(&places, env);
-    // Project settings do not apply to extraction, so their faults do not matter here.
+    // A project's settings do not apply to extraction, so their faults do not matter here.
     let of_project = places.project_settings().display().to_string();
-    let ours = |fault: &&Diagnostic| {
-        fault.source != of_project && (fault.key.is_empty() || fault.key.starts_with("extract"))
-    };
-    let faults: Vec<String> = wrong
-        .iter()
-        .filter(ours)
-        .map(|fault| format!("{}; {}", fault.fault(), fault.way_out))
-        .collect();
+    let ours = |fault: &&Fault| fault.path != of_project;
+    let faults = wrong.iter().filter(ours).map(|fault| format!("{fault}; {}", fault.way_out));
+    let faults: Vec<String> = faults.collect();
     if !faults.is_empty() {
         bail!("{}", faults.join("\n"));
     }

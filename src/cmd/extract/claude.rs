@@ -170,7 +170,7 @@ fn chosen(
     fit(&mut plan);
     drop(entries);
     let redact = !settings.keep_purge_control_calls;
-    Ok(Chosen::of_plan(plan.items, settings.placeholder, redact, cost))
+    Ok(Chosen::of_plan(plan.items, settings.fixed.placeholder, redact, cost))
 }
 
 /// Keeps only what the new session would contain: not what left the context. A copy is extracted
@@ -216,7 +216,7 @@ struct Reading<'s> {
 impl<'s> Reading<'s> {
     fn of(ledger: &'s Ledger, settings: &ExtractSettings) -> Self {
         let gain = Gain::new(SESSION, false, settings);
-        let entries = if settings.dedupe {
+        let entries = if settings.fixed.dedupe {
             Entries::comparing(gain.shortest().max(COMPARED))
         } else {
             Entries::default()

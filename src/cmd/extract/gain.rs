@@ -12,6 +12,7 @@ pub struct Gain<'s> {
     in_place: bool,
     triggers: Triggers,
     form: Placeholder,
+    keep: u32,
 }
 
 impl<'s> Gain<'s> {
@@ -19,28 +20,30 @@ impl<'s> Gain<'s> {
     /// placeholder for a whole block.
     pub fn new(session: &'s str, in_place: bool, settings: &ExtractSettings) -> Self {
         let triggers = Triggers::new(settings);
-        Self { session, in_place, triggers, form: settings.placeholder }
+        let (form, keep) = (settings.fixed.placeholder, settings.fixed.keep_chars);
+        Self { session, in_place, triggers, form, keep }
     }
 
-    /// The fewest characters that a rule extracts.
+    /// The fewest characters that are extracted.
     pub fn shortest(&self) -> u32 {
-        self.triggers.shortest()
+        self.triggers.shortest
     }
 
     /// Adds the entry's values that a placeholder would not shorten to `found`.
     pub fn none(&self, entry: &Entry, line: &[u8], found: &mut NoGain) {
-        let shortest = self.triggers.shortest();
+        let shortest = self.triggers.shortest;
         for value in &entry.values {
             // A value that is too short for the rules needs no second reason.
             if value.chars < shortest && entry.extractable.is_none() {
                 continue;
             }
-            let (json, keep) = (value.span.slice(line), self.triggers.keep(entry, value));
+            let json = value.span.slice(line);
             if value.whole && !self.in_place {
                 continue;
             }
             let tool = value.tool.as_deref().or(entry.tool.as_deref());
-            let about = About { entry: &entry.id, session: self.session, tool, json, keep };
+            let about =
+                About { entry: &entry.id, session: self.session, tool, json, keep: self.keep };
             if json.len() < placeholder::long(&about, value.chars)
                 && placeholder::json(&about, self.form, value.whole).is_none()
             {

@@ -71,5 +71,5 @@ pub fn last(source: &Source, read: &Read, settings: &ExtractSettings) -> anyhow:
 /// Whether a value would be extracted once it is old enough.
 fn goes(read: &Read, triggers: &Triggers, entry: &Entry, value: &Value) -> bool {
     let live = read.is_placeholder(entry.row, &value.key);
-    !value.copy && !live && triggers.of(entry, value).is_ok()
+    !value.copy && !live && triggers.check(value).is_ok()
 }

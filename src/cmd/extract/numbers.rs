@@ -53,8 +53,8 @@ fn placeholder_size(source: &Source, settings: &ExtractSettings, item: &Item) ->
     }
     let (tool, session) = (item.tool.as_deref(), source.session.as_str());
     let about = About { entry: &item.entry, session, tool, json: b"", keep: item.keep };
-    let frame = placeholder::frame(&about, settings.placeholder, item.whole) as u64;
-    match settings.placeholder {
+    let frame = placeholder::frame(&about, settings.fixed.placeholder, item.whole) as u64;
+    match settings.fixed.placeholder {
         Placeholder::Plain => (frame, 0),
         Placeholder::Full => (frame, u64::from(item.keep + placeholder::tail(item.keep))),
     }

@@ -82,7 +82,7 @@ impl Read {
         };
         let root = source.extracted.root.parent().unwrap_or(&source.extracted.root);
         Some(format!(
-            "{rows} what looks like a placeholder, and no ledger of the store {} knows it: if another store has its content, name that one (BRAIN_GUARD_STORE or surgery.store); if its ledger is lost, put it back; else it is only text",
+            "{rows} what looks like a placeholder, and no ledger of the store {} knows it: if another store has its content, name that one (BRAIN_GUARD_STORE); if its ledger is lost, put it back; else it is only text",
             root.display()
         ))
     }
@@ -141,7 +141,7 @@ fn read_with_ledger(
     let mut strange = UnknownPlaceholders::default();
     let gain =
         settings.map(|settings| Gain::new(&source.session, source.kind != Kind::Claude, settings));
-    let dedupe = settings.is_some_and(|settings| settings.dedupe);
+    let dedupe = settings.is_some_and(|settings| settings.fixed.dedupe);
     let compared = gain.as_ref().filter(|_| dedupe).map(|gain| gain.shortest().max(COMPARED));
     let mut entries = compared.map_or_else(Entries::default, Entries::comparing);
     let marks = memmem::Finder::new(BEGIN);

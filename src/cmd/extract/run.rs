@@ -17,7 +17,7 @@ use extract::entry::Entry;
 use extract::plan::{self};
 use extract::when::{self};
 use sessions::cost::Cost;
-use sessions::settings::{ExtractSettings, triggers};
+use sessions::settings::{ExtractSettings, Fixed, triggers};
 
 pub use execute::execute;
 
@@ -40,7 +40,8 @@ fn preview(
     let shown = if json { usize::MAX } else { view::SHOWN };
     let (mut planned, preview, cost) = counted(source, settings, now, shown)?;
     // A manual run has no minimum; the report says if `watch` would skip it.
-    let by_hand = ExtractSettings { min_saving: 0, ..settings.clone() };
+    let fixed = Fixed { min_saving: 0, ..settings.fixed.clone() };
+    let by_hand = ExtractSettings { fixed, ..settings.clone() };
     planned.verdict = when::verdict(&planned.look, &by_hand, now);
     let little = source.kind != Kind::Claude && when::saves_too_little(&planned.look, settings);
     let report =
@@ -108,13 +109,8 @@ pub fn merge_settings(env: &Env, args: &ExtractArgs) -> anyhow::Result<ExtractSe
     let mut settings = super::asked::settings(env)?;
     settings.keep_recent = args.keep_recent.unwrap_or(settings.keep_recent);
     settings.min_value_length = args.min_length.unwrap_or(settings.min_value_length);
-    for rule in &mut settings.trigger_rules {
-        rule.keep_recent = args.keep_recent.or(rule.keep_recent);
-        rule.min_length = args.min_length.or(rule.min_length);
-    }
     if !args.types.is_empty() {
         settings.trigger_types.clone_from(&args.types);
-        settings.trigger_rules.clear();
     }
     for word in &settings.trigger_types {
         triggers(word)?;

@@ -20,7 +20,7 @@ use super::{read, restore};
 use base::clock::{self, Time};
 use extract::edit;
 use sessions::files::Refused;
-use sessions::settings::{ExtractSettings, Placeholder};
+use sessions::settings::{ExtractSettings, Fixed, Placeholder};
 use store::blocks::Root;
 use store::extracted::SessionNeeds;
 use testing::RECORDED;
@@ -82,9 +82,14 @@ fn eager() -> ExtractSettings {
         min_value_length: 150,
         trigger_types: vec!["*".into()],
         protect_turns: 0,
-        keep_errors: false,
+        fixed: Fixed { keep_errors: false, ..Fixed::default() },
         ..ExtractSettings::default()
     }
+}
+
+fn formed(placeholder: Placeholder, settings: ExtractSettings) -> ExtractSettings {
+    let fixed = Fixed { placeholder, dedupe: false, ..settings.fixed.clone() };
+    ExtractSettings { fixed, ..settings }
 }
 
 fn there_and_back(made: &Made, settings: &ExtractSettings) {
@@ -128,7 +133,7 @@ proptest! {
     ) {
         let form = if plain { Placeholder::Plain } else { Placeholder::Full };
         let settings = if all { eager() } else { ExtractSettings::default() };
-        there_and_back(&made, &ExtractSettings { keep_recent, placeholder: form, ..settings });
+        there_and_back(&made, &ExtractSettings { keep_recent, ..formed(form, settings) });
     }
 }
 
@@ -213,7 +218,7 @@ fn a_plan_knows_what_its_placeholders_take() {
         let block = block.replace('T', &text).replace('S', &"c2ln".repeat(1_000));
         let rows: String = (0..12).map(|n| row(n, block.clone())).collect();
         let world = World::new("s", (header.clone() + &rows).as_bytes());
-        let settings = ExtractSettings { placeholder: form, dedupe: false, ..eager() };
+        let settings = formed(form, eager());
         let now = clock::now();
         let planned = world.planned(&settings, now);
         let done = execute(&world.source(), &settings, now, &planned).unwrap();

@@ -120,7 +120,7 @@ impl fmt::Display for PlanReport<'_> {
         lines.push(break_even_text(planned, *now));
         if *little {
             lines.push(format!(
-                "`extract watch` would wait: {} bytes are less than `extract.min_saving`",
+                "`extract watch` would wait: {} bytes are too little to write the file anew",
                 group_thousands(planned.look.bytes)
             ));
         }

@@ -45,7 +45,7 @@ pub const AT_SESSION_END: &str = r#"{"surgery": {"import": "session-end"}}"#;
 /// # Errors
 /// A location that is invalid or unreadable.
 pub fn root(env: &Env) -> anyhow::Result<Root> {
-    let root = Root::locate(env, settings(env).store.as_deref())?;
+    let root = Root::locate(env)?;
     root.usable()?;
     Ok(root)
 }

@@ -16,7 +16,7 @@ use guard::hook::{self, Role, variables};
 pub fn answer(env: &Env, now: Time, session: &str, asked: &Ask, payload: &str) -> Option<Value> {
     let (_, name) = asked.tool_name.as_deref()?.rsplit_once("__")?;
     let tool = tools::find(name)?;
-    let env = variables::restore_user_folders(env.clone());
+    let env = variables::restore_user_variables(env.clone());
     let reply = hook::run(Role::Main, payload.as_bytes(), &env, now, OUTSIDE);
     let mut answer = if let Some(Agent::Deny(why)) = reply.agent {
         json!({"deny": why})

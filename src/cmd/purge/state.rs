@@ -168,12 +168,10 @@ impl Collector<'_> {
 
     fn temporary(&mut self, now: Time) {
         let state = &self.project.places.state;
-        for folder in ["snapshots", "merged"] {
-            let path = state.join(folder);
-            let files = self.names(folder, Kind::Temporary);
-            let files = files.iter().map(|name| path.join(name)).collect();
-            self.add(Kind::Temporary, None, None, &path, files);
-        }
+        let path = self.project.places.snapshots();
+        let files = self.names("snapshots", Kind::Temporary);
+        let files = files.iter().map(|name| path.join(name)).collect();
+        self.add(Kind::Temporary, None, None, &path, files);
         let path = state.join(".*.tmp");
         let left = prune::left_in_state(&self.project.places, now);
         self.add(Kind::Temporary, None, None, &path, left);

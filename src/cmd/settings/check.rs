@@ -1,6 +1,6 @@
-//! `settings check`: what is wrong, what is in force, and where it was set.
+//! `settings check`: what is wrong, what is in force, and what waits.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::Context as _;
 
@@ -10,13 +10,11 @@ use crate::cmd::{Context, Exit, Run, selector, show};
 use base::atomic;
 use base::env::Env;
 use guard::hook::facts::Facts;
-use guard::hook::merged::settings_files;
+use guard::hook::settings;
 use guard::hook::surroundings;
-use guard::hook::variables::variables;
 use guard::policy::limit::Limits;
-use guard::settings::Model;
-use guard::settings::layers::{self, File, Merged, Variables};
-use sessions::gauge::{self, WindowFacts};
+use guard::settings::Settings;
+use guard::settings::sources::{Loaded, Sources, Texts};
 
 /// Windows to show if nothing says which one applies.
 const WINDOWS: [u64; 2] = [1_000_000, 200_000];
@@ -25,61 +23,50 @@ impl Run for CheckArgs {
     fn run(&self, Context { env, now }: Context) -> anyhow::Result<Exit> {
         let project = selector::project(env, &self.selector)?;
         let places = selector::places(env, &project)?;
-        let (merged, files) = if let Some(path) = &self.file {
-            merge_file(env, path)?
-        } else {
-            let (user, of_project) = settings_files(&places);
-            let files = vec![
-                ("user", places.user_settings.clone()),
-                ("project", places.project_settings()),
-            ];
-            (layers::trace(user.as_ref(), of_project.as_ref(), variables(&places, env)), files)
-        };
         let found = match selector::find(env, &self.selector) {
             Err(e) if self.selector.session.is_some() => return Err(e),
             found => found.ok(),
         };
         let facts = found.as_ref().and_then(|found| selector::facts(env, now, found).ok());
-        let facts = facts.filter(|facts| !facts.unseen);
-        let held = held(env, &merged, self, facts.as_ref());
-        show(&Report::of(&merged, files, held), self.json)?;
-        Ok(if merged.diagnostics.is_empty() { Exit::Done } else { Exit::Refused })
+        let facts = facts.filter(|facts| !facts.unseen && self.file.is_none());
+        let sources = match &self.file {
+            Some(path) => alone(env, path)?,
+            None => settings::sources(&places, env),
+        };
+        let files = [("user", sources.user.0.clone()), ("project", sources.project.0.clone())];
+        let files = files.into_iter().filter(|(_, path)| !path.is_empty()).collect();
+        let agreed: Option<&Texts> = facts.as_ref().and_then(|f| f.session.settings.as_ref());
+        let loaded: Loaded = sources.load(agreed);
+        let held = held(env, &loaded.settings, self, facts.as_ref());
+        show(&Report::of(&loaded, files, held), self.json)?;
+        Ok(if loaded.faults.is_empty() { Exit::Done } else { Exit::Refused })
     }
 }
 
-/// Checks one file alone: as a project's if its path is one, else as the user's.
-fn merge_file(env: &Env, path: &Path) -> anyhow::Result<(Merged, Vec<(&'static str, PathBuf)>)> {
+/// One file alone: as a project's if its path is one, else as the user's.
+fn alone(env: &Env, path: &Path) -> anyhow::Result<Sources> {
     let whole = env.cwd().unwrap_or_default().join(path);
     let text = atomic::read_text(&whole)
         .with_context(|| format!("could not read {}", whole.display()))?
         .with_context(|| format!("{} does not exist", whole.display()))?;
-    let file = File { path: path.display().to_string(), text: Ok(text) };
-    let nothing = Variables::default();
-    Ok(if whole.ends_with(".brain-guard/settings.json") {
-        (layers::trace(None, Some(&file), nothing), vec![("project", whole)])
-    } else {
-        (layers::trace(Some(&file), None, nothing), vec![("user", whole)])
-    })
+    let (file, none) = ((path.display().to_string(), Ok(Some(text))), (String::new(), Ok(None)));
+    let is_project = whole.ends_with(".brain-guard/settings.json");
+    let (user, project) = if is_project { (none, file) } else { (file, none) };
+    Ok(Sources { user, project, folder: "/".into(), home: env.home() })
 }
 
-/// The tiers in force: for the given model, else for the session's, else for both common windows.
-fn held(env: &Env, merged: &Merged, ask: &CheckArgs, facts: Option<&Facts>) -> Vec<Held> {
+/// The tiers in force: for the given window, else for the session's, else for both common windows.
+fn held(env: &Env, settings: &Settings, ask: &CheckArgs, facts: Option<&Facts>) -> Vec<Held> {
     let session = facts.map(|f| f.session.clone()).unwrap_or_default();
     let environment = surroundings::current(env, &session).auto_compact;
     let limits = facts.map_or(Limits { environment, ..Limits::default() }, Facts::limits);
-    let of = |model: Model, base: u64| Held::of(&merged.settings, model, &limits, base);
-    if ask.window.is_some() || ask.model.is_some() {
-        let name = ask.model.as_deref();
-        let window = gauge::window(&WindowFacts {
-            setting: ask.window.or(merged.settings.context.window),
-            model: name,
-            ..WindowFacts::default()
-        });
-        return vec![of(Model { name, window: window.tokens }, 0)];
+    let of = |window: u64, base: u64| Held::of(settings, window, &limits, base);
+    if let Some(window) = ask.window {
+        return vec![of(window, 0)];
     }
-    if let Some(facts) = facts.filter(|_| ask.file.is_none()) {
-        return vec![of(facts.model(), session.base_tokens)];
+    if let Some(facts) = facts {
+        return vec![of(facts.model().1, session.base_tokens)];
     }
-    let windows = merged.settings.context.window.map_or(WINDOWS.to_vec(), |window| vec![window]);
-    windows.into_iter().map(|window| of(Model { name: None, window }, 0)).collect()
+    let windows = settings.context.window.map_or(WINDOWS.to_vec(), |window| vec![window]);
+    windows.into_iter().map(|window| of(window, 0)).collect()
 }

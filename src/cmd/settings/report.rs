@@ -8,20 +8,25 @@ use serde_json::Value;
 
 use base::shown::group_thousands;
 use guard::policy::limit::Limits;
-use guard::settings::layers::{Diagnostic, Merged};
-use guard::settings::{Model, Settings};
+use guard::settings::file::Fault;
+use guard::settings::sources::Loaded;
+use guard::settings::{Settings, leaves};
 use sessions::gauge::{Window, WindowSource};
 
 #[derive(Debug, Serialize)]
 pub struct Report {
     /// The files that were read.
     files: Vec<Source>,
-    /// Every key that a layer set and that is in force.
+    /// Every key that a file sets.
     set: Vec<Given>,
-    /// The tiers, by model.
-    models: Vec<Held>,
+    /// What waits in this session for its user's next prompt.
+    waits: Vec<String>,
+    /// Values of the project's file that are milder than the user's, so that they have no effect.
+    without_effect: Vec<String>,
+    /// The tiers in force, by window.
+    windows: Vec<Held>,
     sections: Vec<Section>,
-    problems: Vec<Diagnostic>,
+    problems: Vec<Fault>,
 }
 
 #[derive(Debug, Serialize)]
@@ -35,21 +40,17 @@ struct Source {
 struct Given {
     key: String,
     value: Value,
-    source: String,
-    line: Option<usize>,
+    layer: &'static str,
 }
 
-/// What the settings give for one model.
+/// What the settings give for one window.
 #[derive(Debug, Serialize)]
 pub struct Held {
-    model: Option<String>,
     window: u64,
     /// Tokens at which the context counts as full.
     limit: u64,
     /// Percent by which the tiers of this session are raised.
     moved_up: f64,
-    /// The indices of the `when` entries that apply.
-    when: Vec<usize>,
     tiers: Vec<Tier>,
     words: Words,
 }
@@ -84,11 +85,10 @@ struct Section {
 }
 
 impl Held {
-    /// For a model, in a session that began with `base` tokens.
-    pub fn of(settings: &Settings, model: Model, limits: &Limits, base: u64) -> Self {
-        let held = settings.for_model(&model);
-        let window = Window { tokens: model.window, source: WindowSource::Agreed, certain: true };
-        let limit = limits.for_window(&window).tokens;
+    /// For a window, in a session that began with `base` tokens.
+    pub fn of(held: &Settings, window: u64, limits: &Limits, base: u64) -> Self {
+        let known = Window { tokens: window, source: WindowSource::Agreed, certain: true };
+        let limit = limits.for_window(&known).tokens;
         let still = held.ramp(limit);
         let ramp = still.shifted(base as f64 * 100.0 / limit.max(1) as f64);
         let first = |ramp: &guard::policy::ramp::Ramp| ramp.tier(1).map_or(0.0, |t| t.context);
@@ -102,13 +102,10 @@ impl Held {
             words: of(t.file, held.file.words),
             blocks: t.blocks.iter().map(|b| b.name()).collect(),
         });
-        let holds = settings.when.iter().enumerate().filter(|(_, when)| when.holds_for(&model));
         Self {
-            model: model.name.map(str::to_owned),
-            window: model.window,
+            window,
             limit,
             moved_up: first(&ramp) - first(&still),
-            when: holds.map(|(index, _)| index).collect(),
             tiers: tiers.collect(),
             words: Words {
                 full: held.file.words,
@@ -122,27 +119,33 @@ impl Held {
 }
 
 impl Report {
-    pub fn of(merged: &Merged, files: Vec<(&'static str, PathBuf)>, models: Vec<Held>) -> Self {
-        let shape = &merged.settings.file.shape;
+    pub fn of(loaded: &Loaded, files: Vec<(&'static str, String)>, windows: Vec<Held>) -> Self {
+        let shape = &loaded.settings.file.shape;
         let sections = shape.sections.iter().enumerate().map(|(index, section)| Section {
             name: section.name.clone(),
             role: section.role.as_str(),
             kinds: shape.kinds(index).map(str::to_owned).collect(),
             slice: section.slice,
         });
-        let key = |origin: &guard::settings::layers::Origin| Given {
-            key: origin.key.join("."),
-            value: origin.value.clone(),
-            source: origin.place.source.clone(),
-            line: origin.place.line,
+        let texts = [("user", &loaded.texts.user), ("project", &loaded.texts.project)];
+        let set = texts.into_iter().flat_map(|(layer, text)| {
+            let json = text.as_deref().and_then(|text| serde_json::from_str(text).ok());
+            let all = json.map(|json: Value| leaves(&json)).unwrap_or_default();
+            all.into_iter().map(move |(key, value)| Given { key, value, layer })
+        });
+        let found = |(layer, path): (_, String)| {
+            let path = PathBuf::from(path);
+            Source { layer, found: path.exists(), path }
         };
-        let found = |(layer, path): (_, PathBuf)| Source { layer, found: path.exists(), path };
+        let limit = windows.first().map_or(u64::MAX, |held| held.limit);
         Self {
             files: files.into_iter().map(found).collect(),
-            set: merged.origins.iter().map(key).collect(),
-            models,
+            set: set.collect(),
+            waits: loaded.settings.changes(&loaded.wanted, limit),
+            without_effect: loaded.wanted.changes(&loaded.asked, limit),
+            windows,
             sections: sections.collect(),
-            problems: merged.diagnostics.clone(),
+            problems: loaded.faults.clone(),
         }
     }
 }
@@ -160,15 +163,20 @@ impl Display for Report {
         if self.set.is_empty() {
             writeln!(f, "  nothing: the defaults hold")?;
         }
-        for Given { key, value, source, line } in &self.set {
+        for Given { key, value, layer } in &self.set {
             let mut shown = value.to_string();
             if let Some((at, _)) = shown.char_indices().nth(VALUE) {
                 shown.replace_range(at.., " …");
             }
-            let line = line.map_or_else(String::new, |line| format!(":{line}"));
-            writeln!(f, "  {:<40} {source}{line}", format!("{key} = {shown}"))?;
+            writeln!(f, "  {layer:<8} {key} = {shown}")?;
         }
-        for held in &self.models {
+        for change in &self.waits {
+            writeln!(f, "  waits for your next prompt, or for `settings apply`: {change}")?;
+        }
+        for change in &self.without_effect {
+            writeln!(f, "  no effect, because a project can only tighten: {change}")?;
+        }
+        for held in &self.windows {
             write!(f, "\n{held}")?;
         }
         writeln!(f, "\nsections")?;
@@ -180,7 +188,7 @@ impl Display for Report {
         }
         writeln!(f, "\nproblems")?;
         for problem in &self.problems {
-            writeln!(f, "  {}\n    -> {}", problem.message, problem.way_out)?;
+            writeln!(f, "  {problem}; the file has no effect\n    -> {}", problem.way_out)?;
         }
         if self.problems.is_empty() {
             writeln!(f, "  none")?;
@@ -191,17 +199,13 @@ impl Display for Report {
 
 impl Display for Held {
     fn fmt(&self, f: &mut Formatter) -> fmt::Result {
-        let name = self.model.as_deref().map(|name| format!(" of {name}")).unwrap_or_default();
         writeln!(
             f,
-            "tiers with a window of {}{name} (limit {} tokens) and {} words",
+            "tiers with a window of {} (limit {} tokens) and {} words",
             group_thousands(self.window),
             group_thousands(self.limit),
             group_thousands(self.words.full)
         )?;
-        for index in &self.when {
-            writeln!(f, "  by when.{index}")?;
-        }
         if self.moved_up > 0.0 {
             writeln!(f, "  moved up by {:.1} %: full from the start", self.moved_up)?;
         }

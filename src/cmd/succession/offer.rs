@@ -19,7 +19,7 @@ const OFFERED_AT: f64 = 0.75;
 /// Tells the user once that surgery could shorten this session, unless they are about to leave it. A
 /// figure needs the session in the store, which is not made for it.
 pub fn offer(facts: &mut Facts) -> Option<String> {
-    if facts.session.told_slim.is_some() || facts.settings.shadow || !facts.seen.interactive {
+    if facts.session.told_slim.is_some() || facts.settings.is_shadow() || !facts.seen.interactive {
         return None;
     }
     let is_sealed = facts.token().is_some_and(|token| token.awaits_carrier_or_cancelled(facts.id));

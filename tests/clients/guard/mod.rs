@@ -33,6 +33,7 @@ mod picture;
 mod reground;
 mod report;
 mod sandbox;
+mod settings;
 mod skill;
 mod slow;
 mod stop;

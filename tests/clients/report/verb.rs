@@ -35,7 +35,7 @@ fn report_prints_a_session_as_text_and_json() {
 #[test]
 fn report_lists_what_shadow_mode_would_have_blocked() {
     let hook = Hook::begun();
-    hook.settings(&json!({"shadow": true}));
+    hook.settings(&json!({"mode": "shadow"}));
     hook.fill(31.0);
     assert_eq!(hook.read().verdict(), "pass");
     assert_eq!(hook.bash("ls").verdict(), "pass");

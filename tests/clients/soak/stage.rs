@@ -11,6 +11,7 @@ use crate::soak::agent::Agent;
 use crate::soak::scenario::Road;
 use crate::support::client::{Terminal, Tui};
 use crate::support::desktop::Desktop;
+use crate::support::hook::shape_with_summary;
 use crate::support::process::{self, Found};
 use crate::support::world::{Spy, World, set_guard};
 
@@ -108,7 +109,7 @@ impl Stage {
         };
         let settings = json!({
             // Room for the long files, which the next seals shorten again.
-            "file": {"words": 4000, "seal_target": 0.8, "summary_slice": 0.02},
+            "file": {"words": 4000, "seal_target": 0.8, "shape": shape_with_summary(0.02)},
             "boundary": {
                 "carrier": carrier, "inject": if paste { "paste" } else { "hook" },
                 "min_interval_seconds": 0, "max_per_hour": 100_000, "x11_idle_seconds": 0,
@@ -117,6 +118,8 @@ impl Stage {
             },
         });
         set_guard(&self.world.home(), &settings);
+        let applied = self.world.guard(&["settings", "apply", "--all"]);
+        assert!(applied.status.success(), "{}", applied.stderr);
     }
 
     /// Starts a second client in the same project.

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::chain::agent::{Agent, Later, Marked};
 use crate::chain::note::Note;
 use crate::chain::story::{Fact, Plan, Story};
-use crate::support::hook::Hook;
+use crate::support::hook::{Hook, shape_with_summary};
 
 /// What one seal left on disk.
 #[derive(Debug, Clone, Default)]
@@ -46,7 +46,7 @@ pub fn run(seed: u64, sessions: u32, control: bool, agent: Agent) -> Chain {
         "boundary": {"min_interval_seconds": 0, "max_per_hour": 10_000, "attended_notice_seconds": 0},
     });
     if control {
-        settings["file"] = json!({"summary_slice": 0.8, "seal_target": 0.84});
+        settings["file"] = json!({"seal_target": 0.84, "shape": shape_with_summary(0.8)});
     }
     hook.settings(&settings);
     let mut story = Story::new(seed);

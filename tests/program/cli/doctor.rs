@@ -69,9 +69,10 @@ fn doctor_checks_the_surroundings() {
     assert_eq!(keys["level"], "ok");
     assert!(keys["seen"].as_str().expect("text").contains("ctrl+x ctrl+l clears"), "{keys}");
 
-    hook.settings(&json!({"profil": 1, "boundary": {"carrier": "x11"}}));
-    assert!(check(&hook, "settings")["seen"].as_str().expect("text").contains("profil"));
+    hook.settings(&json!({"boundary": {"carrier": "x11"}}));
     assert_eq!(level(&hook, "carrier"), "problem");
+    hook.write_settings(r#"{"profil": 1}"#);
+    assert!(check(&hook, "settings")["seen"].as_str().expect("text").contains("profil"));
     fs::write(hook.home.join(".claude/settings.json"), r#"{"disableAllHooks": true}"#)
         .expect("settings");
     assert!(check(&hook, "switches")["seen"].as_str().expect("text").contains("disableAllHooks"));

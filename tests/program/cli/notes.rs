@@ -135,3 +135,31 @@ fn an_entry_is_closed_by_its_id() {
     assert_eq!(answer.code, Some(1));
     assert!(answer.stderr.contains("compaction.md: "), "the file is named: {answer:?}");
 }
+
+/// The client runs a command itself if the hook that executed it was too slow to say so.
+#[test]
+fn a_verb_that_runs_twice_changes_nothing_the_second_time() {
+    let hook = Hook::begun();
+    let list = "brain-guard append <<'EOF'\n## Forward State\n- the lexer\n- the parser\n## Open Threads\n- CRLF\n  - on Windows\n\n  A paragraph.\nEOF";
+    for command in [
+        "brain-guard append --kind next 'go on'",
+        list,
+        "brain-guard append --kind risk '! the feed is sorted'",
+        "brain-guard append --kind steering --about phase 'it helped'",
+    ] {
+        let first = hook.agent(command);
+        let before = fs::read_to_string(hook.file()).expect("notes");
+        let again = hook.agent(command);
+        assert_eq!(fs::read_to_string(hook.file()).expect("notes"), before, "{again:?}");
+        assert!(
+            first.stdout.starts_with("added to ") && again.stdout.starts_with("already in "),
+            "{again:?}"
+        );
+    }
+    // A next step that is further down comes to the top.
+    hook.agent("brain-guard append --kind next 'first the tests'");
+    hook.agent("brain-guard append --kind next 'go on'");
+    let text = fs::read_to_string(hook.file()).expect("notes");
+    let first = text.split("## Forward State\n").nth(1).expect("section");
+    assert!(first.find("go on") < first.find("first the tests"), "{text}");
+}

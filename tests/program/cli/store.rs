@@ -254,26 +254,23 @@ fn watch_follows_a_session_until_it_is_ended() {
 
 #[test]
 fn session_end_imports_only_if_the_user_wants_it() {
-    let mut hook = Hook::begun();
+    let hook = Hook::begun();
     let end = |hook: &Hook| hook.send(&hook.payload("SessionEnd", &json!({"reason": "other"})));
-    let kept = hook.home.join("kept");
     write(&hook, 1..=2);
     assert!(end(&hook).silent());
     let project = hook.project.join(".brain-guard");
     fs::create_dir_all(&project).expect("made");
-    let wanted = json!({"surgery": {"import": "session-end", "store": kept}});
+    let wanted = json!({"surgery": {"import": "session-end"}});
     fs::write(project.join("settings.json"), wanted.to_string()).expect("written");
     assert!(end(&hook).silent());
     let check = hook.raw(&["settings", "check"], b"");
-    assert!(check.stdout.contains("can be set only in your own settings"), "{check:?}");
+    assert!(check.stdout.contains("a project's settings can only tighten"), "{check:?}");
+    assert!(!store(&hook).exists(), "a project says nothing of the store");
     fs::remove_file(project.join("settings.json")).expect("removed");
     hook.settings(&wanted);
     assert!(end(&hook).silent());
     // The client writes its last row after the hook.
     fs::write(&hook.transcript, (1..=3).map(round).collect::<String>()).expect("written");
-    let root = kept.to_str().expect("utf-8");
-    hook.set("BRAIN_GUARD_STORE", root);
     let exported = || hook.raw(&["store", "export", &hook.session], b"").stdout;
     wait_for("its last row", || exported().contains("question 3"));
-    assert!(!store(&hook).exists(), "a project says nothing of the store");
 }

@@ -37,7 +37,7 @@ fn false_block(t: &mut Tally) {
 fn missed_block(t: &mut Tally) {
     let inner = played(t, |t| {
         let hook = t.filled(percent_in("narrow"));
-        hook.settings(&json!({"shadow": true}));
+        hook.settings(&json!({"mode": "shadow"}));
         t.block(&hook, &case::read(&hook));
     });
     t.check(inner.missed_blocks == 1, format!("{} missed blocks counted", inner.missed_blocks));

@@ -14,7 +14,6 @@ pub const CASES: &[Case] = &[
     ("settings: cut off at every byte", half_written),
     ("settings: something else in their place", odd_files),
     ("settings: values that can't be", odd_values),
-    ("settings: values of the environment that can't be", odd_variables),
     ("settings: a byte order mark, CRLF, and a hundred levels", odd_texts),
     ("settings: texts of the user's that are something else", odd_templates),
     ("settings: rewritten at every call", rewritten),
@@ -45,7 +44,7 @@ fn both(t: &mut Tally) -> (Hook, Hook) {
 }
 
 fn half_written(t: &mut Tally) {
-    let whole = json!({"coach": {"every_percent": 2.0}, "file": {"words": 3000},
+    let whole = json!({"coach": {"shell_chars": 3000}, "file": {"words": 3000},
         "tiers": {"coach": {"context": 21.0}}})
     .to_string();
     let (free, full) = both(t);
@@ -53,7 +52,7 @@ fn half_written(t: &mut Tally) {
         let at = end % 2;
         write(&files(&free)[at], &whole.as_bytes()[..end]);
         write(&files(&full)[at], &whole.as_bytes()[..end]);
-        t.silence(&free, &case::read(&free));
+        t.allow(&free, &case::read(&free));
         t.block(&full, &case::read(&full));
     }
 }
@@ -89,7 +88,7 @@ fn odd_values(t: &mut Tally) {
         r#"{"file":{"words":-3}}"#,
         r#"{"boundary":{"min_interval_seconds":18446744073709551615,"attended_minutes":18446744073709551615}}"#,
         r#"{"mode":"sideways","headless":7,"bands":{"Read":"nothing"}}"#,
-        r#"{"when":[{"model":7}]}"#,
+        r#"{"projects":{"src":{"mode":"off"}}}"#,
         r#"{"of a later version":{"x":1}}"#,
         "[]",
         "7",
@@ -107,32 +106,6 @@ fn odd_values(t: &mut Tally) {
             case::stop(&hook),
             case::start(&hook, "startup"),
         ] {
-            t.allow(&hook, &payload);
-        }
-    }
-}
-
-fn odd_variables(t: &mut Tally) {
-    for (name, value) in [
-        ("BRAIN_GUARD_SET_TIERS__NARROW__CONTEXT", "-1"),
-        ("BRAIN_GUARD_SET_TIERS__NARROW__CONTEXT", "NaN"),
-        ("BRAIN_GUARD_SET_TIERS__NARROW__CONTEXT", "inf"),
-        ("BRAIN_GUARD_SET_TIERS", "7"),
-        ("BRAIN_GUARD_SET_", "x"),
-        ("BRAIN_GUARD_SET___", "x"),
-        ("BRAIN_GUARD_SET_CONTEXT__WINDOW", "0"),
-        ("BRAIN_GUARD_SET_FILE__WORDS", "0"),
-        ("CLAUDE_PLUGIN_OPTION_MODE", "\u{1F600}"),
-        ("CLAUDE_CODE_AUTO_COMPACT_WINDOW", "0"),
-        ("CLAUDE_CODE_AUTO_COMPACT_WINDOW", "-9"),
-        ("CLAUDE_AUTOCOMPACT_PCT_OVERRIDE", "NaN"),
-        ("CLAUDE_AUTOCOMPACT_PCT_OVERRIDE", "-5"),
-        ("CLAUDE_AUTOCOMPACT_PCT_OVERRIDE", "0"),
-    ] {
-        let mut hook = t.begun();
-        hook.set(name, value);
-        hook.respond(15_000, case::OPUS);
-        for payload in [case::read(&hook), case::bash(&hook, "ls"), case::stop(&hook)] {
             t.allow(&hook, &payload);
         }
     }
@@ -176,7 +149,7 @@ fn odd_templates(t: &mut Tally) {
 fn rewritten(t: &mut Tally) {
     let hook = t.begun();
     for n in 0..20 {
-        hook.settings(&json!({"tiers": {"coach": {"context": 20.0 + f64::from(n)}}}));
+        hook.settings(&json!({"tiers": {"coach": {"context": 20.0 + f64::from(n) / 5.0}}}));
         t.send(&hook, &case::read(&hook), Expect::Silence);
         hook.settings(&json!({"context": {"window": 200_000}}));
         hook.respond(20_000, case::OPUS);

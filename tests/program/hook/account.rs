@@ -116,7 +116,7 @@ fn a_subagents_call_is_journaled_only_if_decided() {
 #[test]
 fn shadow_mode_decides_and_denies_nothing() {
     let hook = Hook::begun();
-    hook.settings(&json!({"shadow": true})).fill(percent_in("narrow"));
+    hook.settings(&json!({"mode": "shadow"})).fill(percent_in("narrow"));
     assert!(hook.read().silent());
     let (line, call) = last(&hook);
     assert_eq!((call.verdict, call.why.as_deref()), (Verdict::WouldDeny, Some("tier")));
@@ -137,7 +137,7 @@ fn shadow_mode_decides_and_denies_nothing() {
 
     // A call that passes for another reason is not counted as blocked.
     let mut hook = Hook::begun();
-    hook.settings(&json!({"shadow": true})).fill(percent_in("narrow"));
+    hook.settings(&json!({"mode": "shadow"})).fill(percent_in("narrow"));
     hook.set("BRAIN_GUARD_MOD", "");
     assert!(hook.read().silent());
     assert_eq!(last(&hook).1.verdict, Verdict::Pass);
@@ -146,8 +146,8 @@ fn shadow_mode_decides_and_denies_nothing() {
 
 #[test]
 fn shadow_mode_opens_no_boundary_and_ignores_projects() {
-    let mut hook = Hook::begun();
-    hook.set("BRAIN_GUARD_SHADOW", "1").fill(percent_in("narrow"));
+    let hook = Hook::begun();
+    hook.settings(&json!({"mode": "shadow"})).fill(percent_in("narrow"));
     hook.read();
     let answer = hook.agent("brain-guard append --kind next 'x' && brain-guard seal");
     assert!(answer.stdout.contains("shadow mode is on"), "{answer:?}");
@@ -158,7 +158,7 @@ fn shadow_mode_opens_no_boundary_and_ignores_projects() {
     let hook = Hook::begun();
     let settings = hook.project.join(".brain-guard/settings.json");
     fs::create_dir_all(settings.parent().expect("parent")).expect("folder");
-    fs::write(settings, r#"{"shadow": true}"#).expect("settings");
+    fs::write(settings, r#"{"mode": "shadow"}"#).expect("settings");
     hook.fill(percent_in("narrow"));
     assert_eq!(hook.read().verdict(), "deny");
 }

@@ -39,7 +39,7 @@ type Checkout = (&'static str, fn(&Hook));
 
 const CHECKOUTS: &[Checkout] = &[
     ("mode off", |h| put(h, SETTINGS, r#"{"mode": "off"}"#)),
-    ("shadow", |h| put(h, SETTINGS, r#"{"shadow": true}"#)),
+    ("shadow", |h| put(h, SETTINGS, r#"{"mode": "shadow"}"#)),
     ("late tiers", |h| {
         put(h, SETTINGS, r#"{"tiers": {"narrow": {"context": 99}, "block-reads": {"off": true}}}"#);
     }),

@@ -3,6 +3,8 @@
 
 use std::fs;
 
+use serde_json::json;
+
 use crate::support::hook::{Answer, Hook, percent_in};
 
 /// Asserts that the call passes, with these fault lines in the log.
@@ -76,4 +78,68 @@ fn an_unwritable_state_passes() {
         assert!(answer.silent(), "{answer:?}");
     }
     assert!(!hook.log("fault").is_empty());
+}
+
+/// The state folder of this user can't be made.
+fn without_state() -> Hook {
+    let mut hook = Hook::new();
+    let file = hook.home.join("file");
+    fs::write(&file, "").expect("written");
+    hook.set("BRAIN_GUARD_STATE", file.join("state").to_str().expect("utf-8"));
+    hook
+}
+
+#[test]
+fn state_that_cannot_be_kept_is_told_and_blocks_nothing() {
+    let hook = without_state();
+    let said = hook.start("startup").user();
+    for part in ["can't keep its state in", "file/state", "blocks nothing", "brain-guard doctor"] {
+        assert!(said.contains(part), "{part}: {said}");
+    }
+    hook.fill(percent_in("narrow"));
+    assert!(hook.read().silent(), "told once");
+    assert_eq!(hook.prompt("go on").user(), "");
+    let status = hook.raw(&["status"], b"").stdout;
+    assert!(
+        status.contains("can't be written") && status.contains("nothing is blocked"),
+        "{status}"
+    );
+    let doctor = hook.raw(&["doctor"], b"").stdout;
+    assert!(doctor.contains("can't be written"), "{doctor}");
+}
+
+#[test]
+fn without_a_home_the_user_reads_that_nothing_is_done() {
+    let mut hook = Hook::new();
+    hook.set("HOME", "");
+    assert!(hook.start("startup").user().contains("HOME is not set"));
+    assert!(hook.read().silent());
+}
+
+/// The agent could not write its notes, so it would have no way out.
+#[test]
+fn a_rule_of_the_users_against_our_verbs_lifts_the_blocks() {
+    for (list, rule, lifts) in [
+        ("deny", "Bash(cat:*)", true),
+        ("ask", "Bash", true),
+        ("deny", "Bash(brain-guard seal:*)", true),
+        ("deny", "Bash(cat /etc/*)", false),
+    ] {
+        let rules = json!({"permissions": {list: [rule]}}).to_string();
+        let hook = Hook::new();
+        fs::write(hook.home.join(".claude/settings.json"), &rules).expect("written");
+        let said = hook.start("startup").user();
+        assert_eq!(said.contains(&format!("{list} {rule:?} in ")), lifts, "{said}");
+        hook.fill(5.0);
+        assert!(hook.read().silent(), "told once");
+        hook.fill(percent_in("narrow"));
+        assert_eq!(hook.read().verdict(), if lifts { "pass" } else { "deny" }, "{rule}");
+        // A project's rule lifts nothing.
+        let hook = Hook::new();
+        fs::create_dir(hook.project.join(".claude")).expect("folder");
+        fs::write(hook.project.join(".claude/settings.json"), &rules).expect("written");
+        hook.begin();
+        hook.fill(percent_in("narrow"));
+        assert_eq!(hook.read().verdict(), "deny", "{rule}");
+    }
 }

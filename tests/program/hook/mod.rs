@@ -13,7 +13,7 @@ mod mutations;
 mod operator;
 mod output;
 mod parallel;
-mod project_settings;
+mod settings;
 mod squeezed;
 mod stop;
 mod table;

@@ -190,7 +190,7 @@ fn the_clients_own_threshold_is_the_limit() {
 #[test]
 fn shadow_mode_and_plan_mode_block_nothing_and_say_why() {
     let hook = Hook::begun();
-    hook.settings(&json!({"shadow": true})).fill(percent_in("narrow"));
+    hook.settings(&json!({"mode": "shadow"})).fill(percent_in("narrow"));
     assert_tier(&hook, "narrow", "pass");
     assert!(hook.stop().silent());
     let batch = hook.batch();

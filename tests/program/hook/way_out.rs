@@ -7,8 +7,8 @@ use crate::support::hook::{Hook, percent_in};
 /// Where nothing is denied, only notes can inform; they repeat in the top tier.
 #[test]
 fn shadow_mode_repeats_its_note() {
-    let mut hook = Hook::begun();
-    hook.set("BRAIN_GUARD_SHADOW", "1");
+    let hook = Hook::begun();
+    hook.settings(&json!({"mode": "shadow"}));
     hook.fill(percent_in("narrow"));
     assert!(!hook.batch().note().is_empty(), "the first note");
     assert!(hook.batch().silent(), "once");

@@ -13,8 +13,10 @@ use super::surroundings::{API_KEY, client_state, environment};
 use super::{KEY, World, set_guard};
 use crate::support::client;
 use crate::support::evidence::Evidence;
+use crate::support::hook::split;
 use crate::support::mock::{Mock, Reply, Request, Script};
 use crate::support::process;
+use base::env::TEST_CONSTANTS;
 
 pub struct Builder {
     version: String,
@@ -102,7 +104,12 @@ impl Builder {
         self
     }
 
+    /// Sets brain-guard's user settings, and its constants.
     pub fn guard_settings(mut self, settings: Value) -> Self {
+        let (settings, constants) = split(settings);
+        if !constants.is_empty() {
+            self.env.insert(TEST_CONSTANTS.to_owned(), constants);
+        }
         self.guard_settings = Some(settings);
         self
     }

@@ -257,7 +257,7 @@ pub fn set_guard(home: &Path, settings: &Value) {
     let path = home.join(".claude/brain-guard/settings.json");
     // Replaces the file atomically: a hook may read it at any time.
     let part = path.with_extension("part");
-    plugin::write(&part, &settings.to_string());
+    plugin::write(&part, &crate::support::hook::split(settings.clone()).0.to_string());
     fs::rename(&part, &path).expect("the world is writable");
 }
 

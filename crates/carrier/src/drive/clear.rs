@@ -183,7 +183,7 @@ impl Drive<'_> {
 
     /// Fails the token if the next session's hook does not advance it in time.
     fn await_session(&self, facts: &Facts, at: Time) {
-        let limit = facts.settings.boundary.step_seconds.clamp(10, 300) as i64 * 1_000;
+        let limit = facts.settings.boundary.times.step_seconds.clamp(10, 300) as i64 * 1_000;
         if passed(at, limit, facts.now) {
             self.change(facts, |t| {
                 t.fail(LATE, facts.now);

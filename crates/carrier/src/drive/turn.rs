@@ -82,7 +82,7 @@ impl Drive<'_> {
         let back_off = if first {
             Duration::milliseconds(SETTLE_MS)
         } else {
-            let tries = &facts.settings.boundary.retry_seconds;
+            let tries = &facts.settings.boundary.times.retry_seconds;
             let Some(seconds) = tries.get(token.unanswered as usize) else { return Ok(()) };
             Duration::seconds((*seconds).min(86_400) as i64)
         };

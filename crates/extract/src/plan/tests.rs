@@ -7,6 +7,7 @@ use chrono::DateTime;
 use super::*;
 use crate::entry::Entries;
 use crate::entry::tests::read;
+use sessions::settings::Fixed;
 
 fn now() -> Time {
     DateTime::from_timestamp(1_771_600_000, 0).unwrap()
@@ -19,6 +20,11 @@ fn none(_: &Entry, _: &str) -> bool {
 fn flat(id: &str, kind: &str, key: &str, more: &str) -> String {
     let text = "x".repeat(900);
     format!(r#"{{"type":"{kind}","__id":"{id}","{key}":"{text}"{more}}}"#) + "\n"
+}
+
+fn without_dedupe(settings: &ExtractSettings) -> ExtractSettings {
+    let fixed = Fixed { dedupe: false, ..Fixed::default() };
+    ExtractSettings { fixed, ..settings.clone() }
 }
 
 /// The life of an entry: extracted, restored, protected, extracted again.
@@ -137,7 +143,7 @@ fn what_stands_again_later_goes_before_it_is_old() {
     let settings = ExtractSettings { keep_recent: 100, ..ExtractSettings::default() };
     let found = goes(&rows, &settings);
     assert_eq!(told(&found), [("r1", Goes::Again), ("r3", Goes::Again)]);
-    let off = ExtractSettings { dedupe: false, ..settings.clone() };
+    let off = without_dedupe(&settings);
     assert_eq!(goes(&rows, &off), []);
     // A value that is extracted itself is not a later occurrence.
     let mut forced = rows.clone();
@@ -217,7 +223,7 @@ fn a_read_goes_when_the_file_was_read_again() {
     // Two texts of one read are one read.
     let rows = two(String::new());
     assert_eq!(goes(&rows, &settings), []);
-    let off = ExtractSettings { dedupe: false, ..settings };
+    let off = without_dedupe(&settings);
     let rows = two(asked(2, "read", whole, &text("b")));
     assert_eq!(goes(&rows, &off), []);
 }

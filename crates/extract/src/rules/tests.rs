@@ -7,6 +7,7 @@ use chrono::DateTime;
 
 use super::*;
 use crate::entry::tests::read;
+use sessions::settings::Fixed;
 
 fn now() -> Time {
     DateTime::parse_from_rfc3339("2026-02-20T17:30:00Z").unwrap().to_utc()
@@ -298,6 +299,7 @@ fn tools_are_protected_by_globs() {
 fn errors_are_kept() {
     let rows = vec![flat("a", "tool_result", 900, r#","isError":true"#)];
     assert_eq!(said(&rows, 0, &bare()), Err(Stays::Error));
-    let settings = ExtractSettings { keep_errors: false, ..bare() };
+    let settings =
+        ExtractSettings { fixed: Fixed { keep_errors: false, ..Fixed::default() }, ..bare() };
     assert_eq!(said(&rows, 0, &settings), Ok(()));
 }

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use base::clock::Time;
 pub use delivery::Delivery;
-pub use settings::{BoundarySettings, CarrierChoice};
+pub use settings::{BoundarySettings, CarrierChoice, Times};
 
 /// The step a boundary has reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

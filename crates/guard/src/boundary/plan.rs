@@ -239,7 +239,7 @@ pub fn due(token: &mut Token, at: &Situation) -> Due {
         let status = format!("{}. This session is kept: {why}", token.short_end_reason());
         return Due::Later { ms: LOOK, status };
     }
-    let agents_until = token.created + seconds(at.settings.agents_wait_seconds);
+    let agents_until = token.created + seconds(at.settings.times.agents_wait_seconds);
     if at.agents > 0 && at.now < agents_until {
         // An agent's end starts a turn that reports again. This wait is the upper bound.
         let agents = if at.agents == 1 { "agent" } else { "agents" };
@@ -276,7 +276,7 @@ fn answer(token: &mut Token, answered: bool, is_aborted: bool, at: &Situation) -
         token.advance(Step::Acknowledged, at.now);
         return Action::None;
     }
-    let Some(back_off) = at.settings.retry_seconds.get(token.unanswered as usize) else {
+    let Some(back_off) = at.settings.times.retry_seconds.get(token.unanswered as usize) else {
         return Action::None;
     };
     let back_off = seconds(*back_off);

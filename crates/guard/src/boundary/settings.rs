@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::Inject;
+use base::env::{self, Env};
 use base::switch::Switch;
 
 /// Which carrier executes a boundary.
@@ -39,9 +40,6 @@ pub struct BoundarySettings {
     pub command: Vec<String>,
     /// Whether carriers may use the chords that `install` put into the client's `keybindings.json`.
     pub chords: Switch,
-    /// Seconds without a key press or pointer movement before the x11 carrier may bring the
-    /// client's window to the front.
-    pub x11_idle_seconds: u64,
     /// Seconds of warning while someone is at the terminal.
     pub attended_notice_seconds: u64,
     /// Minutes after a human prompt during which a person counts as present.
@@ -50,6 +48,18 @@ pub struct BoundarySettings {
     pub min_interval_seconds: u64,
     /// Maximum boundaries of a job in an hour.
     pub max_per_hour: u64,
+    /// Times that are no settings.
+    #[serde(skip)]
+    pub times: Times,
+}
+
+/// The times of a boundary that nobody tunes.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(default)]
+pub struct Times {
+    /// Seconds without a key press or pointer movement before the x11 carrier may bring the
+    /// client's window to the front.
+    pub x11_idle_seconds: u64,
     /// Maximum seconds to wait for background agents.
     pub agents_wait_seconds: u64,
     /// Seconds each step of a boundary may take before it counts as failed.
@@ -62,6 +72,26 @@ pub struct BoundarySettings {
     pub retry_seconds: Vec<u64>,
 }
 
+impl Times {
+    /// The times, or those of a test.
+    pub fn of(env: &Env) -> Self {
+        let tests = env.get(env::TEST_CONSTANTS);
+        tests.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default()
+    }
+}
+
+impl Default for Times {
+    fn default() -> Self {
+        Self {
+            x11_idle_seconds: 30,
+            agents_wait_seconds: 600,
+            step_seconds: 20,
+            give_up_seconds: 600,
+            retry_seconds: vec![5, 20, 60, 300, 900, 3600],
+        }
+    }
+}
+
 impl Default for BoundarySettings {
     fn default() -> Self {
         Self {
@@ -69,15 +99,11 @@ impl Default for BoundarySettings {
             inject: Inject::Hook,
             command: Vec::new(),
             chords: Switch::On,
-            x11_idle_seconds: 30,
             attended_notice_seconds: 60,
             attended_minutes: 10,
             min_interval_seconds: 120,
             max_per_hour: 12,
-            agents_wait_seconds: 600,
-            step_seconds: 20,
-            give_up_seconds: 600,
-            retry_seconds: vec![5, 20, 60, 300, 900, 3600],
+            times: Times::default(),
         }
     }
 }

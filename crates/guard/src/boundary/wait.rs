@@ -32,8 +32,8 @@ pub struct Wait {
 /// What a token waits for in its step; `None` if it has ended. `agents`: some still run.
 pub fn wait(token: &Token, agents: bool, settings: &BoundarySettings) -> Option<Wait> {
     let seconds = |seconds: u64| Duration::seconds(seconds.clamp(1, 86_400) as i64);
-    let step = seconds(settings.step_seconds.min(3_600));
-    let give_up = seconds(settings.give_up_seconds);
+    let step = seconds(settings.times.step_seconds.min(3_600));
+    let give_up = seconds(settings.times.give_up_seconds);
     let attended = Duration::minutes(settings.attended_minutes.min(100_000) as i64);
     let types = matches!(token.carrier, Carrier::Tmux | Carrier::X11 | Carrier::Command);
     let (owner, limit, why) = match token.step {
@@ -47,7 +47,7 @@ pub fn wait(token: &Token, agents: bool, settings: &BoundarySettings) -> Option<
         }
         Step::Pending if token.carrier == Carrier::Manual => (Owner::TurnEnd, attended, LATE),
         Step::Pending => {
-            let agents = if agents { settings.agents_wait_seconds } else { 0 };
+            let agents = if agents { settings.times.agents_wait_seconds } else { 0 };
             let notice = seconds(settings.attended_notice_seconds.saturating_add(agents));
             let (acts, why) = if types {
                 (give_up, "the carrier could not act in time")
@@ -69,7 +69,8 @@ pub fn wait(token: &Token, agents: bool, settings: &BoundarySettings) -> Option<
 
 /// The time for a new session's first answer: all retries, and the turns between them.
 pub fn answer(settings: &BoundarySettings) -> Duration {
-    let retries = settings.retry_seconds.iter().fold(0, |all: u64, one| all.saturating_add(*one));
+    let retries =
+        settings.times.retry_seconds.iter().fold(0, |all: u64, one| all.saturating_add(*one));
     Duration::seconds(retries.min(86_400) as i64) + Duration::hours(1)
 }
 
@@ -114,7 +115,7 @@ mod tests {
     #[test]
     fn the_retries_of_a_first_answer_are_outlived() {
         let settings = BoundarySettings::default();
-        let retries: u64 = settings.retry_seconds.iter().sum();
+        let retries: u64 = settings.times.retry_seconds.iter().sum();
         assert!(retries > 60 * 60, "an API that is away for an hour is asked again");
         assert!(answer(&settings) > Duration::seconds(retries as i64 + 30 * 60));
     }

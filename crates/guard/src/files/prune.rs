@@ -60,8 +60,6 @@ fn find_old(places: &Places, now: Time, at_most: usize) -> Old {
     let seats = files(&places.state.join("sessions"), "seat").filter(|path| gone(places, path));
     let torn = left_in_state(places, now);
     let snapshots = files(&places.snapshots(), "json").filter(|path| older(path, LEFT));
-    // Created again when needed.
-    let merged = files(&places.state.join("merged"), "json").filter(old);
     let jobs = fs::read_dir(places.jobs()).into_iter().flatten().flatten().map(|job| job.path());
     let empty = |path: &PathBuf| {
         let name = path.file_name().and_then(|name| name.to_str());
@@ -71,7 +69,7 @@ fn find_old(places: &Places, now: Time, at_most: usize) -> Old {
         jobs: jobs.filter(old).filter(empty).take(at_most).collect(),
         sessions: sessions.filter(|id| is_removable(places, id)).take(at_most).collect(),
         boundaries: boundaries.filter(|id| ended(places, id)).take(at_most).collect(),
-        left: seats.chain(merged).chain(snapshots).chain(torn).collect(),
+        left: seats.chain(snapshots).chain(torn).collect(),
     }
 }
 

@@ -6,8 +6,10 @@ mod seats;
 mod sidecars;
 
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
+
+use rustix::fs::{Access, access, statvfs};
 
 pub use crate::boundary::Client;
 use crate::session::Session;
@@ -59,6 +61,37 @@ pub fn changed<T>(
     }
     drop(held);
     Ok((session, result))
+}
+
+/// Why the state can't be kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Obstacle {
+    /// The folder, or the nearest one above it that exists.
+    pub near: PathBuf,
+    /// What is wrong.
+    pub why: String,
+    /// Whether there is too little space, and not a missing right.
+    pub is_full: bool,
+}
+
+/// Below this an atomic write of a session's state or of a saved output may fail.
+const TIGHT: u64 = 20_000_000;
+
+/// What keeps the guard from its state, if anything does. Writes nothing.
+pub fn obstacle(places: &Places) -> Option<Obstacle> {
+    let folder = &places.state;
+    let near = folder.ancestors().find(|dir| dir.exists()).unwrap_or(folder).to_path_buf();
+    let shown = folder.display();
+    if let Err(e) = access(&near, Access::WRITE_OK | Access::EXEC_OK) {
+        return Some(Obstacle {
+            near,
+            why: format!("{shown} can't be written ({e})"),
+            is_full: false,
+        });
+    }
+    let free = statvfs(&near).map_or(u64::MAX, |fs| fs.f_bavail.saturating_mul(fs.f_frsize));
+    let why = || format!("{} MB free at {}, for {shown}", free / 1_000_000, near.display());
+    (free < TIGHT).then(|| Obstacle { why: why(), near: near.clone(), is_full: true })
 }
 
 /// Ids of the sessions with state here.

@@ -12,15 +12,15 @@ use serde_json::json;
 use self::account::Account;
 use super::Outside;
 use super::event::{Event, Kind};
-use super::merged;
 use super::select::{self, Selection};
+use super::settings as files;
 use super::surroundings;
-use super::variables::variables;
 use crate::boundary::{Carrier, Token};
 use crate::client;
 use crate::files::{boundary, state};
 use crate::session::{First, Override, Session, Surroundings};
-use crate::settings::layers::{self, Diagnostic};
+use crate::settings::file::Fault;
+use crate::settings::sources::{Loaded, Texts};
 use crate::settings::{Headless, Mode, Settings};
 use base::clock::Time;
 use base::env::{self, Env};
@@ -39,10 +39,10 @@ pub struct Facts<'a> {
     pub now: Time,
     /// The paths of the guard's files.
     pub places: Places,
-    /// The merged settings.
+    /// The settings in force.
     pub settings: Settings,
-    /// Problems found in the settings.
-    pub diagnostics: Vec<Diagnostic>,
+    /// The settings of the files, and what of them waits.
+    pub loaded: Loaded,
     /// The session's id.
     pub id: &'a str,
     /// The session's state as it was when the event came in.
@@ -62,6 +62,8 @@ pub struct Facts<'a> {
     /// The program around the hook. `None` in verbs.
     pub outside: Option<Outside>,
     fill: OnceCell<Option<Fill>>,
+    /// Why the state could not be kept, if it could not.
+    pub unkept: OnceCell<String>,
 }
 
 impl<'a> Facts<'a> {
@@ -70,31 +72,27 @@ impl<'a> Facts<'a> {
         let root = env
             .path(env::PROJECT_DIR)
             .or_else(|| event.cwd.map(|cwd| project_root(env, Path::new(cwd))))?;
-        let mut facts = Self::of_session(env, now, &root, event.session)?;
+        let mut facts = Self::for_session(env, now, &root, event.session)?;
         facts.transcript = event.transcript.map(PathBuf::from).or(facts.transcript);
         facts.mode = event.mode.map(str::to_owned).or(facts.mode);
         facts.brief = matches!(event.kind, Kind::PreTool(_)) && facts.session.first == First::Done;
-        facts.hold_for_model();
         Some(facts)
     }
 
     /// The facts of a session by its id.
     pub fn for_session(env: &'a Env, now: Time, project: &Path, id: &'a str) -> Option<Self> {
-        let mut facts = Self::of_session(env, now, project, id)?;
-        facts.hold_for_model();
-        Some(facts)
-    }
-
-    fn of_session(env: &'a Env, now: Time, project: &Path, id: &'a str) -> Option<Self> {
         let places = Places::for_project(env, project)?;
-        let (settings, diagnostics) = merged::settings(&places, env);
         let loaded = state::load(&places, id).unwrap_or_else(|e| {
             let details = json!({"session": id, "what": "state not read", "error": e.to_string()});
             log::write(&places.log(), now, "fault", &details);
             None
         });
         let unseen = loaded.is_none();
-        let session = loaded.unwrap_or_default();
+        let mut session = loaded.unwrap_or_default();
+        if unseen {
+            session.settings = before(env, &places, id);
+        }
+        let loaded = files::load(&places, env, session.settings.as_ref());
         let transcript = session.transcript.as_ref().map(PathBuf::from);
         let mode = session.mode.clone();
         let seen = surroundings::current(env, &session);
@@ -102,8 +100,8 @@ impl<'a> Facts<'a> {
             env,
             now,
             places,
-            settings,
-            diagnostics,
+            settings: loaded.settings.clone(),
+            loaded,
             id,
             session,
             unseen,
@@ -114,15 +112,8 @@ impl<'a> Facts<'a> {
             account: Account::default(),
             outside: None,
             fill: OnceCell::new(),
+            unkept: OnceCell::new(),
         })
-    }
-
-    /// Applies the settings that hold only for the session's model.
-    fn hold_for_model(&mut self) {
-        // Finding the model reads the transcript, so only settings that need it do this.
-        if !self.settings.when.is_empty() {
-            self.settings = self.settings.for_model(&self.model());
-        }
     }
 
     /// Whether the guard is active in this session.
@@ -155,7 +146,7 @@ impl<'a> Facts<'a> {
         match state::changed(&self.places, self.id, &change) {
             Ok((session, ())) => self.session = session,
             Err(e) => {
-                self.fault("state not kept", &e);
+                self.not_kept(&e);
                 change(&mut self.session);
             }
         }
@@ -166,6 +157,12 @@ impl<'a> Facts<'a> {
         if let Err(e) = state::update(&self.places, id, change) {
             self.fault("state not kept", &e);
         }
+    }
+
+    /// Logs that the session's state was not kept, and remembers it for the user.
+    pub fn not_kept(&self, error: &std::io::Error) {
+        self.fault("state not kept", error);
+        let _ = self.unkept.set(error.to_string());
     }
 
     /// Logs a fault of the guard's own that it ignores otherwise.
@@ -229,8 +226,16 @@ impl<'a> Facts<'a> {
     }
 }
 
-/// Reads and merges all layers of settings.
-pub fn read_settings(places: &Places, env: &Env) -> (Settings, Vec<Diagnostic>) {
-    let (user, project) = merged::settings_files(places);
-    layers::merge(user.as_ref(), project.as_ref(), variables(places, env))
+/// What the client's session before this one agreed to. A session inherits it before it has a
+/// state of its own, so that no milder settings begin with a cleared session.
+fn before(env: &Env, places: &Places, id: &str) -> Option<Texts> {
+    let client = env.client_pid().and_then(state::client)?;
+    let before = state::seat_before(places, client, id)?;
+    state::load(places, &before).ok().flatten()?.settings
+}
+
+/// The settings that the files ask for now, and the faulty files, which have no effect.
+pub fn read_settings(places: &Places, env: &Env) -> (Settings, Vec<Fault>) {
+    let loaded = files::load(places, env, None);
+    (loaded.wanted, loaded.faults)
 }

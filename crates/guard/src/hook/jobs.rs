@@ -11,7 +11,7 @@ use crate::compaction::{self, BlockKind, Role, Shape};
 use crate::files::jobs::Open;
 use crate::files::{boundary, job_files, jobs};
 use crate::job::refusal;
-use crate::job::transition::Turn;
+use crate::job::transition::NextWork;
 use crate::texts::Text;
 use base::atomic;
 use base::clock;
@@ -49,19 +49,21 @@ pub enum Crossing {
 
 /// Does what a job verb means for the session: switches its job, and opens the boundary that
 /// restarts it there.
-pub fn take_turn(facts: &mut Facts, turn: &Turn) -> Crossing {
-    match turn {
-        Turn::Stays => Crossing::NotAsked,
-        Turn::Focus { job, adopted: Some(old), .. } => {
+pub fn begin_next_work(facts: &mut Facts, next: &NextWork) -> Crossing {
+    match next {
+        NextWork::Stays => Crossing::NotAsked,
+        NextWork::Focus { job, adopted: Some(old), .. } => {
             adopt(facts, old, job);
             Crossing::NotAsked
         }
-        Turn::Focus { job, adopted: None, created, clear } => focus(facts, job, *created, *clear),
-        Turn::Pause { .. } => {
+        NextWork::Focus { job, adopted: None, created, clear } => {
+            focus(facts, job, *created, *clear)
+        }
+        NextWork::Pause { .. } => {
             to_default(facts);
             Crossing::NotAsked
         }
-        Turn::Complete { job, version } => complete(facts, job, *version),
+        NextWork::Complete { job, version } => complete(facts, job, *version),
     }
 }
 

@@ -1,10 +1,14 @@
-//! Reads the session's limit from the client's command line and settings files. This happens at the
-//! start, with prompts and model switches, so that no tool call waits for it.
+//! Reads from the client's command line and settings files: the session's limit, and rules that keep
+//! the agent from its notes. This happens at the start, with prompts and model switches, so that no
+//! tool call waits for it.
 
 use std::path::{Path, PathBuf};
 
+use serde::Deserialize;
+
 use super::facts::Facts;
 use crate::policy::limit::{Configured, Launch, LaunchSettings, Layer, LayerSettings};
+use crate::session::Refusing;
 use base::atomic;
 use base::env::Env;
 use base::paths::{Places, config_folder};
@@ -21,7 +25,7 @@ pub const MANAGED: &str = if cfg!(target_os = "macos") {
 pub fn refresh(facts: &mut Facts) {
     // Before the first reading no transcript can name the model.
     let model = match (&facts.session.model, facts.session.reading) {
-        (None, Some(_)) => facts.model().name.map(str::to_owned),
+        (None, Some(_)) => facts.model().0.map(str::to_owned),
         (model, _) => model.clone(),
     };
     let launch = facts.session.launch.clone().or_else(|| {
@@ -30,9 +34,67 @@ pub fn refresh(facts: &mut Facts) {
         Some(Launch::parse(&process::arguments(pid), &folder, model.as_deref()))
     });
     let configured = configured(&facts.places, facts.env, launch.as_ref(), model.as_deref());
-    if facts.session.configured != configured || facts.session.launch != launch {
-        facts.update(|s| (s.configured, s.launch) = (configured, launch.clone()));
+    let refusing = refusing(facts.env);
+    let rule = |of: &Option<Refusing>| of.as_ref().map(|of| of.rule.clone());
+    let refusing_changed = rule(&facts.session.refusing) != rule(&refusing);
+    if facts.session.configured != configured || facts.session.launch != launch || refusing_changed
+    {
+        facts.update(|s| {
+            (s.configured, s.launch) = (configured, launch.clone());
+            if refusing_changed {
+                s.refusing.clone_from(&refusing);
+            }
+        });
     }
+}
+
+/// Rules of the client's settings that keep the agent from its notes: the name of the list, the rule
+/// and the file. Only the user's and an administrator's count; a project could write any.
+fn refusing(env: &Env) -> Option<Refusing> {
+    #[derive(Deserialize)]
+    struct Content {
+        #[serde(default)]
+        permissions: Permissions,
+    }
+    #[derive(Default, Deserialize)]
+    #[serde(default)]
+    struct Permissions {
+        deny: Vec<String>,
+        ask: Vec<String>,
+    }
+    let config = config_folder(env).unwrap_or_default();
+    let all = files(&config, Path::new("/"), Path::new(MANAGED)).into_iter();
+    all.filter(|(layer, _)| matches!(layer, Layer::User | Layer::Managed)).find_map(|(_, path)| {
+        let text = atomic::read_text(&path).ok()??;
+        let Content { permissions } = serde_json::from_str(&text).ok()?;
+        let deny = permissions.deny.into_iter().map(|rule| ("deny", rule));
+        let ask = permissions.ask.into_iter().map(|rule| ("ask", rule));
+        let (list, rule) = deny.chain(ask).find(|(_, rule)| keeps_from_notes(rule))?;
+        Some(Refusing { rule: format!("{list} {rule:?} in {}", path.display()), told: false })
+    })
+}
+
+/// Whether a permission rule is about our verbs, or about the command that prints their answers.
+fn keeps_from_notes(rule: &str) -> bool {
+    let Some(command) = rule.strip_prefix("Bash") else { return false };
+    let command =
+        command.strip_prefix('(').and_then(|rest| rest.strip_suffix(')')).unwrap_or(command);
+    matches!(command.trim(), "" | "*" | ":*" | "cat" | "cat:*" | "cat *")
+        || command.starts_with("brain-guard")
+}
+
+/// Tells the user once that such a rule lifts the blocks.
+pub fn refusing_line(facts: &mut Facts) -> Option<String> {
+    let refusing = facts.session.refusing.clone().filter(|refusing| !refusing.told)?;
+    facts.update(|s| {
+        if let Some(refusing) = &mut s.refusing {
+            refusing.told = true;
+        }
+    });
+    Some(format!(
+        "brain-guard: nothing is blocked, because a rule keeps the agent from its notes: {}",
+        refusing.rule
+    ))
 }
 
 /// Merges the command line and the settings files.
@@ -97,6 +159,16 @@ fn read(layer: Layer, path: &Path, model: Option<&str>) -> Option<LayerSettings>
 mod tests {
     use super::*;
     use crate::policy::limit::LimitSource;
+
+    #[test]
+    fn rules_about_our_verbs_and_their_answers_count() {
+        for rule in ["Bash", "Bash(*)", "Bash(cat:*)", "Bash(cat *)", "Bash(brain-guard seal:*)"] {
+            assert!(keeps_from_notes(rule), "{rule}");
+        }
+        for rule in ["Bash(cat /etc/*)", "Bash(rm:*)", "Read", "BashOutput", "Bash(catalog:*)"] {
+            assert!(!keeps_from_notes(rule), "{rule}");
+        }
+    }
 
     #[test]
     fn every_file_of_the_clients_counts() {

@@ -14,7 +14,6 @@ pub mod job_assignment;
 mod job_file;
 pub mod jobs;
 pub mod limits;
-pub mod merged;
 pub mod messages;
 mod moved;
 pub mod opening;
@@ -27,6 +26,8 @@ pub mod reply;
 pub mod rewake;
 pub mod select;
 pub mod session;
+pub mod settings;
+pub mod settings_news;
 mod shadow;
 pub mod stop;
 mod succeeded;
@@ -103,7 +104,11 @@ pub fn run(role: Role, input: impl Read, env: &Env, now: Time, outside: Outside)
         }
     };
     let Some(event) = Event::from_payload(&payload) else { return Reply::default() };
-    let Some(facts) = Facts::for_event(env, now, &event) else { return Reply::default() };
+    let Some(facts) = Facts::for_event(env, now, &event) else {
+        let is_start = matches!(event.kind, Kind::SessionStart { .. }) && role == Role::Main;
+        let line = "brain-guard does nothing: HOME is not set, so it has no place for its state";
+        return Reply { user: is_start.then(|| line.to_owned()), ..Reply::default() };
+    };
     // The process ends with the answer, so dropping the settings would waste time.
     let mut facts = ManuallyDrop::new(facts);
     facts.outside = Some(outside);
@@ -113,10 +118,20 @@ pub fn run(role: Role, input: impl Read, env: &Env, now: Time, outside: Outside)
     let reply = match role {
         Role::Main => {
             remember_surroundings(&mut facts);
+            let unseen = facts.unseen;
             let mut reply = dispatch(&mut facts, &event);
             if let Kind::SessionStart { source, .. } = event.kind
                 && let Some(line) = (outside.start)(&facts, source)
             {
+                reply.add_line(line);
+            }
+            if !event.subagent && tells(&event.kind) {
+                let refusing = limits::refusing_line(&mut facts);
+                for line in settings_news::news(&mut facts).into_iter().chain(refusing) {
+                    reply.add_line(line);
+                }
+            }
+            if let Some(line) = unkept_line(&facts, &event.kind, unseen) {
                 reply.add_line(line);
             }
             reply
@@ -126,6 +141,33 @@ pub fn run(role: Role, input: impl Read, env: &Env, now: Time, outside: Outside)
     };
     account::record_reply(&facts, &event, &reply);
     reply
+}
+
+/// Tells the user that the state can't be kept: when the session starts, or, if it was kept until
+/// then, with a prompt. Nothing can note that it was told. `unseen`: no state was there before.
+fn unkept_line(facts: &Facts, kind: &Kind, unseen: bool) -> Option<String> {
+    let tells = match kind {
+        Kind::SessionStart { .. } => true,
+        Kind::Prompt(_) => !unseen,
+        _ => false,
+    };
+    let error = facts.unkept.get().filter(|_| tells)?;
+    let path = facts.places.state.display();
+    Some(format!(
+        "brain-guard can't keep its state in {path} ({error}): it blocks nothing and continues no session until it can; `brain-guard doctor` says what to do"
+    ))
+}
+
+/// Whether the client shows the user a line in the answer to this event.
+fn tells(kind: &Kind) -> bool {
+    matches!(
+        kind,
+        Kind::SessionStart { .. }
+            | Kind::Prompt(_)
+            | Kind::PreTool(_)
+            | Kind::PostBatch(_)
+            | Kind::Stop { .. }
+    )
 }
 
 /// Saves what only the client's own processes see, for commands that run outside of it.

@@ -93,7 +93,7 @@ pub fn why_no_boundary(
         Some(false) => Some("--no-clear was given"),
         None if !reached => Some("no tier is reached (`--clear` asks for one all the same)"),
         _ if !authored => Some("nothing was written in this session"),
-        _ if facts.settings.shadow => Some("shadow mode is on"),
+        _ if facts.settings.is_shadow() => Some("shadow mode is on"),
         // No carrier acts during an override, even if the clear was requested.
         _ if facts.session.overridden(facts.now, calls) => {
             Some("the operator's override is active")

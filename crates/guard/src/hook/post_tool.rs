@@ -166,7 +166,6 @@ pub fn batch(facts: &mut Facts, event: &Event, bytes: u64) -> Reply {
     }
     let say = Messages::new(facts, &ramp, &readings, &stance);
     let now = say.note_state(&stance);
-    let coach = &facts.settings.coach;
     let claimed = state::update(&facts.places, facts.id, |s| {
         s.ranks = Ranks { context: stance.context_rank, file: stance.file_rank };
         if let Some(context) = context {
@@ -174,7 +173,7 @@ pub fn batch(facts: &mut Facts, event: &Event, bytes: u64) -> Reply {
         }
         // At the highest tier the denials explain it, but a capped tier denies nothing.
         let top = if stance.cap.is_some() { usize::MAX } else { ramp.top() };
-        let due = note_due(&s.told, &now, top, coach.every_percent, coach.every_calls);
+        let due = note_due(&s.told, &now, top);
         let again = now.rank == s.told.rank;
         if due || now.rank < s.told.rank {
             s.told = now;

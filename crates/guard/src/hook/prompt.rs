@@ -45,17 +45,23 @@ pub fn submit(facts: &mut Facts, _event: &Event, text: &str) -> Reply {
     let retried = || token.as_ref().is_some_and(|t| t.step == Step::Delivered && t.unanswered > 0);
     let continued =
         text.starts_with("brain-guard:") && (retried() || succeeded::asks_to_go_on(facts));
+    let mut changed = None;
     if is_from_person(text) && !continued && own_command(text) != Some("resume") {
         record_person_prompt(facts, text, token.as_ref());
+        changed = super::settings_news::agree(facts);
         // The session already works on another job, and this turn starts without its file.
         let turned = |t: &&Token| t.awaits_carrier(facts.id) && t.delivery != Delivery::Sealed;
         if let Some(token) = token.as_ref().filter(turned) {
             let note = super::jobs::not_cleared_text(facts, token, "its user spoke first");
-            return Reply::note("UserPromptSubmit", note);
+            let mut reply = Reply::note("UserPromptSubmit", note);
+            if let Some(line) = changed {
+                reply.add_line(line);
+            }
+            return reply;
         }
     }
     let mut reply = attach(facts, token.as_ref(), 1);
-    if let Some(line) = made_outside(facts) {
+    for line in changed.into_iter().chain(made_outside(facts)) {
         reply.add_line(line);
     }
     reply

@@ -86,7 +86,7 @@ fn start_late_session(facts: &mut Facts, event: &Event) -> Option<Reply> {
 /// Waits for the carrier to start the turn. `true` if the carrier leaves it to the hook or runs out
 /// of time.
 fn take_over(facts: &Facts, token: &Token) -> bool {
-    let patience = Duration::from_secs(facts.settings.boundary.step_seconds.clamp(1, 300));
+    let patience = Duration::from_secs(facts.settings.boundary.times.step_seconds.clamp(1, 300));
     let began = |token: &Token| match token.carrier {
         Carrier::Mod => token.step != Step::Cleared,
         _ => load_session(facts).is_none_or(|s| s.prompts > 0),

@@ -15,7 +15,6 @@ use crate::policy::stance::Ranks;
 use crate::session::{First, Override, Session};
 use base::env;
 use base::log;
-use base::plain;
 use sessions::gauge::WindowSource;
 
 /// Creates and saves a session with the day's next default job.
@@ -32,6 +31,7 @@ pub fn begin(facts: &Facts, first: First) -> Session {
         first,
         started: Some(facts.now),
         start_commit: commits::head(&facts.places.project),
+        settings: facts.session.settings.clone().or_else(|| Some(facts.loaded.texts.clone())),
         transcript: facts.transcript.as_ref().map(|p| p.to_string_lossy().into_owned()),
         mode: facts.mode.clone(),
         ..Session::default()
@@ -53,7 +53,7 @@ fn write(facts: &Facts, id: &str, session: Session) -> Session {
         facts.fault("seat not taken", &e);
     }
     kept.unwrap_or_else(|e| {
-        facts.fault("session not kept", &e);
+        facts.not_kept(&e);
         session
     })
 }
@@ -77,8 +77,7 @@ pub fn start(facts: &mut Facts, event: &Event, source: Source, model: Option<&st
             apply_model(facts, model);
             look_around(facts);
             let (agent, offer) = job_assignment::offer(facts).unzip();
-            let user = settings_problems(facts).into_iter().chain(moved).chain(offer);
-            let user: Vec<String> = user.collect();
+            let user: Vec<String> = moved.into_iter().chain(offer).collect();
             Reply {
                 agent: agent.map(|line| Agent::Note("SessionStart", line)),
                 user: (!user.is_empty()).then(|| user.join("\n")),
@@ -120,21 +119,6 @@ pub fn look_around(facts: &mut Facts) {
         facts.update(|s| s.reach.clone_from(&reach));
     }
 }
-
-/// Problems in the settings, told to the user once a session.
-fn settings_problems(facts: &Facts) -> Option<String> {
-    let all = &facts.diagnostics;
-    // The last diagnostic counts the remaining ones.
-    let last = all.last().filter(|_| all.len() > PROBLEMS);
-    let shown = all.iter().take(PROBLEMS).chain(last);
-    let shown: Vec<String> = shown.map(|d| plain::line(&d.message, PROBLEM_CHARS)).collect();
-    let all = if last.is_some() { " (`brain-guard settings check` lists all)" } else { "" };
-    (!shown.is_empty()).then(|| format!("brain-guard settings: {}{all}", shown.join("; ")))
-}
-
-/// Settings problems that a session's start names, and characters of each.
-const PROBLEMS: usize = 2;
-const PROBLEM_CHARS: usize = 300;
 
 fn apply_model(facts: &mut Facts, model: Option<&str>) {
     match model {
@@ -295,6 +279,8 @@ fn child_of(
         started: Some(facts.now),
         start_commit: commits::head(&facts.places.project),
         parent: Some(parent_id.to_owned()),
+        settings: parent.settings.clone(),
+        settings_told: parent.settings_told.clone(),
         model: parent.model.clone(),
         reported_window: parent.reported_window,
         reported_limit: parent.reported_limit,

@@ -25,7 +25,7 @@ pub fn shadowed(
     say: &Messages,
     else_made: impl FnOnce() -> Option<Decision>,
 ) -> Decided {
-    if !facts.settings.shadow {
+    if !facts.settings.is_shadow() {
         return Decided { made, would: None };
     }
     let (made, would) = match made {

@@ -44,7 +44,7 @@ pub fn failed(facts: &mut Facts, event: &Event) -> Reply {
         .is_some_and(|t| t.awaits_carrier_or_cancelled(facts.id) && !broken(facts, &t))
     {
         hand_over(facts)
-    } else if !facts.settings.shadow && facts.view().is_at_top() {
+    } else if !facts.settings.is_shadow() && facts.view().is_at_top() {
         without_the_agent(facts)
     } else {
         Reply::default()
@@ -100,7 +100,7 @@ fn unsealed(facts: &mut Facts, broke: bool) -> Reply {
     let ramp = facts.ramp(context.map_or(u64::MAX, |c| c.reading.limit));
     let stance = facts.stance(&ramp, &readings);
     let top = |rank: usize| rank >= ramp.top() && ramp.first_blocking() <= ramp.top();
-    if facts.settings.shadow {
+    if facts.settings.is_shadow() {
         let shadow =
             stance.cap == Some(Cap::Shadow) && facts.cap_behind_shadow(&readings).is_none();
         if broke || (shadow && top(stance.rank)) {

@@ -1,40 +1,33 @@
-//! Finds environment variables that the project's client settings files set.
+//! Undoes variables of the project's client settings that would move the guard's files.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use crate::settings::layers::{ClientFile, User, Variables};
+use serde::Deserialize;
+use serde_json::Value;
+
 use base::atomic;
 use base::env::{self, Env};
-use base::paths::{Places, config_folder, project_root};
+use base::paths::{config_folder, project_root};
 use base::process;
 
 /// Reads at most this many bytes of a file. A longer file counts as setting any variable.
 const MOST: u64 = 256 * 1024;
 
-/// Variables that decide where the guard's files are. Only the user may set them.
-const PLACES: [&str; 5] = [
-    "BRAIN_GUARD_STATE",
+/// Variables that only the user may set: where the guard's files are, and its constants.
+const USERS: [&str; 6] = [
+    env::STATE,
     "BRAIN_GUARD_STORE",
     "XDG_STATE_HOME",
     "XDG_DATA_HOME",
     "CLAUDE_CONFIG_DIR",
+    env::TEST_CONSTANTS,
 ];
 
-/// The settings variables, with their origin. Reads the project's files only if there are any
-/// variables.
-pub fn variables(places: &Places, env: &Env) -> Variables {
-    let all = Variables::from(env);
-    if all.is_empty() {
-        return all;
-    }
-    let config = places.client_config().map(Path::to_path_buf);
-    all.traced(&files(&places.project), || user(config, launch(env)))
-}
-
-/// Restores the user's own folders where the project's settings replaced them.
-pub fn restore_user_folders(mut env: Env) -> Env {
+/// Restores the user's own values where the project's settings replaced them.
+pub fn restore_user_variables(mut env: Env) -> Env {
     let set = |name: &&str| env.os(name).is_some();
-    let moved: Vec<&str> = PLACES.into_iter().filter(set).collect();
+    let moved: Vec<&str> = USERS.into_iter().filter(set).collect();
     if moved.is_empty() {
         return env;
     }
@@ -49,9 +42,12 @@ pub fn restore_user_folders(mut env: Env) -> Env {
     let launched = launch
         .iter()
         .fold(Env::from_pairs([]), |env, (name, value)| env.with_variable(name, value));
-    let user = user(config_folder(&launched), launch);
+    let config = config_folder(&launched).unwrap_or_default();
+    let own = ClientFile::read(&config.join("settings.json")).unwrap_or_default();
     for name in moved {
-        let values = user.values(name);
+        let launched = launch.iter().filter(|(known, _)| known == name);
+        let mut values: Vec<String> = own.value(name).into_iter().collect();
+        values.extend(launched.map(|(_, value)| value.clone()));
         if !env.get(name).is_some_and(|value| values.contains(&value)) {
             env = env.with_variable(name, values.first().map_or("", String::as_str));
         }
@@ -59,26 +55,43 @@ pub fn restore_user_folders(mut env: Env) -> Env {
     env
 }
 
-fn file(path: &Path) -> Option<ClientFile> {
-    let shown = path.display().to_string();
-    match atomic::read_start(path, MOST) {
-        Ok(None) => None,
-        Ok(Some(text)) => Some(ClientFile::from_text(shown, Some(&text))),
-        Err(_) => Some(ClientFile::from_text(shown, None)),
+/// The environment variables that one of the client's settings files sets. `None` if the file is
+/// unreadable, so that it may set anything.
+#[derive(Debug, Default)]
+struct ClientFile(Option<BTreeMap<String, Value>>);
+
+#[derive(Deserialize)]
+struct Content {
+    #[serde(default)]
+    env: BTreeMap<String, Value>,
+}
+
+impl ClientFile {
+    /// Reads a file; `None` without one.
+    fn read(path: &Path) -> Option<Self> {
+        let text = atomic::read_start(path, MOST).transpose()?.ok();
+        let parse = |text: String| {
+            serde_json::from_str::<Content>(text.trim_start_matches('\u{feff}')).ok()
+        };
+        Some(Self(text.and_then(parse).map(|content| content.env)))
+    }
+
+    fn may_set(&self, name: &str) -> bool {
+        self.0.as_ref().is_none_or(|env| env.contains_key(name))
+    }
+
+    /// The value as the client writes it into the environment.
+    fn value(&self, name: &str) -> Option<String> {
+        let value = self.0.as_ref()?.get(name)?;
+        Some(value.as_str().map_or_else(|| value.to_string(), str::to_owned))
     }
 }
 
 /// The project's client settings files.
 fn files(project: &Path) -> Vec<ClientFile> {
-    let folder = project.join(".claude");
+    let folder: PathBuf = project.join(".claude");
     let names = ["settings.local.json", "settings.json"];
-    names.iter().filter_map(|name| file(&folder.join(name))).collect()
-}
-
-fn user(config: Option<PathBuf>, launch: Vec<(String, String)>) -> User {
-    let path = config.unwrap_or_default().join("settings.json");
-    let none = || ClientFile::from_text(path.display().to_string(), None);
-    User { settings: file(&path).unwrap_or_else(none), launch }
+    names.iter().filter_map(|name| ClientFile::read(&folder.join(name))).collect()
 }
 
 /// The environment the client was started in. Empty if it cannot be read.

@@ -7,7 +7,7 @@ use super::refusal::{Missing, Refusal};
 use super::{Record, State};
 use crate::boundary::Delivery;
 
-pub use terms::{Done, Effect, Held, Seen, Situation, Transition, Turn, UnderWay, Verb};
+pub use terms::{Done, Effect, Held, NextWork, Seen, Situation, Transition, UnderWay, Verb};
 
 /// Decides what a verb does.
 ///
@@ -42,19 +42,24 @@ fn focus(at: &Situation, no_clear: bool, resume: bool) -> Result<Transition, Ref
     let crosses = (!no_clear && !here).then_some(what);
     let mut effects = vec![Effect::Take(job.clone())];
     effects.extend(leave(at, &job));
-    let turn = Turn::Focus {
+    let next_work = NextWork::Focus {
         job: job.clone(),
         adopted: None,
         created: !named.file,
         clear: crosses.is_some(),
     };
     let done = Done::Taken { job, reopened: record.state == State::Completed, here };
-    Ok(Transition { effects, turn, crosses, done })
+    Ok(Transition { effects, next_work, crosses, done })
 }
 
 /// The session works on this job already.
 fn stays(job: String) -> Transition {
-    Transition { effects: Vec::new(), turn: Turn::Stays, crosses: None, done: Done::Stays(job) }
+    Transition {
+        effects: Vec::new(),
+        next_work: NextWork::Stays,
+        crosses: None,
+        done: Done::Stays(job),
+    }
 }
 
 /// Handles a named job that does not exist yet.
@@ -83,16 +88,21 @@ fn begin(
     if bootstraps && active && !matches!(own.held, Held::Other(_)) {
         let (from, to) = (own.name.clone(), job.clone());
         let (adopted, created) = (Some(from.clone()), !own.file);
-        let turn = Turn::Focus { job, adopted, created, clear: false };
+        let next_work = NextWork::Focus { job, adopted, created, clear: false };
         let effects = vec![Effect::Adopt { from: from.clone(), to: to.clone() }];
-        return Ok(Transition { effects, turn, crosses: None, done: Done::Adopted { from, to } });
+        return Ok(Transition {
+            effects,
+            next_work,
+            crosses: None,
+            done: Done::Adopted { from, to },
+        });
     }
     let crosses = (!no_clear && !bootstraps).then_some(Delivery::Template);
     let mut effects = vec![Effect::Create(job.clone())];
     effects.extend(leave(at, &job));
     let clear = crosses.is_some();
-    let turn = Turn::Focus { job: job.clone(), adopted: None, created: true, clear };
-    Ok(Transition { effects, turn, crosses, done: Done::Created(job) })
+    let next_work = NextWork::Focus { job: job.clone(), adopted: None, created: true, clear };
+    Ok(Transition { effects, next_work, crosses, done: Done::Created(job) })
 }
 
 /// What happens to the session's job when it switches to another one.
@@ -121,8 +131,8 @@ fn pause(at: &Situation) -> Result<Transition, Refusal> {
     }
     let job = own.name.clone();
     let effects = vec![Effect::Leave { job: job.clone(), aside: true }];
-    let turn = Turn::Pause { job: job.clone() };
-    Ok(Transition { effects, turn, crosses: None, done: Done::Paused(job) })
+    let next_work = NextWork::Pause { job: job.clone() };
+    Ok(Transition { effects, next_work, crosses: None, done: Done::Paused(job) })
 }
 
 fn complete(at: &Situation) -> Result<Transition, Refusal> {
@@ -141,9 +151,9 @@ fn complete(at: &Situation) -> Result<Transition, Refusal> {
         return Err(Refusal::Unfinished { job, missing });
     };
     let effects = vec![Effect::Close(job.clone())];
-    let turn = Turn::Complete { job: job.clone(), version };
+    let next_work = NextWork::Complete { job: job.clone(), version };
     let crosses = Some(Delivery::Transition);
-    Ok(Transition { effects, turn, crosses, done: Done::Completed { job, version } })
+    Ok(Transition { effects, next_work, crosses, done: Done::Completed { job, version } })
 }
 
 /// The job that a `resume` without a name means: the one this session paused, otherwise the only

@@ -19,9 +19,13 @@ pub struct Told {
     pub calls: u64,
 }
 
-/// Whether a note is due: the rank rose, or `every_percent` or `every_calls` have passed below
-/// the top rank. At the top every denial says it already.
-pub fn note_due(told: &Told, now: &Told, top: usize, every_percent: f64, every_calls: u64) -> bool {
+/// A note is repeated after this many percent more, or after this many calls.
+const EVERY_PERCENT: f64 = 1.0;
+const EVERY_CALLS: u64 = 25;
+
+/// Whether a note is due: the rank rose, or enough percent or calls have passed below the top rank.
+/// At the top every denial says it already.
+pub fn note_due(told: &Told, now: &Told, top: usize) -> bool {
     if now.rank == 0 {
         return false;
     }
@@ -29,8 +33,8 @@ pub fn note_due(told: &Told, now: &Told, top: usize, every_percent: f64, every_c
         return true;
     }
     now.rank < top
-        && (now.percent >= told.percent + every_percent
-            || now.calls >= told.calls.saturating_add(every_calls))
+        && (now.percent >= told.percent + EVERY_PERCENT
+            || now.calls >= told.calls.saturating_add(EVERY_CALLS))
 }
 
 /// `23.4 % (226,000 of 967,000 tokens, transcript, 3 s old)`.
@@ -54,7 +58,7 @@ mod tests {
     #[test]
     fn due_on_entry_then_by_percent_or_calls_and_never_again_at_the_top() {
         let at = |rank, percent, calls| Told { rank, percent, calls };
-        let due = |told, now| note_due(&told, &now, 3, 1.0, 25);
+        let due = |told, now| note_due(&told, &now, 3);
         assert!(!due(Told::default(), at(0, 5.0, 99)));
         assert!(due(Told::default(), at(1, 20.0, 1)));
         assert!(!due(at(1, 20.0, 1), at(1, 20.9, 20)));

@@ -28,6 +28,8 @@ pub enum Cap {
     Headless,
     /// Plan mode: even an allowed call opens a dialog there, so nothing is denied.
     Plan,
+    /// A rule of the client's settings keeps the agent from its notes.
+    Refusing(String),
     /// No carrier can perform a boundary now.
     NoCarrier,
     /// The compaction file cannot be written, for this reason.
@@ -46,6 +48,7 @@ impl Cap {
             Self::Shadow => "shadow mode is on in the settings".into(),
             Self::Headless => "this is a headless run and `headless` is not `boundary`".into(),
             Self::Plan => "the session is in plan mode".into(),
+            Self::Refusing(rule) => format!("a rule keeps the agent from its notes: {rule}"),
             Self::NoCarrier => "no carrier can clear this session now".into(),
             Self::NotWritable(why) => format!("the notes can't be written: {why}"),
             Self::Lifted(why) => why.clone(),
@@ -98,20 +101,19 @@ pub struct Ranks {
 
 /// The file blocks tools only after a session wrote this percentage of its limit. Otherwise each
 /// seal would make the next session shorter.
-pub const MIN_WRITTEN: f64 = 15.0;
+const MIN_WRITTEN: f64 = 15.0;
 
 /// The stance by the gauges. `cap` is called only if the rank blocks.
 pub fn stance(
     ramp: &Ramp,
     readings: &Readings,
     from: Ranks,
-    min_written: f64,
     cap: impl FnOnce(usize) -> Option<Cap>,
 ) -> Stance {
     let context_rank = readings.context.map_or(0, |r| ramp.context_rank(r.percent(), from.context));
     let file_rank = readings.file.map_or(0, |r| {
         let rank = ramp.file_rank(r.percent(), from.file);
-        if readings.written >= min_written { rank } else { rank.min(ramp.last_harmless()) }
+        if readings.written >= MIN_WRITTEN { rank } else { rank.min(ramp.last_harmless()) }
     });
     let rank = context_rank.max(file_rank);
     let gauge = if file_rank > context_rank { Gauge::File } else { Gauge::Context };
@@ -135,7 +137,7 @@ mod tests {
         let ramp = Settings::default().ramp(967_000);
         let at = |context, file, written| {
             let readings = Readings { context, file, written };
-            stance(&ramp, &readings, Ranks::default(), MIN_WRITTEN, |_| None)
+            stance(&ramp, &readings, Ranks::default(), |_| None)
         };
         let s = at(Some(reading(21, 100)), Some(reading(1900, 2000)), 20.0);
         assert_eq!((s.rank, s.gauge), (2, Gauge::File));
@@ -150,10 +152,10 @@ mod tests {
     fn a_cap_leaves_coaching() {
         let ramp = Settings::default().ramp(967_000);
         let readings = Readings { context: Some(reading(31, 100)), ..Readings::default() };
-        let s = stance(&ramp, &readings, Ranks::default(), MIN_WRITTEN, |_| Some(Cap::NoCarrier));
+        let s = stance(&ramp, &readings, Ranks::default(), |_| Some(Cap::NoCarrier));
         assert_eq!((s.rank, s.effective(&ramp)), (3, 1));
         let calm = Readings { context: Some(reading(21, 100)), ..Readings::default() };
-        let s = stance(&ramp, &calm, Ranks::default(), MIN_WRITTEN, |_| panic!("not asked"));
+        let s = stance(&ramp, &calm, Ranks::default(), |_| panic!("not asked"));
         assert_eq!(s.effective(&ramp), 1);
     }
 }

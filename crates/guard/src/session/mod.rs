@@ -10,6 +10,7 @@ use crate::compaction::EntryId;
 use crate::policy::coach::Told;
 use crate::policy::limit::{ClientLimit, Configured, Launch};
 use crate::policy::stance::Ranks;
+use crate::settings::sources::Texts;
 use base::clock::Time;
 use reach::Reach;
 use sessions::gauge::{Reading, Window};
@@ -48,6 +49,9 @@ pub struct Session {
     pub launch: Option<Launch>,
     /// The limit by the command line and the client's settings.
     pub configured: Configured,
+    /// A rule of the client's settings that keeps the agent from its notes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub refusing: Option<Refusing>,
     /// Responses without token counts, while none had any.
     pub uncounted: u32,
     /// The client's process.
@@ -82,6 +86,12 @@ pub struct Session {
     pub grace: Option<Grace>,
     /// The ranks on both gauges, for the hysteresis.
     pub ranks: Ranks,
+    /// The settings files as a person last agreed to them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub settings: Option<Texts>,
+    /// The version of those files that the user was last told about.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub settings_told: Option<String>,
     /// The last note to the agent.
     pub told: Told,
     /// The rank that the user was last told, and whether it was capped.
@@ -144,6 +154,15 @@ impl Session {
             Some(Override::UntilClear) => true,
         }
     }
+}
+
+/// A rule of the client's settings that keeps the agent from its notes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Refusing {
+    /// The list, the rule and the file.
+    pub rule: String,
+    /// Whether the user knows.
+    pub told: bool,
 }
 
 /// What the seal asked the agent. It asks each question once per version.

@@ -1,11 +1,9 @@
 //! Computes the tiers' thresholds and what they block: the profile's presets, then the user's
-//! numbers, then overrides for some models.
-
-use std::collections::BTreeMap;
+//! numbers.
 
 use serde::{Deserialize, Serialize};
 
-use super::{Settings, wild};
+use super::Settings;
 use crate::policy::bands::Band;
 use crate::policy::ramp::{Ramp, Tier};
 
@@ -41,73 +39,6 @@ pub struct TierSetting {
     pub off: Option<bool>,
 }
 
-impl TierSetting {
-    fn overlay(&mut self, over: &Self) {
-        self.context = over.context.or(self.context);
-        self.file = over.file.or(self.file);
-        self.blocks = over.blocks.clone().or_else(|| self.blocks.take());
-        self.off = over.off.or(self.off);
-    }
-
-    /// Whether a custom tier is complete.
-    fn is_whole(&self) -> bool {
-        self.off == Some(true) || (self.context.is_some() && self.file.is_some())
-    }
-}
-
-/// Overrides for some models. Every given condition must be met.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(default, deny_unknown_fields)]
-pub struct When {
-    /// The model's id. `*` stands for any letters, `?` for one; letter case is ignored.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub model: Option<String>,
-    /// Applies to models whose window has at most this many tokens.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub window_at_most: Option<u64>,
-    /// Applies to models whose window has at least this many tokens.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub window_at_least: Option<u64>,
-    /// Tiers, over those for every model.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub tiers: BTreeMap<String, TierSetting>,
-    /// Replaces `file.words`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub words: Option<u64>,
-}
-
-/// The model of a session.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Model<'a> {
-    /// Its id, if known.
-    pub name: Option<&'a str>,
-    /// Its window in tokens.
-    pub window: u64,
-}
-
-impl When {
-    /// Whether the conditions match the model.
-    pub fn holds_for(&self, model: &Model) -> bool {
-        let named = self.model.as_ref().is_none_or(|pattern| {
-            model.name.is_some_and(|name| {
-                // Hook events add a suffix for the long-window variant; transcripts do not.
-                is_like(pattern, name) || is_like(pattern, name.trim_end_matches("[1m]"))
-            })
-        });
-        named
-            && self.window_at_most.is_none_or(|most| model.window <= most)
-            && self.window_at_least.is_none_or(|least| model.window >= least)
-    }
-}
-
-/// Whether `name` matches `pattern`, ignoring letter case.
-fn is_like(pattern: &str, name: &str) -> bool {
-    let lower = |text: &str| text.to_lowercase().chars().collect::<Vec<_>>();
-    let (pattern, name) = (lower(pattern), lower(name));
-    wild::fits(&pattern, &name, |c| *c == '*', |c, letter| *c == '?' || c == letter)
-}
-
 /// The lowest limit in tokens for which the long-window presets apply.
 pub(super) const LONG_LIMIT: u64 = 500_000;
 
@@ -115,24 +46,7 @@ pub(super) const LONG_LIMIT: u64 = 500_000;
 pub(super) const PRESETS: [&str; 3] = ["coach", "block-reads", "narrow"];
 
 impl Settings {
-    /// These settings with the entries of `when` that match the model.
-    #[must_use]
-    pub fn for_model(&self, model: &Model) -> Self {
-        let mut held = self.clone();
-        for when in self.when.iter().filter(|when| when.holds_for(model)) {
-            held.overlay(when);
-        }
-        held
-    }
-
-    pub(super) fn overlay(&mut self, when: &When) {
-        for (name, over) in &when.tiers {
-            self.tiers.entry(name.clone()).or_default().overlay(over);
-        }
-        self.file.words = when.words.unwrap_or(self.file.words);
-    }
-
-    /// The ramp for a context of `limit` tokens. Overrides for models apply only after `for_model`.
+    /// The ramp for a context of `limit` tokens.
     pub fn ramp(&self, limit: u64) -> Ramp {
         let mut tiers = self.placed(limit);
         // A number for one profile may break the order of the other. Then the milder tiers move
@@ -184,23 +98,12 @@ impl Settings {
         tiers
     }
 
-    /// Custom tiers without both thresholds, which are ignored.
-    pub(super) fn placeless(&self) -> impl Iterator<Item = &str> {
-        let placeless =
-            |(name, tier): &(&String, &TierSetting)| !is_preset(name) && !tier.is_whole();
-        self.tiers.iter().filter(placeless).map(|(name, _)| name.as_str())
-    }
-
     /// Percent of the file's limit at which the first blocking tier begins. A sealed file must be
     /// smaller.
     pub fn file_block_percent(&self) -> f64 {
         let ramp = self.ramp(LONG_LIMIT);
         ramp.tier(ramp.first_blocking()).map_or(100.0, |t| t.file)
     }
-}
-
-fn is_preset(name: &str) -> bool {
-    PRESETS.contains(&name)
 }
 
 #[cfg(test)]

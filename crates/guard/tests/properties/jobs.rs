@@ -18,7 +18,7 @@ use guard::files::sealing::{self, FromAgent, Outcome, Writer};
 use guard::files::{boundary, state};
 use guard::hook::boundary_flow::Opening;
 use guard::hook::facts::Facts;
-use guard::hook::jobs::{open_notes, take_turn};
+use guard::hook::jobs::{begin_next_work, open_notes};
 use guard::job::State;
 use guard::job::transition::{Done, Effect, Transition, Verb};
 use world::{World, client};
@@ -124,7 +124,7 @@ impl World {
         if limit < moved.effects.len() {
             return;
         }
-        self.facts(at, |facts| take_turn(facts, &moved.turn));
+        self.facts(at, |facts| begin_next_work(facts, &moved.next_work));
         if verb == Verb::Pause {
             assert_eq!(moved.crosses, None, "a pause asks for no boundary");
         }

@@ -6,33 +6,9 @@ mod check;
 use chrono::Duration;
 use serde::{Deserialize, Serialize};
 
-pub use self::check::{InvalidRetention, Trigger, UnknownTrigger, triggers};
+use base::env::{self, Env};
 
-/// A rule for some values (`trigger_rules`). The first rule that matches a value applies to it.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields)]
-pub struct TriggerRule {
-    /// Which values it matches, as in `trigger_types`.
-    #[serde(rename = "type")]
-    pub kind: String,
-    /// Whose messages it matches: `user`, `assistant`, `tool`, or several with `|`. Default:
-    /// anybody's.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub role: Option<String>,
-    /// Which tools it matches, as a glob. Default: any.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub tool: Option<String>,
-    /// The least characters of a value, instead of `min_value_length`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub min_length: Option<u32>,
-    /// Recent messages that stay, instead of the setting's `keep_recent`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub keep_recent: Option<u32>,
-    /// Characters of a value's start that stay, instead of the setting's `keep_chars`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub keep_chars: Option<u32>,
-}
+pub use self::check::{InvalidRetention, Trigger, UnknownTrigger, triggers};
 
 /// When the watcher extracts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -42,13 +18,12 @@ pub enum Acts {
     /// When the prompt cache has expired anyway, or when the extraction breaks even soon.
     #[default]
     Cache,
-    /// At every scan of the file.
+    /// At every scan of the file, whatever it saves.
     Interval,
 }
 
 /// What replaces a value.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Placeholder {
     /// Its start and end, its size, its tool, and how to restore it.
@@ -72,54 +47,73 @@ pub struct ExtractSettings {
     /// What to extract: `thinking`, `tool_result`, `tool_call`, `user`, `assistant`, `*`, or
     /// several with `|`.
     pub trigger_types: Vec<String>,
-    /// Rules that replace `trigger_types`: the first one that matches a value applies.
-    pub trigger_rules: Vec<TriggerRule>,
-    /// Whether a value that occurs again later, and a read of a file that was read again later, are
-    /// extracted before they are old enough.
-    pub dedupe: bool,
     /// Seconds between two scans of a file, 10 to 3600.
     pub scan_interval_seconds: u64,
     /// How long after its last use `extract gc --forget` keeps content that no placeholder needs:
     /// `24h`, `30m`, `7d`, or `off`.
     pub retention: String,
     /// Whether the call that asked for a restore stays as it is.
-    #[serde(alias = "keep_restore_calls", alias = "keep_restore_remote_calls")]
     pub keep_purge_control_calls: bool,
     /// Seconds for which restored values are not extracted again.
     pub keep_after_restore_seconds: u64,
     /// When to scan, as a cron expression, instead of the interval.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub auto_cron: Option<String>,
-    /// Accepted and ignored: nothing is removed on a schedule.
-    #[serde(skip_serializing)]
-    pub retention_cron: Option<String>,
-    /// Accepted and ignored: the store records what ran when.
-    #[serde(skip_serializing)]
-    pub last_run_at: Option<String>,
-    /// Accepted and ignored, like `last_run_at`.
-    #[serde(skip_serializing)]
-    pub last_retention_run_at: Option<String>,
     /// Tools whose calls and results stay, as globs.
     pub protect: Vec<String>,
     /// How many of the agent's last turns stay whole.
     pub protect_turns: u32,
+    /// When the watcher extracts.
+    pub when: Acts,
+    /// Whether the plugin's module offers the agent tools, such as `purge_control`.
+    pub mcp: bool,
+    /// What is no setting, because nobody tunes it.
+    #[serde(skip)]
+    pub fixed: Fixed,
+}
+
+/// What nobody tunes. Tests do.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(default)]
+pub struct Fixed {
+    /// Whether a value that occurs again later, and a read of a file that was read again later, are
+    /// extracted before they are old enough.
+    pub dedupe: bool,
     /// Whether results that are errors stay.
     pub keep_errors: bool,
     /// What replaces a value.
     pub placeholder: Placeholder,
-    /// Characters of a value's start that its placeholder shows, up to 10000. It shows half as many
-    /// of the end, at most 80.
+    /// Characters of a value's start that its placeholder shows. It shows half as many of the end,
+    /// at most 80.
     pub keep_chars: u32,
     /// Bytes that an extraction must save before the watcher writes a file; 0: any.
     pub min_saving: u64,
-    /// When the watcher extracts.
-    pub when: Acts,
     /// Turns within which an extraction must break even while the prompt cache is warm.
     pub break_even_turns: u32,
     /// Seconds that the prompt cache lives.
     pub cache_seconds: u64,
-    /// Whether the plugin's module offers the agent tools, such as `purge_control`.
-    pub mcp: bool,
+}
+
+impl Fixed {
+    /// The constants, or those of a test.
+    pub fn of(env: &Env) -> Self {
+        let tests = env.get(env::TEST_CONSTANTS);
+        tests.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default()
+    }
+}
+
+impl Default for Fixed {
+    fn default() -> Self {
+        Self {
+            dedupe: true,
+            keep_errors: true,
+            placeholder: Placeholder::default(),
+            keep_chars: 160,
+            min_saving: 10_000,
+            break_even_turns: 10,
+            cache_seconds: 300,
+        }
+    }
 }
 
 impl Default for ExtractSettings {
@@ -129,26 +123,16 @@ impl Default for ExtractSettings {
             keep_recent: 3,
             min_value_length: 500,
             trigger_types: vec!["thinking".into(), "tool_result".into()],
-            trigger_rules: Vec::new(),
-            dedupe: true,
             scan_interval_seconds: 30,
             retention: "off".into(),
             keep_purge_control_calls: false,
             keep_after_restore_seconds: 600,
             auto_cron: None,
-            retention_cron: None,
-            last_run_at: None,
-            last_retention_run_at: None,
             protect: Vec::new(),
             protect_turns: 1,
-            keep_errors: true,
-            placeholder: Placeholder::default(),
-            keep_chars: 160,
-            min_saving: 10_000,
             when: Acts::default(),
-            break_even_turns: 10,
-            cache_seconds: 300,
             mcp: false,
+            fixed: Fixed::default(),
         }
     }
 }

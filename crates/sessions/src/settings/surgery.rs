@@ -15,7 +15,7 @@ pub enum ImportWhen {
 }
 
 /// Whether the agent may do surgery on the session it runs in (`--here`).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum AgentMay {
@@ -35,10 +35,6 @@ pub enum AgentMay {
 pub struct SurgerySettings {
     /// When the guard imports a session by itself: `off`, or `session-end`.
     pub import: ImportWhen,
-    /// The store's folder, if it is not the user's data folder: an absolute path or one below `~/`.
-    /// The variable `BRAIN_GUARD_STORE` overrides it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub store: Option<String>,
     /// At most this many GB of sessions are kept when sessions are imported as they end; 0: any
     /// number. A session that another one points to stays.
     pub keep_gb: u32,
@@ -52,7 +48,6 @@ impl Default for SurgerySettings {
     fn default() -> Self {
         Self {
             import: ImportWhen::default(),
-            store: None,
             keep_gb: 5,
             keep_days: 180,
             agent: AgentMay::default(),

@@ -10,12 +10,8 @@ use base::paths::{config_folder, is_safe_name, resolve, short_digest, state_root
 /// The variable that sets the store's location.
 const STORE: &str = "BRAIN_GUARD_STORE";
 
-/// The setting that does the same.
-const SETTING: &str = "surgery.store";
-
 /// What errors about the location recommend.
-const WAY_OUT: &str =
-    "the setting `surgery.store` (or the variable BRAIN_GUARD_STORE) says where the store lies";
+const WAY_OUT: &str = "the variable BRAIN_GUARD_STORE says where the store lies";
 
 /// The store's folder: `<data>/brain-guard`, unless a setting or the environment moves it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,14 +23,13 @@ impl Root {
         Self(folder)
     }
 
-    /// Locates the store: `BRAIN_GUARD_STORE`, else the setting `surgery.store` (`~/` is the user's
-    /// home), else the user's data folder.
+    /// Locates the store: `BRAIN_GUARD_STORE`, else the user's data folder.
     ///
     /// # Errors
     /// `InvalidInput` for a path that is relative, has `..`, or is in the guard's own state or
     /// settings. `NotFound` if no location is set and there is no home.
-    pub fn locate(env: &Env, setting: Option<&str>) -> io::Result<Self> {
-        let (root, from) = Self::asked(env, setting)?;
+    pub fn locate(env: &Env) -> io::Result<Self> {
+        let (root, from) = Self::asked(env)?;
         // Agents run these commands, too, and must not point the store there.
         if root.0.components().any(|part| part == Component::ParentDir) {
             let path = root.0.display();
@@ -57,23 +52,14 @@ impl Root {
     }
 
     /// The path, and what set it.
-    fn asked(env: &Env, setting: Option<&str>) -> io::Result<(Self, &'static str)> {
-        let absolute = |path: PathBuf, from| {
-            if path.is_absolute() {
-                return Ok((Self(path), from));
-            }
-            let why = format!(
-                "{from}: `{}` is not an absolute path; write the full path",
-                path.display()
-            );
-            Err(io::Error::new(io::ErrorKind::InvalidInput, why))
-        };
+    fn asked(env: &Env) -> io::Result<(Self, &'static str)> {
         if let Some(path) = env.path(STORE) {
-            return absolute(path, STORE);
-        }
-        if let Some(path) = setting.filter(|path| !path.is_empty()) {
-            let below_home = path.strip_prefix("~/").and_then(|rest| Some(env.home()?.join(rest)));
-            return absolute(below_home.unwrap_or_else(|| path.into()), SETTING);
+            if path.is_absolute() {
+                return Ok((Self(path), STORE));
+            }
+            let shown = path.display();
+            let why = format!("{STORE}: `{shown}` is not an absolute path; write the full path");
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, why));
         }
         let data = env.path("XDG_DATA_HOME").filter(|path| path.is_absolute());
         let data = data.or_else(|| Some(env.home()?.join(".local/share"))).ok_or_else(|| {
@@ -216,20 +202,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_environment_goes_before_the_setting_and_both_before_the_home() {
-        let at = |env: &Env, setting| Root::locate(env, setting).map(|root| root.0);
+    fn the_variable_goes_before_the_data_folder() {
+        let at = |env: &Env| Root::locate(env).map(|root| root.0);
         let home = ("HOME", "/h");
         let plain = Env::from_pairs([home]);
-        assert_eq!(at(&plain, None).unwrap(), Path::new("/h/.local/share/brain-guard"));
-        assert_eq!(at(&plain, Some("~/store")).unwrap(), Path::new("/h/store"));
+        assert_eq!(at(&plain).unwrap(), Path::new("/h/.local/share/brain-guard"));
         let data = Env::from_pairs([home, ("XDG_DATA_HOME", "/d")]);
-        assert_eq!(at(&data, Some("")).unwrap(), Path::new("/d/brain-guard"));
+        assert_eq!(at(&data).unwrap(), Path::new("/d/brain-guard"));
         let own = Env::from_pairs([home, ("XDG_DATA_HOME", "/d"), (STORE, "/s")]);
-        assert_eq!(at(&own, Some("/t")).unwrap(), Path::new("/s"));
-        let relative = at(&Env::from_pairs([(STORE, "s")]), None).unwrap_err().to_string();
+        assert_eq!(at(&own).unwrap(), Path::new("/s"));
+        let relative = at(&Env::from_pairs([(STORE, "s")])).unwrap_err().to_string();
         assert!(relative.contains(STORE) && relative.contains("`s`"), "{relative}");
-        assert!(at(&plain, Some("store")).unwrap_err().to_string().contains("surgery.store"));
-        assert!(at(&Env::from_pairs([]), None).is_err());
+        assert!(at(&Env::from_pairs([])).is_err());
     }
 
     #[test]
@@ -241,7 +225,7 @@ mod tests {
             .unwrap();
         let at = |path: &str| {
             let path = format!("{home}/{path}");
-            Root::locate(&Env::from_pairs([("HOME", home), (STORE, path.as_str())]), None)
+            Root::locate(&Env::from_pairs([("HOME", home), (STORE, path.as_str())]))
         };
         for path in [
             ".local/state/brain-guard/p-1",

@@ -12,7 +12,7 @@ use extract::entry::{Entries, Entry};
 use extract::plan::{Item, NoGain, plan};
 use sessions::dialect::{Claude, Dialect, Scratch};
 use sessions::rows::Rows;
-use sessions::settings::{ExtractSettings, Placeholder};
+use sessions::settings::{ExtractSettings, Fixed, Placeholder};
 use surgery::ids;
 use surgery::plan::{Operation, Plan, in_whole};
 use surgery::values::{Lean, Taken, To, is_copy, row};
@@ -72,7 +72,7 @@ fn holds(read: &Read, settings: &ExtractSettings) -> Result<(String, usize), Tes
     let mut lean = |line: &[u8]| {
         let of = id(line).and_then(|id| Some((items.get(&id)?, id)));
         let Some((items, id)) = of else { return Some(line.to_vec()) };
-        let to = To { session: IDS[0], entry: &id, form: settings.placeholder };
+        let to = To { session: IDS[0], entry: &id, form: settings.fixed.placeholder };
         let Some(Lean { line: left, taken: values, .. }) = row(line, items, to) else {
             return Some(line.to_vec());
         };
@@ -120,7 +120,7 @@ fn holds(read: &Read, settings: &ExtractSettings) -> Result<(String, usize), Tes
         let line = lines.find(|line| self::id(line).as_ref() == Some(&id)).unwrap();
         let left: Vec<Item> =
             items.into_iter().filter(|item| !known.contains(&&*item.key)).collect();
-        let to = To { session: IDS[1], entry: &id, form: settings.placeholder };
+        let to = To { session: IDS[1], entry: &id, form: settings.fixed.placeholder };
         let lean = row(line, &left, to);
         prop_assert!(lean.is_none(), "{id}: {:?}", lean.map(|lean| lean.taken));
     }
@@ -136,7 +136,10 @@ fn settings() -> impl Strategy<Value = ExtractSettings> {
             min_value_length,
             protect_turns,
             trigger_types: types.into_iter().map(str::to_owned).collect(),
-            placeholder: if plain { Placeholder::Plain } else { Placeholder::Full },
+            fixed: Fixed {
+                placeholder: if plain { Placeholder::Plain } else { Placeholder::Full },
+                ..Fixed::default()
+            },
             ..ExtractSettings::default()
         },
     )
@@ -161,10 +164,9 @@ fn every_recording_is_a_sound_session_without_its_values() {
         for (keep_recent, placeholder) in [(0, Placeholder::Plain), (3, Placeholder::Full)] {
             let settings = ExtractSettings {
                 keep_recent,
-                placeholder,
+                fixed: Fixed { placeholder, keep_errors: false, ..Fixed::default() },
                 min_value_length: 1,
                 protect_turns: 0,
-                keep_errors: false,
                 trigger_types: vec!["*".into()],
                 ..ExtractSettings::default()
             };

@@ -102,12 +102,6 @@ fn each_switch_is_found_in_its_file() {
             Level::Problem,
             "settings.local.json decides what runs",
         ),
-        (
-            "project/.claude/settings.local.json",
-            r#"{"env": {"CLAUDE_PLUGIN_OPTION_MODE": "off"}}"#,
-            Level::Note,
-            "may only tighten",
-        ),
     ];
     for (path, text, level, word) in cases {
         let files = Files::new();

@@ -164,7 +164,7 @@ impl Work<'_> {
     }
 
     fn placeholder(&self, item: &Item, json: &[u8]) -> Option<Vec<u8>> {
-        let put = read::placeholder_json(self.source, item, json, self.settings.placeholder)?;
+        let put = read::placeholder_json(self.source, item, json, self.settings.fixed.placeholder)?;
         Some(placeholder_lookup::make_unique(self.ledger, &item.entry, &item.key, put, json))
     }
 

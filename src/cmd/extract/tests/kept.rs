@@ -28,7 +28,7 @@ impl World {
     }
 
     pub(super) fn extract(&self, path: &str, form: Placeholder) -> u64 {
-        let (now, settings) = (clock::now(), ExtractSettings { placeholder: form, ..eager() });
+        let (now, settings) = (clock::now(), formed(form, eager()));
         let source = self.open(path);
         let planned = plan_session(&source, &settings, now).unwrap();
         execute(&source, &settings, now, &planned).unwrap().values

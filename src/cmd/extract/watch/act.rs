@@ -98,7 +98,7 @@ fn attempt(
 
 /// How long the prompt cache lives.
 fn cache(settings: &ExtractSettings) -> TimeDelta {
-    TimeDelta::try_seconds(settings.cache_seconds as i64).unwrap_or(TimeDelta::MAX)
+    TimeDelta::try_seconds(settings.fixed.cache_seconds as i64).unwrap_or(TimeDelta::MAX)
 }
 
 /// When the first protection of a restored entry ends.

@@ -149,7 +149,7 @@ fn words(came: &Came) -> String {
             size(*bytes)
         ),
         Came::Little { values, bytes, .. } => format!(
-            "waits: {}, by which the file gets {bytes} bytes shorter, which is less than `extract.min_saving`",
+            "waits: {}, by which the file gets {bytes} bytes shorter, which is too little to write it anew",
             count(*values as usize, "value")
         ),
         Came::Waits { turns, until } => {

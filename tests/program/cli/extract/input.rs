@@ -118,18 +118,18 @@ fn an_unusable_store_is_named() {
     world.hook.set("BRAIN_GUARD_STORE", &path);
     for verb in [vec!["plan", ID], vec!["run", ID], vec!["status"], vec!["gc"]] {
         let why = world.refused(&verb);
-        assert!(why.contains(&none) && why.contains("`surgery.store`"), "{verb:?}: {why}");
+        assert!(why.contains(&none) && why.contains("BRAIN_GUARD_STORE"), "{verb:?}: {why}");
     }
     for verb in [&["search", "words"][..], &["store", "export", ID], &["surgery", "log"]] {
         let answer = world.hook.raw(verb, b"");
         assert_eq!((answer.code, answer.stdout.as_str()), (Some(1), ""), "{verb:?}: {answer:?}");
         assert!(answer.stderr.contains(&none), "{verb:?}: {answer:?}");
-        assert!(answer.stderr.contains("`surgery.store`"), "{verb:?}: {answer:?}");
+        assert!(answer.stderr.contains("BRAIN_GUARD_STORE"), "{verb:?}: {answer:?}");
     }
     // A store that cannot be created.
     world.hook.set("BRAIN_GUARD_STORE", "/proc/nowhere");
     let why = world.refused(&["run", ID]);
-    assert!(why.contains("/proc/nowhere") && why.contains("`surgery.store`"), "{why}");
+    assert!(why.contains("/proc/nowhere") && why.contains("BRAIN_GUARD_STORE"), "{why}");
     world.hook.set("BRAIN_GUARD_STORE", "/a/../b");
     let why = world.refused(&["run", ID]);
     assert!(why.contains("BRAIN_GUARD_STORE: `/a/../b`"), "{why}");

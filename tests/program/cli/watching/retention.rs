@@ -46,7 +46,7 @@ const FORGET: [&str; 2] = ["--forget", "--yes"];
 fn a_watch_removes_no_content_however_old_it_is() {
     let mut world = World::new();
     world.hook.set("CLAUDECODE", "");
-    world.settings(&json!({"retention": "1s", "retention_cron": "* * * * *"}));
+    world.settings(&json!({"retention": "1s"}));
     let moved = extracted(&world, "moved");
     let count = world.objects();
     let restored_one = extracted(&world, "back");

@@ -170,7 +170,7 @@ fn a_watch_reads_only_changes_and_ends_on_a_signal() {
     wait_for("looks with a fault in the settings", || watcher.looks().len() > so_far + 1);
     assert_eq!(watcher.last(&first).as_deref(), Some("nothing"));
     world.settings(
-        &json!({"scan_interval_seconds": 10, "keep_recent": 0, "protect_turns": 0, "min_saving": 0}),
+        &json!({"scan_interval_seconds": 10, "keep_recent": 0, "protect_turns": 0, "when": "interval"}),
     );
     wait_for("the new settings", || watcher.last(&first).as_deref() == Some("extracted"));
     fs::write(&settings, &kept).expect("written");

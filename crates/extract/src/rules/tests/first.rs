@@ -2,7 +2,6 @@
 //! and what may go early.
 
 use super::*;
-use sessions::settings::TriggerRule;
 
 /// Unanswered prompts are not answers: a model checks its own last message.
 #[test]
@@ -28,57 +27,6 @@ fn signed_reasoning_of_the_last_answer_stays_behind_unanswered_prompts() {
     let on = user("v").replace(r#""id":"v""#, r#""id":"v","parentId":"a""#);
     let rows = [thinking("a", ""), user("u"), left, on];
     assert_eq!(said(&rows, 0, &bare()), Err(Stays::Turn));
-}
-
-/// The first trigger rule that matches a value applies; a value too short for one falls through to
-/// the next.
-#[test]
-fn the_first_rule_that_takes_a_value_counts() {
-    let rule = |kind: &str| TriggerRule { kind: kind.into(), ..TriggerRule::default() };
-    let settings = ExtractSettings {
-        trigger_rules: vec![
-            TriggerRule {
-                tool: Some("{exec,mcp__*}".into()),
-                min_length: Some(2_000),
-                keep_recent: Some(0),
-                keep_chars: Some(20),
-                ..rule("tool_result")
-            },
-            TriggerRule { role: Some("user|tool".into()), keep_recent: Some(2), ..rule("*") },
-            rule("thinking"),
-        ],
-        keep_recent: 3,
-        keep_chars: 40,
-        ..bare()
-    };
-    let exec = r#","name":"exec""#;
-    let (long, short, user, thought, spoken) = (
-        flat("a", "tool_result", 2_000, exec),
-        flat("a", "tool_result", 1_999, exec),
-        flat("a", "user", 600, ""),
-        flat("a", "thinking", 600, ""),
-        flat("a", "assistant", 600, ""),
-    );
-    let behind = |row: &str, messages: usize| {
-        let first = flat("u", "user", 10, "");
-        let mut rows = vec![first, row.to_owned()];
-        rows.extend((0..messages).map(|n| flat(&n.to_string(), "user", 10, "")));
-        let entries = read(rows.join("\n").as_bytes());
-        let value = &entries[1].values[0];
-        let rules = Rules::new(&settings, now());
-        let at = positions(&entries)[1];
-        (rules.extracted(&entries[1], value, at, None), rules.keep(&entries[1], value))
-    };
-    assert_eq!(behind(&long, 0), (Ok(Goes::Old), 20));
-    assert_eq!(behind(&short, 1), (Err(Stays::Recent), 40), "by the second rule");
-    assert_eq!(behind(&short, 2), (Ok(Goes::Old), 40));
-    assert_eq!(behind(&user, 2).0, Ok(Goes::Old));
-    assert_eq!(behind(&thought, 2).0, Err(Stays::Recent), "by the third");
-    assert_eq!(behind(&thought, 3).0, Ok(Goes::Old));
-    assert_eq!(behind(&spoken, 9).0, Err(Stays::Type));
-    assert_eq!(behind(&flat("a", "user", 499, ""), 9).0, Err(Stays::Short));
-    let triggers = Triggers::new(&settings);
-    assert_eq!(triggers.shortest(), 500);
 }
 
 #[test]

@@ -58,9 +58,7 @@ impl Facts<'_> {
 
     /// The tier by both gauges, with what caps it.
     pub fn stance(&self, ramp: &Ramp, readings: &Readings) -> Stance {
-        let min_written = self.settings.file.min_written;
-        let stance =
-            stance::stance(ramp, readings, self.session.ranks, min_written, |_| self.cap(readings));
+        let stance = stance::stance(ramp, readings, self.session.ranks, |_| self.cap(readings));
         self.account.moment(readings, &stance, ramp.name(stance.rank));
         stance
     }
@@ -71,7 +69,7 @@ impl Facts<'_> {
         if self.session.overridden(self.now, calls) {
             return Some(Cap::Override);
         }
-        if self.settings.shadow {
+        if self.settings.is_shadow() {
             return Some(Cap::Shadow);
         }
         self.cap_behind_shadow(readings)
@@ -97,6 +95,9 @@ impl Facts<'_> {
         }
         if self.mode.as_deref() == Some("plan") {
             return Some(Cap::Plan);
+        }
+        if let Some(refusing) = &self.session.refusing {
+            return Some(Cap::Refusing(refusing.rule.clone()));
         }
         if let Some((until, why)) = &self.session.lifted
             && *until > self.now

@@ -10,7 +10,6 @@ use crate::compaction;
 use crate::policy::limit::{ClientLimit, LimitSource, Limits};
 use crate::policy::ramp::Ramp;
 use crate::session::Counted;
-use crate::settings::Model;
 use base::clock::Time;
 use base::log;
 use base::{atomic, tail};
@@ -50,8 +49,8 @@ struct Snapshot {
 }
 
 impl Facts<'_> {
-    /// The model the session works with.
-    pub fn model(&self) -> Model<'_> {
+    /// The session's model, if known, and its window in tokens.
+    pub fn model(&self) -> (Option<&str>, u64) {
         let known = self.session.model.as_deref().zip(self.session.reading);
         let (name, used) = if let Some((name, reading)) = known {
             (Some(name), reading.used)
@@ -60,7 +59,7 @@ impl Facts<'_> {
             let seen = fill.and_then(|f| f.model.as_deref());
             (self.session.model.as_deref().or(seen), fill.map_or(0, |f| f.measured))
         };
-        Model { name, window: self.window(name, None, used).tokens }
+        (name, self.window(name, None, used).tokens)
     }
 
     /// The ramp for a limit, shifted by what filled the context from the start.
@@ -163,7 +162,7 @@ impl Facts<'_> {
 
     /// The limit for `model` after `used` tokens.
     pub fn limit_for(&self, model: Option<&str>, used: u64) -> u64 {
-        let current = self.model().name.zip(model).is_none_or(|(now, then)| now.starts_with(then));
+        let current = self.model().0.zip(model).is_none_or(|(now, then)| now.starts_with(then));
         let reported = self.session.reported_window.filter(|_| current);
         let mut limits = self.limits();
         limits.client = limits.client.filter(|_| current);

@@ -107,7 +107,7 @@ pub enum Effect {
 
 /// What a verb means for the session that runs it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Turn {
+pub enum NextWork {
     /// It goes on with its job.
     Stays,
     /// It switches to this job.
@@ -141,7 +141,7 @@ pub struct Transition {
     /// The steps in order. A kill between two of them leaves every job intact.
     pub effects: Vec<Effect>,
     /// What comes after them.
-    pub turn: Turn,
+    pub next_work: NextWork,
     /// What the requested boundary delivers. `None` without one.
     pub crosses: Option<Delivery>,
     /// What was done.

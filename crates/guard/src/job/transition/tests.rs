@@ -53,14 +53,14 @@ fn short(moved: &Transition) -> String {
         Effect::Leave { job, aside: false } => format!("leave {job}"),
         Effect::Close(job) => format!("close {job}"),
     };
-    let turn = match &moved.turn {
-        Turn::Stays => None,
-        Turn::Focus { job, clear: true, .. } => Some(format!("clear for {job}")),
-        Turn::Focus { job, .. } => Some(format!("go on with {job}")),
-        Turn::Pause { job } => Some(format!("go on without {job}")),
-        Turn::Complete { job, version } => Some(format!("cross from {job} {version}")),
+    let next_work = match &moved.next_work {
+        NextWork::Stays => None,
+        NextWork::Focus { job, clear: true, .. } => Some(format!("clear for {job}")),
+        NextWork::Focus { job, .. } => Some(format!("go on with {job}")),
+        NextWork::Pause { job } => Some(format!("go on without {job}")),
+        NextWork::Complete { job, version } => Some(format!("cross from {job} {version}")),
     };
-    moved.effects.iter().map(one).chain(turn).collect::<Vec<_>>().join(", ")
+    moved.effects.iter().map(one).chain(next_work).collect::<Vec<_>>().join(", ")
 }
 
 #[test]

@@ -6,7 +6,7 @@ use croner::parser::{CronParser, Seconds, Year};
 use globset::{Glob, GlobSet};
 use serde::{Deserialize, Serialize};
 
-use super::{ExtractSettings, TriggerRule};
+use super::ExtractSettings;
 
 /// The type of a value, for the rules.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -67,30 +67,6 @@ pub fn triggers(text: &str) -> Result<Vec<Trigger>, UnknownTrigger> {
     Ok(all)
 }
 
-/// Whose messages a rule may match.
-pub const ROLES: [&str; 3] = ["user", "assistant", "tool"];
-
-/// The most characters of a value that a placeholder shows.
-const SHOWN: u64 = 10_000;
-
-/// The key of a rule that is wrong, and what it must be.
-fn rule(number: usize, rule: &TriggerRule) -> Option<String> {
-    let told = |key: &str, why: String| Some(format!("rule {}: {key}: {why}", number + 1));
-    if let Err(why) = triggers(&rule.kind) {
-        return told("type", why.to_string());
-    }
-    let mut roles = rule.role.iter().flat_map(|role| role.split('|').map(str::trim));
-    if let Some(other) = roles.find(|role| !ROLES.contains(role) && *role != "toolResult") {
-        let known = ROLES.join(", ");
-        return told("role", format!("{other:?} is not a role; write {known}, or several with |"));
-    }
-    if let Some(why) = rule.tool.as_deref().and_then(no_glob) {
-        return told("tool", format!("must be a glob of tools' names: {why}"));
-    }
-    let shown = rule.keep_chars.filter(|shown| u64::from(*shown) > SHOWN)?;
-    told("keep_chars", format!("{shown} is more than {SHOWN}"))
-}
-
 /// Why this is not a usable glob: a mistake, or too large to search for.
 fn no_glob(text: &str) -> Option<globset::Error> {
     let glob = match Glob::new(text) {
@@ -138,23 +114,13 @@ impl ExtractSettings {
     pub fn problem(&self) -> Option<(Vec<&'static str>, String)> {
         let usual = Self::default();
         let said = |key: &'static str, why: String| Some((vec!["extract", key], why));
-        for (key, value, least, most) in [
-            ("scan_interval_seconds", self.scan_interval_seconds, 10, 3_600),
-            ("cache_seconds", self.cache_seconds, 1, 86_400),
-            ("keep_chars", u64::from(self.keep_chars), 0, SHOWN),
-        ] {
-            if !(least..=most).contains(&value) {
-                return said(key, format!("must be between {least} and {most}"));
-            }
+        if !(10..=3_600).contains(&self.scan_interval_seconds) {
+            return said("scan_interval_seconds", "must be between 10 and 3600".to_owned());
         }
         if self.trigger_types != usual.trigger_types
             && let Some(why) = self.trigger_types.iter().find_map(|word| triggers(word).err())
         {
             return said("trigger_types", why.to_string());
-        }
-        let mut rules = self.trigger_rules.iter().enumerate();
-        if let Some(why) = rules.find_map(|(number, one)| rule(number, one)) {
-            return said("trigger_rules", why);
         }
         if self.retention != usual.retention
             && let Err(why) = self.kept_for()
@@ -228,7 +194,6 @@ mod tests {
         for (key, value, says) in [
             ("scan_interval_seconds", json!(9), "between 10 and 3600"),
             ("scan_interval_seconds", json!(3601), "between 10 and 3600"),
-            ("cache_seconds", json!(0), "between 1 and"),
             (
                 "trigger_types",
                 json!(["thinking", "tools"]),
@@ -242,52 +207,11 @@ mod tests {
             ("auto_cron", json!("0 0 31 4,6 *"), "such a time never comes"),
             ("auto_cron", json!("0 25 * * *"), "minute, hour"),
             ("protect", json!(["read", "[a"]), "globs"),
-            ("keep_chars", json!(10_001), "between 0 and 10000"),
-            ("trigger_rules", json!([{"type": "*"}, {"type": "tools"}]), "rule 2: type: \"tools\""),
-            ("trigger_rules", json!([{"type": "*", "role": "user|me"}]), "rule 1: role: \"me\""),
-            ("trigger_rules", json!([{"type": "*", "tool": "[a"}]), "rule 1: tool: must be a glob"),
-            ("trigger_rules", json!([{"type": "*", "keep_chars": 10_001}]), "more than 10000"),
         ] {
             let settings: ExtractSettings = serde_json::from_value(json!({key: value})).unwrap();
             let (at, why) = settings.problem().unwrap();
             assert_eq!(at, ["extract", key], "{why}");
             assert!(why.contains(says), "{why}");
-        }
-    }
-
-    /// A configuration of an older tool: every key, and the aliases that some had.
-    #[test]
-    fn an_older_config_is_taken() {
-        let config = json!({
-            "enabled": true, "keep_recent": 3, "min_value_length": 500,
-            "trigger_types": ["thinking", "tool_result"], "scan_interval_seconds": 30,
-            "retention": "24h", "keep_purge_control_calls": false,
-            "keep_after_restore_seconds": 600, "auto_cron": "*/2 * * * *",
-            "retention_cron": "0 */6 * * *", "last_run_at": "2026-02-20T10:00:00Z",
-            "last_retention_run_at": null,
-        });
-        let settings: ExtractSettings = serde_json::from_value(config).unwrap();
-        assert_eq!(settings.problem(), None);
-        let expected = ExtractSettings {
-            retention: "24h".into(),
-            auto_cron: Some("*/2 * * * *".into()),
-            retention_cron: Some("0 */6 * * *".into()),
-            last_run_at: Some("2026-02-20T10:00:00Z".into()),
-            ..ExtractSettings::default()
-        };
-        assert_eq!(settings, expected);
-        for other in ["keep_restore_calls", "keep_restore_remote_calls"] {
-            let settings: ExtractSettings = serde_json::from_value(json!({other: true})).unwrap();
-            assert!(settings.keep_purge_control_calls, "{other}");
-        }
-        for wrong in [
-            json!({"keep_recent": -1}),
-            json!({"min_saving": -1}),
-            json!({"trigger_rules": [{"role": "user"}]}),
-            // Fields of a row by name: docs/extraction.md says why they are not supported.
-            json!({"trigger_rules": [{"type": "*", "customType": "a|b"}]}),
-        ] {
-            assert!(serde_json::from_value::<ExtractSettings>(wrong).is_err());
         }
     }
 }
