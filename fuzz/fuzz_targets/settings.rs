@@ -10,7 +10,7 @@ use libfuzzer_sys::fuzz_target;
 fn load(user: &str, project: Option<&str>, agreed: Option<&Texts>) -> Settings {
     let user = ("/u.json".to_owned(), Ok(Some(user.to_owned())));
     let project = ("/p.json".to_owned(), Ok(project.map(str::to_owned)));
-    Sources { user, project, folder: "/".into(), home: None }.load(agreed).settings
+    Sources { user, project, folder: "/".into(), home: None }.load(agreed).0
 }
 
 fuzz_target!(|data: &str| {

@@ -29,7 +29,7 @@ impl Run for WaiterArgs {
         let token = boundary::load(&places, &self.token)?;
         let session = token.and_then(|token| state::load(&places, &token.parent).ok().flatten());
         let agreed = session.and_then(|session| session.settings);
-        let settings = settings::load(&places, env, agreed.as_ref()).settings;
+        let (settings, _) = settings::load(&places, env, agreed.as_ref());
         waiter::detach();
         waiter::watch(env, &places, &self.token, &settings.boundary)?;
         Ok(Exit::Done)

@@ -60,7 +60,7 @@ impl Run for ApplyArgs {
         let mut refused = false;
         for found in &all {
             let mut facts = selector::facts(env, now, found)?;
-            for fault in &facts.loaded.faults {
+            for fault in &facts.files.faults {
                 refused = true;
                 err(format_args!("{fault}; {}", fault.way_out));
             }

@@ -133,7 +133,7 @@ impl Status {
             mode: facts.settings.mode,
             state: state::obstacle(&facts.places).map(|obstacle| obstacle.why),
             added: added(facts, view),
-            settings_problems: facts.loaded.faults.iter().map(ToString::to_string).collect(),
+            settings_problems: facts.files.faults.iter().map(ToString::to_string).collect(),
             for_people,
         }
     }

@@ -14,7 +14,7 @@ use guard::hook::settings;
 use guard::hook::surroundings;
 use guard::policy::limit::Limits;
 use guard::settings::Settings;
-use guard::settings::sources::{Loaded, Sources, Texts};
+use guard::settings::sources::{Sources, Texts};
 
 /// Windows to show if nothing says which one applies.
 const WINDOWS: [u64; 2] = [1_000_000, 200_000];
@@ -36,9 +36,9 @@ impl Run for CheckArgs {
         let files = [("user", sources.user.0.clone()), ("project", sources.project.0.clone())];
         let files = files.into_iter().filter(|(_, path)| !path.is_empty()).collect();
         let agreed: Option<&Texts> = facts.as_ref().and_then(|f| f.session.settings.as_ref());
-        let loaded: Loaded = sources.load(agreed);
-        let held = held(env, &loaded.settings, self, facts.as_ref());
-        show(&Report::of(&loaded, files, held), self.json)?;
+        let (settings, loaded) = sources.load(agreed);
+        let held = held(env, &settings, self, facts.as_ref());
+        show(&Report::of(&settings, &loaded, files, held), self.json)?;
         Ok(if loaded.faults.is_empty() { Exit::Done } else { Exit::Refused })
     }
 }

@@ -9,7 +9,7 @@ use serde_json::Value;
 use base::shown::group_thousands;
 use guard::policy::limit::Limits;
 use guard::settings::file::Fault;
-use guard::settings::sources::Loaded;
+use guard::settings::sources::Files;
 use guard::settings::{Settings, leaves};
 use sessions::gauge::{Window, WindowSource};
 
@@ -119,8 +119,14 @@ impl Held {
 }
 
 impl Report {
-    pub fn of(loaded: &Loaded, files: Vec<(&'static str, String)>, windows: Vec<Held>) -> Self {
-        let shape = &loaded.settings.file.shape;
+    pub fn of(
+        settings: &Settings,
+        loaded: &Files,
+        files: Vec<(&'static str, String)>,
+        windows: Vec<Held>,
+    ) -> Self {
+        let shape = &settings.file.shape;
+        let wanted = loaded.wanted();
         let sections = shape.sections.iter().enumerate().map(|(index, section)| Section {
             name: section.name.clone(),
             role: section.role.as_str(),
@@ -141,8 +147,8 @@ impl Report {
         Self {
             files: files.into_iter().map(found).collect(),
             set: set.collect(),
-            waits: loaded.settings.changes(&loaded.wanted, limit),
-            without_effect: loaded.wanted.changes(&loaded.asked, limit),
+            waits: settings.changes(&wanted, limit),
+            without_effect: wanted.changes(&loaded.asked(), limit),
             windows,
             sections: sections.collect(),
             problems: loaded.faults.clone(),

@@ -13,14 +13,14 @@ use self::account::Account;
 use super::Outside;
 use super::event::{Event, Kind};
 use super::select::{self, Selection};
-use super::settings as files;
+use super::settings::load as load_settings;
 use super::surroundings;
 use crate::boundary::{Carrier, Token};
 use crate::client;
 use crate::files::{boundary, state};
 use crate::session::{First, Override, Session, Surroundings};
 use crate::settings::file::Fault;
-use crate::settings::sources::{Loaded, Texts};
+use crate::settings::sources::{Files, Texts};
 use crate::settings::{Headless, Mode, Settings};
 use base::clock::Time;
 use base::env::{self, Env};
@@ -41,8 +41,8 @@ pub struct Facts<'a> {
     pub places: Places,
     /// The settings in force.
     pub settings: Settings,
-    /// The settings of the files, and what of them waits.
-    pub loaded: Loaded,
+    /// What they were made of.
+    pub files: Files,
     /// The session's id.
     pub id: &'a str,
     /// The session's state as it was when the event came in.
@@ -92,7 +92,7 @@ impl<'a> Facts<'a> {
         if unseen {
             session.settings = before(env, &places, id);
         }
-        let loaded = files::load(&places, env, session.settings.as_ref());
+        let (settings, files) = load_settings(&places, env, session.settings.as_ref());
         let transcript = session.transcript.as_ref().map(PathBuf::from);
         let mode = session.mode.clone();
         let seen = surroundings::current(env, &session);
@@ -100,8 +100,8 @@ impl<'a> Facts<'a> {
             env,
             now,
             places,
-            settings: loaded.settings.clone(),
-            loaded,
+            settings,
+            files,
             id,
             session,
             unseen,
@@ -236,6 +236,6 @@ fn before(env: &Env, places: &Places, id: &str) -> Option<Texts> {
 
 /// The settings that the files ask for now, and the faulty files, which have no effect.
 pub fn read_settings(places: &Places, env: &Env) -> (Settings, Vec<Fault>) {
-    let loaded = files::load(places, env, None);
-    (loaded.wanted, loaded.faults)
+    let (settings, files) = load_settings(places, env, None);
+    (settings, files.faults)
 }

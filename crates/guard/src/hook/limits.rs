@@ -33,8 +33,9 @@ pub fn refresh(facts: &mut Facts) {
         let folder = process::folder(pid).unwrap_or_default();
         Some(Launch::parse(&process::arguments(pid), &folder, model.as_deref()))
     });
-    let configured = configured(&facts.places, facts.env, launch.as_ref(), model.as_deref());
-    let refusing = refusing(facts.env);
+    let texts = texts(&facts.places, facts.env);
+    let configured = merge(&texts, launch.as_ref(), model.as_deref());
+    let refusing = refusing(&texts);
     let rule = |of: &Option<Refusing>| of.as_ref().map(|of| of.rule.clone());
     let refusing_changed = rule(&facts.session.refusing) != rule(&refusing);
     if facts.session.configured != configured || facts.session.launch != launch || refusing_changed
@@ -50,7 +51,7 @@ pub fn refresh(facts: &mut Facts) {
 
 /// Rules of the client's settings that keep the agent from its notes: the name of the list, the rule
 /// and the file. Only the user's and an administrator's count; a project could write any.
-fn refusing(env: &Env) -> Option<Refusing> {
+fn refusing(texts: &[ClientText]) -> Option<Refusing> {
     #[derive(Deserialize)]
     struct Content {
         #[serde(default)]
@@ -62,11 +63,9 @@ fn refusing(env: &Env) -> Option<Refusing> {
         deny: Vec<String>,
         ask: Vec<String>,
     }
-    let config = config_folder(env).unwrap_or_default();
-    let all = files(&config, Path::new("/"), Path::new(MANAGED)).into_iter();
-    all.filter(|(layer, _)| matches!(layer, Layer::User | Layer::Managed)).find_map(|(_, path)| {
-        let text = atomic::read_text(&path).ok()??;
-        let Content { permissions } = serde_json::from_str(&text).ok()?;
+    let own = texts.iter().filter(|of| matches!(of.layer, Layer::User | Layer::Managed));
+    own.into_iter().find_map(|ClientText { path, text, .. }| {
+        let Content { permissions } = serde_json::from_str(text).ok()?;
         let deny = permissions.deny.into_iter().map(|rule| ("deny", rule));
         let ask = permissions.ask.into_iter().map(|rule| ("ask", rule));
         let (list, rule) = deny.chain(ask).find(|(_, rule)| keeps_from_notes(rule))?;
@@ -97,6 +96,24 @@ pub fn refusing_line(facts: &mut Facts) -> Option<String> {
     ))
 }
 
+/// The text of one of the client's settings files.
+struct ClientText {
+    layer: Layer,
+    path: PathBuf,
+    text: String,
+}
+
+/// The texts of the client's settings files that exist.
+fn texts(places: &Places, env: &Env) -> Vec<ClientText> {
+    let config = config_folder(env).unwrap_or_default();
+    let files = files(&config, &places.project, Path::new(MANAGED)).into_iter();
+    let read = |(layer, path): (_, PathBuf)| {
+        let text = read(layer, &path)?;
+        Some(ClientText { layer, path, text })
+    };
+    files.filter_map(read).collect()
+}
+
 /// Merges the command line and the settings files.
 pub fn configured(
     places: &Places,
@@ -104,16 +121,17 @@ pub fn configured(
     launch: Option<&Launch>,
     model: Option<&str>,
 ) -> Configured {
-    let config = config_folder(env).unwrap_or_default();
-    let mut layers: Vec<(Layer, LayerSettings)> =
-        files(&config, &places.project, Path::new(MANAGED))
-            .into_iter()
-            .filter_map(|(layer, path)| Some((layer, read(layer, &path, model)?)))
-            .collect();
+    merge(&texts(places, env), launch, model)
+}
+
+fn merge(texts: &[ClientText], launch: Option<&Launch>, model: Option<&str>) -> Configured {
+    let parse = |of: &ClientText| Some((of.layer, LayerSettings::parse(&of.text, model)?));
+    let mut layers: Vec<(Layer, LayerSettings)> = texts.iter().filter_map(parse).collect();
     match launch.and_then(|launch| launch.settings.as_ref()) {
         Some(LaunchSettings::Inline(of)) => layers.push((Layer::CommandLine, *of)),
         Some(LaunchSettings::File(path)) => {
-            let of = read(Layer::CommandLine, path, model);
+            let text = read(Layer::CommandLine, path);
+            let of = text.and_then(|text| LayerSettings::parse(&text, model));
             layers.extend(of.map(|of| (Layer::CommandLine, of)));
         }
         None => {}
@@ -144,15 +162,11 @@ pub fn files(config: &Path, project: &Path, managed: &Path) -> Vec<(Layer, PathB
 
 /// Reads a settings file, if it exists. Files from a repository are read up to a limit, because
 /// each prompt waits for them.
-fn read(layer: Layer, path: &Path, model: Option<&str>) -> Option<LayerSettings> {
-    let text = match layer {
-        Layer::Project | Layer::Local => {
-            let bytes = atomic::read_record(path).ok()??;
-            String::from_utf8(bytes).ok()?
-        }
-        _ => atomic::read_text(path).ok()??,
-    };
-    LayerSettings::parse(&text, model)
+fn read(layer: Layer, path: &Path) -> Option<String> {
+    match layer {
+        Layer::Project | Layer::Local => String::from_utf8(atomic::read_record(path).ok()??).ok(),
+        _ => atomic::read_text(path).ok()?,
+    }
 }
 
 #[cfg(test)]

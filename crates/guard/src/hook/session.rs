@@ -31,7 +31,7 @@ pub fn begin(facts: &Facts, first: First) -> Session {
         first,
         started: Some(facts.now),
         start_commit: commits::head(&facts.places.project),
-        settings: facts.session.settings.clone().or_else(|| Some(facts.loaded.texts.clone())),
+        settings: facts.session.settings.clone().or_else(|| Some(facts.files.texts.clone())),
         transcript: facts.transcript.as_ref().map(|p| p.to_string_lossy().into_owned()),
         mode: facts.mode.clone(),
         ..Session::default()

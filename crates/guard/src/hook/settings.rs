@@ -4,8 +4,9 @@ use std::io;
 use std::path::Path;
 
 use crate::boundary::Times;
+use crate::settings::Settings;
 use crate::settings::file::Fault;
-use crate::settings::sources::{Loaded, Sources, Texts};
+use crate::settings::sources::{Files, Sources, Texts};
 use base::atomic;
 use base::env::Env;
 use base::paths::Places;
@@ -23,8 +24,9 @@ pub fn sources(places: &Places, env: &Env) -> Sources {
     };
     let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
     let (user, project) = (&places.user_settings, places.project_settings());
-    let linked = project.parent().is_some_and(Path::is_symlink);
-    let brought = if linked { Ok(None) } else { atomic::read_untrusted(&project, MOST) };
+    let linked = || project.parent().is_some_and(Path::is_symlink);
+    let brought = atomic::read_untrusted(&project, MOST);
+    let brought = if matches!(brought, Ok(None)) || !linked() { brought } else { Ok(None) };
     Sources {
         user: file(user, atomic::read_within(user, MOST).map(|bytes| bytes.map(text))),
         project: file(&project, brought),
@@ -34,11 +36,9 @@ pub fn sources(places: &Places, env: &Env) -> Sources {
 }
 
 /// The settings of a session that agreed to these texts; without them, those of the files.
-pub fn load(places: &Places, env: &Env, agreed: Option<&Texts>) -> Loaded {
-    let mut loaded = sources(places, env).load(agreed);
-    for settings in [&mut loaded.settings, &mut loaded.wanted] {
-        settings.boundary.times = Times::of(env);
-        settings.extract.fixed = Fixed::of(env);
-    }
-    loaded
+pub fn load(places: &Places, env: &Env, agreed: Option<&Texts>) -> (Settings, Files) {
+    let (mut settings, files) = sources(places, env).load(agreed);
+    settings.boundary.times = Times::of(env);
+    settings.extract.fixed = Fixed::of(env);
+    (settings, files)
 }

@@ -11,13 +11,13 @@ const CHANGES: usize = 5;
 /// What the user should hear about the settings, once for each version of the files: which file is
 /// faulty, what took effect, and what waits for a prompt.
 pub fn news(facts: &mut Facts) -> Option<String> {
-    let loaded = &facts.loaded;
+    let files = &facts.files;
     let agreed = facts.session.settings.as_ref();
-    if loaded.faults.is_empty() && agreed.is_none_or(|agreed| *agreed == loaded.texts) {
+    if files.faults.is_empty() && agreed.is_none_or(|agreed| *agreed == files.texts) {
         return None;
     }
-    let faults: Vec<String> = loaded.faults.iter().map(ToString::to_string).collect();
-    let seen = serde_json::to_vec(&(&loaded.texts, &faults)).unwrap_or_default();
+    let faults: Vec<String> = files.faults.iter().map(ToString::to_string).collect();
+    let seen = serde_json::to_vec(&(&files.texts, &faults)).unwrap_or_default();
     let seen = short_digest(&seen);
     if facts.session.settings_told.as_ref() == Some(&seen) {
         return None;
@@ -26,11 +26,11 @@ pub fn news(facts: &mut Facts) -> Option<String> {
     for fault in faults.iter().take(FAULTS) {
         lines.push(format!("brain-guard settings: {fault}. The file has no effect until that is mended; `brain-guard settings check` says more"));
     }
-    let (before, now) = (&loaded.agreed, &loaded.settings);
-    if let Some(changes) = changes(facts, before, now) {
+    let (before, now, wanted) = (files.agreed(), &facts.settings, files.wanted());
+    if let Some(changes) = changes(facts, &before, now) {
         lines.push(format!("brain-guard: settings changed: {changes}"));
     }
-    if let Some(changes) = changes(facts, now, &loaded.wanted) {
+    if let Some(changes) = changes(facts, now, &wanted) {
         lines.push(format!("brain-guard: settings that wait for your next prompt, or for `brain-guard settings apply`: {changes}"));
     }
     facts.update(|s| s.settings_told = Some(seen.clone()));
@@ -40,20 +40,20 @@ pub fn news(facts: &mut Facts) -> Option<String> {
 /// Takes what the files ask for into effect, because a person is there. Returns the line about what
 /// changed.
 pub fn agree(facts: &mut Facts) -> Option<String> {
-    let texts = facts.loaded.texts.clone();
+    let texts = facts.files.texts.clone();
     if facts.session.settings.as_ref() == Some(&texts) {
         return None;
     }
-    let changes = changes(facts, &facts.settings, &facts.loaded.wanted);
+    let mut wanted = facts.files.wanted();
+    wanted.boundary.times = facts.settings.boundary.times.clone();
+    wanted.extract.fixed = facts.settings.extract.fixed.clone();
+    let changes = changes(facts, &facts.settings, &wanted);
     facts.update(|s| s.settings = Some(texts.clone()));
-    facts.settings = facts.loaded.wanted.clone();
+    facts.settings = wanted;
     changes.map(|changes| format!("brain-guard: settings changed: {changes}"))
 }
 
 fn changes(facts: &Facts, old: &Settings, new: &Settings) -> Option<String> {
-    if old == new {
-        return None;
-    }
     let limit = facts.session.reading.map_or(u64::MAX, |reading| reading.limit);
     let mut all = old.changes(new, limit);
     if all.len() > CHANGES {

@@ -34,68 +34,101 @@ pub struct Sources {
     pub home: Option<PathBuf>,
 }
 
-/// The settings of a session.
+/// What the settings in force were made of.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Loaded {
-    /// The settings in force.
-    pub settings: Settings,
-    /// The settings that the files ask for, without the faulty ones.
-    pub wanted: Settings,
-    /// The texts that `wanted` was made of.
+pub struct Files {
+    /// The texts that the files ask for now, without the faulty ones.
     pub texts: Texts,
+    /// The texts that a person agreed to.
+    pub agreed: Texts,
     /// The faulty files. They do not take effect.
     pub faults: Vec<Fault>,
-    /// `wanted`, with those values of the project's file that have no effect because they are
-    /// milder than the user's.
-    pub asked: Settings,
-    /// The copy that a person agreed to.
-    pub agreed: Settings,
+    folder: PathBuf,
+    home: Option<PathBuf>,
+}
+
+impl Files {
+    /// The settings that a person agreed to.
+    pub fn agreed(&self) -> Settings {
+        self.merged(&self.agreed)
+    }
+
+    /// The settings that the files ask for now, without the faulty ones.
+    pub fn wanted(&self) -> Settings {
+        self.merged(&self.texts)
+    }
+
+    /// [`Self::wanted`], with those values of the project's file that have no effect because they
+    /// are milder than the user's.
+    pub fn asked(&self) -> Settings {
+        let user = usable_users(&self.texts);
+        let over = self.texts.project.as_deref().and_then(|text| over(&user, "", text).ok());
+        let mut asked = over.map_or(user, |(_, asked)| asked);
+        asked.mode = asked.mode_in(&self.folder, self.home.as_deref());
+        asked
+    }
+
+    fn merged(&self, texts: &Texts) -> Settings {
+        let user = usable_users(texts);
+        let over = texts.project.as_deref().and_then(|text| over(&user, "", text).ok());
+        let mut held = over.map_or(user, |(held, _)| held);
+        held.mode = held.mode_in(&self.folder, self.home.as_deref());
+        held
+    }
+}
+
+/// The user's settings of texts that were checked.
+fn usable_users(texts: &Texts) -> Settings {
+    texts.user.as_deref().and_then(|text| users("", text).ok()).unwrap_or_default()
 }
 
 impl Sources {
-    /// The settings in force where a person last agreed to the texts `agreed`; without one, to
-    /// those on disk.
-    pub fn load(self, agreed: Option<&Texts>) -> Loaded {
+    /// The settings in force where a person last agreed to the texts `agreed`; without one, those
+    /// of the files.
+    pub fn load(self, agreed: Option<&Texts>) -> (Settings, Files) {
         let mut faults = Vec::new();
-        let (user, project) = (&self.user.0, &self.project.0);
-        let (old_user, old_project) = match agreed {
-            Some(texts) => (texts.user.clone(), texts.project.clone()),
-            None => (None, None),
+        let old = agreed.cloned().unwrap_or_default();
+        let user = usable(self.user, old.user.as_deref(), &mut faults, users_fault);
+        let project = usable(self.project, old.project.as_deref(), &mut faults, |path, text| {
+            let texts = Texts { user: user.clone(), project: None };
+            over(&usable_users(&texts), path, text).err()
+        });
+        let texts = Texts { user, project };
+        let agreed = agreed.cloned().unwrap_or_else(|| texts.clone());
+        let (folder, home) = (self.folder, self.home);
+        let files = Files { texts, agreed, faults, folder, home };
+        let wanted = files.wanted();
+        let settings = if files.agreed == files.texts {
+            wanted
+        } else {
+            let agreed = files.agreed();
+            if agreed == wanted { wanted } else { agreed.tightened(&wanted) }
         };
-        let mut usable = |text: Result<Option<String>, Fault>,
-                          old: Option<String>,
-                          check: &dyn Fn(&str) -> Result<(), Fault>| {
-            let checked = text.and_then(|text| {
-                text.as_deref().map_or(Ok(()), check)?;
-                Ok(text)
-            });
-            checked.unwrap_or_else(|fault| {
-                faults.push(fault);
-                old
-            })
-        };
-        let new_user = usable(self.user.1, old_user, &|text| users(user, text).map(drop));
-        let of_user = new_user.as_deref().and_then(|text| users(user, text).ok());
-        let of_user = of_user.unwrap_or_default();
-        let new_project =
-            usable(self.project.1, old_project, &|text| over(&of_user, project, text).map(drop));
-        let texts = Texts { user: new_user, project: new_project };
-        let both = |texts: &Texts| {
-            let user = texts.user.as_deref().and_then(|text| users("", text).ok());
-            let user = user.unwrap_or_default();
-            let over = texts.project.as_deref().and_then(|text| over(&user, "", text).ok());
-            let (mut held, asked) = over.unwrap_or_else(|| (user.clone(), user));
-            held.mode = held.mode_in(&self.folder, self.home.as_deref());
-            (held, asked)
-        };
-        let (wanted, asked) = both(&texts);
-        let agreed = match agreed {
-            Some(agreed) if *agreed != texts => both(agreed).0,
-            _ => wanted.clone(),
-        };
-        let settings = if agreed == wanted { wanted.clone() } else { agreed.tightened(&wanted) };
-        Loaded { settings, wanted, texts, faults, asked, agreed }
+        (settings, files)
     }
+}
+
+/// The text of a file, or, if that is faulty, the one that a person agreed to.
+fn usable(
+    (path, text): (String, Result<Option<String>, Fault>),
+    agreed: Option<&str>,
+    faults: &mut Vec<Fault>,
+    fault: impl Fn(&str, &str) -> Option<Fault>,
+) -> Option<String> {
+    let checked = text.and_then(|text| match &text {
+        Some(new) if Some(new.as_str()) != agreed => {
+            fault(&path, new).map_or_else(|| Ok(text.clone()), Err)
+        }
+        _ => Ok(text),
+    });
+    checked.unwrap_or_else(|fault| {
+        faults.push(fault);
+        agreed.map(str::to_owned)
+    })
+}
+
+fn users_fault(path: &str, text: &str) -> Option<Fault> {
+    users(path, text).err()
 }
 
 /// The user's settings.
