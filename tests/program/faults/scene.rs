@@ -174,7 +174,8 @@ pub fn put(path: &Path, what: Instead) -> Option<OwnedFd> {
 /// A pipe with these bytes that stays open as long as the returned handle lives.
 pub fn held_pipe(path: &Path, bytes: &[u8]) -> OwnedFd {
     pipe(path);
-    let flags = OFlags::RDWR | OFlags::NONBLOCK;
+    // Other tests start programs at the same time.
+    let flags = OFlags::RDWR | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let held = rustix::fs::open(path, flags, Mode::empty()).expect("held open");
     let written = rustix::io::write(&held, bytes).expect("written");
     assert_eq!(written, bytes.len());
