@@ -1,8 +1,8 @@
-//! In the default permission mode, writing notes and sealing open no dialog.
+//! Writing notes and sealing open no dialog, in any permission mode but plan mode.
 
 use serde_json::json;
 
-use super::{append, deliveries, moves, only_result, percent, step, unattended};
+use super::{deliveries, moves, only_result, percent, step, unattended};
 use crate::support::mock::{Reply, Request};
 use crate::support::world::{Spy, World};
 
@@ -16,9 +16,28 @@ fn notes_path(request: &Request) -> String {
 
 #[test]
 fn notes_and_seal_open_no_permission_dialog() {
+    opens_no_dialog("default");
+}
+
+#[test]
+fn notes_and_seal_open_no_dialog_where_edits_are_accepted() {
+    opens_no_dialog("acceptEdits");
+}
+
+#[test]
+fn notes_and_seal_work_where_permissions_are_bypassed() {
+    opens_no_dialog("bypassPermissions");
+}
+
+#[track_caller]
+fn opens_no_dialog(mode: &str) {
+    let background = json!({
+        "command": "brain-guard append --kind next 'the parser fails on CRLF'",
+        "description": "note", "run_in_background": true,
+    });
     let agent = moves(vec![
         step(|_| Reply::tool("Read", json!({"file_path": "README.md"})).tokens(percent(5.0))),
-        step(|_| append("next", "the parser fails on CRLF").tokens(percent(31.0))),
+        step(move |_| Reply::tool("Bash", background.clone()).tokens(percent(31.0))),
         step(|r| {
             let (text, error) = only_result(r);
             assert!(!error, "{text}");
@@ -46,7 +65,7 @@ fn notes_and_seal_open_no_permission_dialog() {
             Reply::text("going on").tokens(percent(6.0))
         }),
     ]);
-    let world = World::build().permission_mode("default").spy(Spy::default());
+    let world = World::build().permission_mode(mode).spy(Spy::default());
     let world = world.guard_settings(unattended()).agent(agent).start();
     let tui = world.tui(&[]);
     tui.prompt("Build the parser");

@@ -30,6 +30,7 @@ mod operator;
 mod own_compaction;
 mod phases;
 mod picture;
+mod places;
 mod reground;
 mod report;
 mod sandbox;

@@ -211,7 +211,7 @@ fn the_module_reads_a_lowered_limit() {
 }
 
 /// Without the module, the hooks read the command line and the settings files. A reading needs a
-/// response row, which the client may write after the response's first call.
+/// response row, which the client may write after the response's first call: the calls take a while.
 #[test]
 fn hooks_read_a_lowered_limit_without_the_module() {
     let text = r#"{"autoCompactWindow": 160000}"#;
@@ -228,8 +228,8 @@ fn hooks_read_a_lowered_limit_without_the_module() {
         ),
     ] {
         let script = vec![
-            step(|_| Reply::bash("echo one").tokens(8_000)),
-            step(move |_| Reply::bash("echo two").tokens(limit * 72 / 100)),
+            step(|_| Reply::bash("sleep 1; echo one").tokens(8_000)),
+            step(move |_| Reply::bash("sleep 1; echo two").tokens(limit * 72 / 100)),
             step(move |_| Reply::bash("echo three").tokens(limit * 72 / 100)),
             step(move |r| {
                 let (text, error) = super::only_result(r);

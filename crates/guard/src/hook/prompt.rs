@@ -47,8 +47,8 @@ pub fn submit(facts: &mut Facts, _event: &Event, text: &str) -> Reply {
         text.starts_with("brain-guard:") && (retried() || succeeded::asks_to_go_on(facts));
     let mut changed = None;
     if is_from_person(text) && !continued && own_command(text) != Some("resume") {
-        record_person_prompt(facts, text, token.as_ref());
         changed = super::settings_news::agree(facts);
+        record_person_prompt(facts, text, token.as_ref());
         // The session already works on another job, and this turn starts without its file.
         let turned = |t: &&Token| t.awaits_carrier(facts.id) && t.delivery != Delivery::Sealed;
         if let Some(token) = token.as_ref().filter(turned) {

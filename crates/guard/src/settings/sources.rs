@@ -115,11 +115,9 @@ fn usable(
     faults: &mut Vec<Fault>,
     fault: impl Fn(&str, &str) -> Option<Fault>,
 ) -> Option<String> {
-    let checked = text.and_then(|text| match &text {
-        Some(new) if Some(new.as_str()) != agreed => {
-            fault(&path, new).map_or_else(|| Ok(text.clone()), Err)
-        }
-        _ => Ok(text),
+    let checked = text.and_then(|text| match text.as_deref().and_then(|text| fault(&path, text)) {
+        Some(fault) => Err(fault),
+        None => Ok(text),
     });
     checked.unwrap_or_else(|fault| {
         faults.push(fault);
