@@ -9,7 +9,7 @@ use super::SessionSelector;
 /// The verbs of `settings`.
 #[derive(Debug, Subcommand)]
 pub enum SettingsVerb {
-    /// Print the settings in force as JSON, all layers merged
+    /// Print the settings in force as JSON
     #[command(after_help = "Example:\n  brain-guard settings show")]
     Show(ShowArgs),
     /// Say what is wrong in the settings, what is in force, and what waits

@@ -16,7 +16,7 @@ pub const ATTENDED: &str = "CLAUDE_CODE_SESSION_ATTENDED";
 pub const SESSION_ID: &str = "CLAUDE_CODE_SESSION_ID";
 /// Folder the running plugin was loaded from.
 pub const PLUGIN_ROOT: &str = "CLAUDE_PLUGIN_ROOT";
-/// Constants of the program, as JSON, for tests that can't wait as long as a user can.
+/// Constants of the program, as JSON, for tests that cannot wait as long as a user can.
 pub const TEST_CONSTANTS: &str = "BRAIN_GUARD_TEST_CONSTANTS";
 /// The state folder, where it is not at its usual place.
 pub const STATE: &str = "BRAIN_GUARD_STATE";

@@ -24,7 +24,7 @@ pub fn news(facts: &mut Facts) -> Option<String> {
     }
     let mut lines = Vec::new();
     for fault in faults.iter().take(FAULTS) {
-        lines.push(format!("brain-guard settings: {fault}. The file has no effect until that is mended; `brain-guard settings check` says more"));
+        lines.push(format!("brain-guard settings: {fault}. The file has no effect until you fix it; `brain-guard settings check` says how"));
     }
     let (before, now, wanted) = (files.agreed(), &facts.settings, files.wanted());
     if let Some(changes) = changes(facts, &before, now) {
