@@ -42,12 +42,12 @@ pub fn read_within(path: &Path, most: u64) -> io::Result<Option<Vec<u8>>> {
     read_whole(path, most, 0)
 }
 
-/// Reads a file that a checkout may contain, as UTF-8. It must be a regular file and no link, and
-/// may have at most `most` bytes.
+/// Reads a file that somebody else may have put there, as UTF-8. It must be a regular file and no
+/// link, and may have at most `most` bytes.
 ///
 /// # Errors
 /// `InvalidData` if it is something else.
-pub fn read_untrusted(path: &Path, most: u64) -> io::Result<Option<String>> {
+pub fn read_unlinked(path: &Path, most: u64) -> io::Result<Option<String>> {
     match read_whole(path, most, OFlags::NOFOLLOW.bits() as i32) {
         Err(e) if e.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error()) => {
             Err(invalid("a symbolic link is not read"))

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{deliveries, moves, only_result, percent, step, unattended};
+use super::{append, deliveries, moves, only_result, percent, step, unattended};
 use crate::support::mock::{Reply, Request};
 use crate::support::world::{Spy, World};
 
@@ -73,4 +73,47 @@ fn opens_no_dialog(mode: &str) {
     assert_ne!(last.session, world.mock.main()[0].session);
     tui.wait_idle();
     assert!(world.hooks().iter().all(|hook| hook["hook_event_name"] != "PermissionRequest"));
+}
+
+/// The calls of one message run one after the other, each with its own hook.
+#[test]
+fn an_edit_a_commit_and_a_seal_fit_in_one_message() {
+    let agent = moves(vec![
+        step(|_| append("next", "write the lexer").tokens(percent(5.0))),
+        step(|r| Reply::tool("Read", json!({"file_path": notes_path(r)})).tokens(percent(5.1))),
+        step(|r| {
+            assert!(!only_result(r).1, "{r}");
+            let edit = json!({
+                "file_path": notes_path(r),
+                "old_string": "write the lexer", "new_string": "write the lexer and the parser",
+            });
+            let input = |command: &str| json!({"command": command, "description": "step"});
+            Reply::tool("Edit", edit)
+                .and_tool("Bash", input("git commit -q --allow-empty -m 'a grammar'"))
+                .and_tool("Bash", input("brain-guard seal --no-clear"))
+                .tokens(percent(5.2))
+        }),
+        step(|r| {
+            let results = r.tool_results();
+            assert!(results.iter().all(|result| !result.is_error), "{results:?}");
+            let sealed = results.iter().find_map(|of| {
+                of.text.lines().find_map(|line| line.strip_prefix("sealed version: "))
+            });
+            let sealed = std::fs::read_to_string(sealed.expect("a seal")).expect("sealed");
+            assert!(sealed.contains("write the lexer and the parser"), "{sealed}");
+            assert!(sealed.contains("` a grammar"), "{sealed}");
+            Reply::text("Sealed.").tokens(percent(5.3))
+        }),
+    ]);
+    let world = World::build().spy(Spy::default()).guard_settings(unattended());
+    let identity = [("GIT_AUTHOR_", "agent"), ("GIT_COMMITTER_", "agent")];
+    let world = identity.iter().fold(world, |world, (who, name)| {
+        let world = world.env(&format!("{who}NAME"), name);
+        world.env(&format!("{who}EMAIL"), "agent@example.invalid")
+    });
+    let world = world.agent(agent).start();
+    let tui = world.tui(&[]);
+    tui.prompt("Build the parser");
+    world.mock.wait_main(4);
+    tui.wait_idle();
 }

@@ -4,6 +4,7 @@ mod bare_seal;
 mod broken_mod;
 mod by_hand;
 mod carrier;
+mod checkout;
 mod chords;
 mod climb;
 mod command;

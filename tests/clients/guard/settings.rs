@@ -58,20 +58,20 @@ fn milder_settings_of_the_agent_wait_for_a_person_over_three_boundaries() {
     assert_eq!(sessions.len(), 4);
 }
 
-/// The printing command would be refused, with the answer in the refusal.
-#[test]
-fn a_rule_against_the_printing_command_lifts_the_blocks() {
+/// Reads at the top tier, where a rule of the user keeps the agent from its verbs.
+#[track_caller]
+fn lifts_the_blocks(list: &str, rule: &str) {
     let agent = vec![
-        step(|_| Reply::bash("true").tokens(percent(5.0))),
-        step(|_| Reply::bash("true").tokens(percent(31.0))),
-        step(|_| Reply::bash("echo probe").tokens(percent(31.1))),
+        step(|_| Reply::tool("Read", json!({"file_path": "README.md"})).tokens(percent(5.0))),
+        step(|_| Reply::tool("Read", json!({"file_path": "README.md"})).tokens(percent(31.0))),
+        step(|_| Reply::tool("Read", json!({"file_path": "README.md"})).tokens(percent(31.1))),
         step(|r| {
             let (text, error) = only_result(r);
-            assert!(!error && text.contains("probe"), "{text}");
+            assert!(!error, "{text}");
             Reply::text("It passed.").tokens(percent(31.2))
         }),
     ];
-    let rules = json!({"defaultMode": "bypassPermissions", "deny": ["Bash(cat:*)"]});
+    let rules = json!({"defaultMode": "bypassPermissions", list: [rule]});
     let world = World::build().client_setting("permissions", rules);
     let world = world.guard_settings(unattended()).agent(moves(agent)).start();
     let tui = world.tui(&[]);
@@ -79,4 +79,25 @@ fn a_rule_against_the_printing_command_lifts_the_blocks() {
     tui.prompt("Build the lexer");
     world.mock.wait_main(4);
     tui.wait_idle();
+}
+
+/// The printing command would be refused, with the answer in the refusal.
+#[test]
+fn a_rule_against_the_printing_command_lifts_the_blocks() {
+    lifts_the_blocks("deny", "Bash(cat:*)");
+}
+
+#[test]
+fn a_rule_against_the_verbs_lifts_the_blocks() {
+    lifts_the_blocks("deny", "Bash(brain-guard:*)");
+}
+
+#[test]
+fn a_rule_against_the_shell_lifts_the_blocks() {
+    lifts_the_blocks("deny", "Bash");
+}
+
+#[test]
+fn a_rule_that_asks_lifts_the_blocks() {
+    lifts_the_blocks("ask", "Bash(brain-guard *)");
 }

@@ -1,6 +1,7 @@
 //! The contract of `brain-guard hook` on the real binary: its answers to the client's payloads in
 //! every tier, to broken ones, to many at once.
 mod account;
+mod attacker;
 mod checkout;
 mod commits;
 mod customising;
