@@ -31,6 +31,12 @@ const FRESH_MS = 60_000
 /** By when the client is in the session that it was told to resume. */
 const SWITCH_MS = 1000
 
+/** How long the warning before a clear stays on the screen. */
+const SOON_TOAST_MS = 10_000
+
+/** How many rows may follow a turn before the next one, such as answers of commands. */
+const ROWS = 50
+
 /** Between two looks at the prompt box until then. */
 const DRAFT_MS = 10
 
@@ -56,12 +62,19 @@ let limit: Json | null = null
 let figures: Figures | null = null
 /** What the strip shows in their place while a drive waits. */
 let notice: string | undefined
+/** Whether the user may answer it, and whether a toast has said it. */
+let isChoice = false
+let isToasted = false
+/** Whether the user has hidden the strip. */
+let isHidden = false
+/** When somebody last changed the prompt box. */
+let typedAt = 0
 /** What the strip asks the user until they answer. */
 let question: string | undefined
 /** Whether a sealed file awaits its boundary: then every call is asked about first. */
 let sealed = false
-/** The running turn of the main loop, and the text it began with. */
-let turn = { id: '', text: '' }
+/** The running turn of the main loop, the text it began with, and its last row once it is over. */
+let turn: { id: string; text: string; row?: string } = { id: '', text: '' }
 /** Whether it still runs. */
 let isTurn = false
 /** What was last submitted for the binary. */
@@ -124,13 +137,21 @@ async function start($: EngineInterface, cwd: string): Promise<void> {
     await $.env.set('BRAIN_GUARD_MOD', `${VERSION}:${pid}`)
     snapshots = answer.snapshots
     await offer($, answer.tools as ToolSpec[])
-    if (!isLooking) void watch($).catch(() => {})
+    if (!isLooking) {
+      void watch($).catch(() => {})
+      begin($)
+    }
     isLooking = true
     void readLimit($).catch(() => {})
     void readFigures($).catch(() => {})
   } else if (typeof answer.why === 'string') {
     $.ui.log(answer.why)
   }
+}
+
+/** A boundary may wait in a session that is resumed, once the hooks of its start are done. */
+function begin($: EngineInterface): void {
+  void $.clock.sleep(LOOK_MS).then(() => tell($, { event: 'begun' }))
 }
 
 /** Offers tools to the agent. The client refuses them if the user gave it a server of our name. */
@@ -239,14 +260,24 @@ async function unanswered($: EngineInterface, isAnswered: () => boolean): Promis
   return undefined
 }
 
-/** The id of the conversation's last row, which the client may not have written yet; 2.1.286 has no such call. */
-async function lastRow($: EngineInterface): Promise<string | undefined> {
+/** The ids of the conversation's last rows, which the client may not have written yet; 2.1.286 has no such call. */
+async function lastRows($: EngineInterface, last: number): Promise<string[] | undefined> {
   try {
-    const rows = await $.session.messages({ last: 1 })
-    return Array.isArray(rows) ? rows.at(-1)?.uuid : undefined
+    const rows = await $.session.messages({ last })
+    return Array.isArray(rows) ? rows.map(row => row.uuid) : undefined
   } catch {
     return undefined
   }
+}
+
+async function lastRow($: EngineInterface): Promise<string | undefined> {
+  return (await lastRows($, 1))?.at(-1)
+}
+
+/** The command that the program chose: files of the project or the user may have the names of the client's. */
+function command({ command, why }: Json): string {
+  if (typeof command !== 'string') throw new Error(String(why))
+  return command
 }
 
 /** Carries out one action and says what came of it; nothing where there is nothing to do. */
@@ -254,10 +285,10 @@ async function act($: EngineInterface, action: Json): Promise<Report | undefined
   const { token, text } = action
   switch (action.action) {
     case 'wait':
-      return wait($, Number(action.ms), action.status)
+      return wait($, action)
     case 'clear': {
       const before = await $.session.id()
-      await $.command.run({ command: 'clear' })
+      await $.command.run({ command: command(action) })
       const after = await $.session.id()
       if (after === before) throw new Error('the session is still the same one')
       return { event: 'cleared', token, session_id: after }
@@ -280,7 +311,7 @@ async function act($: EngineInterface, action: Json): Promise<Report | undefined
     }
     case 'resume': {
       if (isTurn) return { event: 'overtaken' }
-      await resume($, String(action.to))
+      await resume($, command(action), String(action.to))
       void readFigures($).catch(() => {})
       return { event: 'resumed' }
     }
@@ -290,7 +321,7 @@ async function act($: EngineInterface, action: Json): Promise<Report | undefined
 }
 
 /** Goes on in another session, and puts back what the user has in the prompt box or types meanwhile. */
-async function resume($: EngineInterface, to: string): Promise<void> {
+async function resume($: EngineInterface, command: string, to: string): Promise<void> {
   await restored
   const [from, before] = [await $.session.id(), turn.id]
   let draft = await $.prompt.read()
@@ -299,7 +330,7 @@ async function resume($: EngineInterface, to: string): Promise<void> {
     if (box.text === '' || box.text.startsWith(draft.text)) draft = box
   }
   try {
-    const resumed = $.command.run({ command: 'resume', args: to })
+    const resumed = $.command.run({ command, args: to })
     let isLate = false
     const late = () => (isLate = true)
     void resumed.then(() => $.clock.sleep(SWITCH_MS)).then(late, late)
@@ -337,24 +368,64 @@ async function takeBack($: EngineInterface, draft: string): Promise<void> {
 }
 
 /** Shows a text in the strip while something is performed. */
-function show($: EngineInterface, text: unknown): void {
-  if (text === notice) return
+function show($: EngineInterface, text: unknown, choice: unknown = false): void {
+  if (text === notice && choice === isChoice) return
   notice = typeof text === 'string' ? text : undefined
+  isChoice = choice === true
+  if (notice === undefined) isToasted = false
   draw($)
 }
 
-/** Draws the strip, or a line below the prompt box where the strip is off. */
+/** Draws the strip, or a line below the prompt box where the strip is off or hidden. */
 function draw($: EngineInterface): void {
-  if (figures === null) $.ui.status(notice ?? question)
-  else $.ui.invalidate('ui.render')
+  drawBelow($)
+  if (figures !== null) $.ui.invalidate('ui.render')
+}
+
+function drawBelow($: EngineInterface): void {
+  const text = notice ?? question
+  const ways = isChoice && notice !== undefined ? '/brain-guard:later keeps this session. ' : ''
+  $.ui.status((figures === null || isHidden) && text !== undefined ? ways + text : undefined)
+}
+
+/** Tells somebody who has no strip that the session is cleared within seconds. */
+function warn($: EngineInterface, text: string): void {
+  if (isToasted || (figures !== null && !isHidden)) return
+  isToasted = true
+  $.ui.toast(text, { timeoutMs: SOON_TOAST_MS })
+}
+
+/** What the user answers the notice with. */
+async function press($: EngineInterface, button: string): Promise<void> {
+  const { say } = await ask($, 'press', { session_id: await $.session.id(), button })
+  if (typeof say === 'string') $.ui.toast(say)
+  wake()
 }
 
 /** A turn's end cuts the wait short, and is what the binary hears of instead. */
-async function wait($: EngineInterface, ms: number, status: unknown): Promise<Report | undefined> {
+async function wait($: EngineInterface, { ms, status, choice, soon }: Json): Promise<Report | undefined> {
   const woken = new Promise<void>(resolve => (wake = resolve))
-  if (typeof status === 'string') show($, status)
-  if (reports.length === 0) await Promise.race([$.clock.sleep(ms), woken])
+  show($, status, choice)
+  if (soon === true) warn($, String(status))
+  if (reports.length === 0) await Promise.race([$.clock.sleep(Number(ms)), woken])
   return reports.length === 0 ? { event: 'waited' } : undefined
+}
+
+/** What a boundary is asked for again by, right before each act: the context now, and whether somebody types. */
+async function seenNow($: EngineInterface): Promise<Json> {
+  const { context } = await $.session.usage()
+  const rows = await lastRows($, ROWS)
+  return {
+    tokens: context.tokens ?? undefined,
+    is_rewound: turn.row !== undefined && rows !== undefined && rows.length < ROWS && !rows.includes(turn.row),
+    typed_ms: typedAt === 0 ? undefined : Date.now() - typedAt,
+  }
+}
+
+/** Tells the binary, by the running drive or a new one. */
+async function tell($: EngineInterface, what: Report): Promise<void> {
+  reports.push(what)
+  await drive($)
 }
 
 /** Report, action, report, … until the binary has no further action. One at a time. */
@@ -366,7 +437,7 @@ async function drive($: EngineInterface): Promise<void> {
     for (let report = reports.shift(); report !== undefined; report = reports.shift()) {
       next = report
       while (next !== undefined) {
-        const action: Json = await ask($, 'step', { session_id: await $.session.id(), ...next })
+        const action: Json = await ask($, 'step', { session_id: await $.session.id(), ...(await seenNow($)), ...next })
         if (action.action !== 'wait') show($, undefined)
         if (typeof action.say === 'string') $.ui.log(action.say)
         next = await act($, action).catch((why: unknown) => ({
@@ -400,8 +471,7 @@ async function look($: EngineInterface): Promise<void> {
   // The file of a session that the client comes back to may be old.
   if (Date.now() - Date.parse(String(at)) > FRESH_MS) return
   if (Array.isArray(command)) return void (await $.process.run(command))
-  reports.push({ event: 'agreed' })
-  await drive($)
+  await tell($, { event: 'agreed' })
 }
 
 /** Looks for as long as the client runs. */
@@ -426,7 +496,11 @@ export const register: Register = on => {
 
   on('session.end', ($, e, next) => {
     sealed = false
-    notice = question = undefined
+    question = undefined
+    turn.row = undefined
+    show($, undefined)
+    draw($)
+    begin($)
     // The next session's start raises no event here.
     readFiguresSoon($)
     return next(e)
@@ -473,6 +547,7 @@ export const register: Register = on => {
 
   on('prompt.edit', async ($, e, next) => {
     const box = await next(e)
+    typedAt = Date.now()
     if (box.text.startsWith('/')) {
       commandAt = Date.now()
       hurry()
@@ -483,7 +558,21 @@ export const register: Register = on => {
 
   on('ui.render', { component: 'AbovePrompt' }, ($, e, next) => {
     if (figures === null) return next(e)
-    const { Box, Text } = $.ui.resolve(e)
+    if ((e.props.isCollapsed === true) !== isHidden) {
+      isHidden = !isHidden
+      drawBelow($)
+    }
+    const { Box, Text, Button } = $.ui.resolve(e)
+    if (notice !== undefined && isChoice) {
+      return (
+        <Box>
+          <Button key="later" hotkey="1" plain onPress={() => void press($, 'later').catch(() => {})}>later</Button>
+          <Text> </Text>
+          <Button key="now" hotkey="2" plain onPress={() => void press($, 'now').catch(() => {})}>now</Button>
+          <Text color="warning" wrap="wrap"> {notice}</Text>
+        </Box>
+      )
+    }
     return (
       <Box>
         <Text wrap="wrap">{notice ?? question ?? stripLine(figures, e.props.bodyColumns)}</Text>
@@ -496,7 +585,8 @@ export const register: Register = on => {
     if (e.agentId === undefined && e.turnId === turn.id) isTurn = false
     if (snapshots !== '' && e.agentId === undefined) {
       readFiguresSoon($)
-      reports.push({
+      turn.row = await lastRow($)
+      void tell($, {
         event: 'turn-complete',
         session_id: await $.session.id(),
         turn_id: e.turnId,
@@ -505,7 +595,6 @@ export const register: Register = on => {
         answered: e.usage !== undefined,
         is_aborted: e.isAborted,
       })
-      void drive($)
     }
     return result
   })

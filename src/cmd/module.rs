@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use super::mcp::tools;
-use super::{Context, Exit, Run, out, stdin_text, succession};
+use super::{Context, Exit, Run, notice, operator, out, stdin_text, succession};
 use crate::cli::ModArgs;
 use base::clock::Time;
 use base::env::{self, Env};
@@ -19,11 +19,12 @@ use base::paths::{Places, is_safe_name, project_root};
 use base::switch::Switch;
 use carrier::waiter;
 use guard::boundary::plan::{self, Action, Report, Situation, Text as PlanText};
-use guard::boundary::{Carrier, Step, Token};
-use guard::files::{boundary, sealing};
+use guard::boundary::{Carrier, EDITED, Step, Token};
+use guard::files::{boundary, sealing, shadows};
 use guard::hook::facts::{Facts, read_settings};
 use guard::hook::pre_tool;
 use guard::hook::question::{self, Question};
+use guard::hook::wanted;
 use guard::hook::watch;
 use guard::hook::{boundary_flow, deliver};
 use guard::texts::Text;
@@ -37,6 +38,14 @@ struct Ask {
     tool_input: Option<Box<RawValue>>,
     event: Option<String>,
     row: Option<String>,
+    /// What the client counts in the context now.
+    tokens: Option<u64>,
+    /// Whether the last turn is not in the conversation any more.
+    is_rewound: bool,
+    /// How many milliseconds ago somebody last changed the prompt box.
+    typed_ms: Option<i64>,
+    /// The button that the user pressed.
+    button: Option<String>,
 }
 
 /// How long the report of a clear waits for the new session's hook. The module gives up on us after
@@ -61,13 +70,20 @@ impl Run for ModArgs {
                 facts(env, now, id).map(|mut f| strip(&mut f, asked.row.as_deref()))
             }
             ("question", Some(id)) => facts(env, now, id).map(|f| question(&f)),
+            ("press", Some(id)) => facts(env, now, id).map(|f| {
+                let button = asked.button.as_deref().unwrap_or_default();
+                let said = operator::refuse_prompt_of_agent(&f.places, button)
+                    .map_err(anyhow::Error::from)
+                    .and_then(|()| notice::pressed(&f, button));
+                json!({"say": said.unwrap_or_else(|e| format!("brain-guard: {e:#}"))})
+            }),
             ("gate", Some(id)) => facts(env, now, id).map(|mut f| gate(&mut f, &asked)),
             ("tool", Some(id)) => tool::answer(env, now, id, &asked, &text),
             ("step", Some(id)) => {
                 if matches!(asked.event.as_deref(), Some("cleared" | "resumed")) {
                     wait_for_session(env, id);
                 }
-                facts(env, now, id).map(|mut f| step(&mut f, &text))
+                facts(env, now, id).map(|mut f| step(&mut f, &asked, &text))
             }
             _ => None,
         };
@@ -176,7 +192,7 @@ fn gate(facts: &mut Facts, asked: &Ask) -> Value {
     json!({"action": "abort", "text": text, "sealed": true})
 }
 
-fn step(facts: &mut Facts, text: &str) -> Value {
+fn step(facts: &mut Facts, asked: &Ask, text: &str) -> Value {
     let Ok(report) = serde_json::from_str::<Report>(text) else {
         return succeed(facts, text);
     };
@@ -190,9 +206,18 @@ fn step(facts: &mut Facts, text: &str) -> Value {
     let Some(token) = facts.token().filter(|t| t.carrier == Carrier::Mod) else {
         return succeed(facts, text);
     };
+    if let Some(ago) = asked.typed_ms.filter(|ago| (0..86_400_000).contains(ago)) {
+        facts.saw_typing(facts.now - chrono::Duration::milliseconds(ago));
+    }
+    let gone = wanted::gone(
+        facts,
+        &token,
+        wanted::Now { tokens: asked.tokens, is_rewound: asked.is_rewound },
+    );
     let held = facts.override_reason();
     let version = sealing::fresh_version(&facts.places, &token.job, &facts.settings);
     let (gone_at, agents, id, now) = (facts.gone_at(), facts.session.agents, facts.id, facts.now);
+    let typed = facts.session.typed;
     let failed = matches!(report, Report::Failed { .. });
     let next = failed.then(|| waiter::next_carrier(facts, &token)).flatten();
     let moved = boundary::update(&facts.places, &token.id, |t| {
@@ -201,6 +226,8 @@ fn step(facts: &mut Facts, text: &str) -> Value {
             session: id,
             gone_at,
             held: held.as_deref(),
+            gone: gone.as_deref(),
+            typed,
             agents,
             sealed: t.stands(version),
             next,
@@ -230,21 +257,43 @@ fn step(facts: &mut Facts, text: &str) -> Value {
     {
         facts.fault("waiter not started", &e);
     }
+    let withdrawn = gone.filter(|_| before != token.step && token.step == Step::Withdrawn);
+    let withdrawn = withdrawn.map(|why| wanted::line(facts, &why));
     if token.step >= Step::Acknowledged {
         boundary_flow::tidy(facts);
-        if action == Action::None {
-            return succeed(facts, text);
-        }
     }
-    render(facts, &token, action)
+    let mut answer = if token.step >= Step::Acknowledged && action == Action::None {
+        succeed(facts, text)
+    } else {
+        render(facts, &token, action)
+    };
+    let why = token.why.as_deref().filter(|_| before != token.step && token.step == Step::Failed);
+    // A broken seal lifts nothing: the agent seals again.
+    let why = why.filter(|why| *why != EDITED);
+    let failed = why.map(|why| boundary_flow::failed_line(facts, why));
+    if let Some(line) = withdrawn.or(failed) {
+        answer["say"] = json!(line);
+    }
+    answer
 }
 
 /// What a report means for surgery on the running session. A boundary goes first.
 fn succeed(facts: &mut Facts, text: &str) -> Value {
     let mut value = succession::step(facts, text).unwrap_or_else(|| json!({"action": "none"}));
+    if value["action"] == "resume" {
+        name_command(&mut value, facts, &shadows::RESUME);
+    }
     value["sealed"] = json!(sealed(facts));
     value["question"] = json!(succession::question(facts));
     value
+}
+
+/// Names the command that the module runs, or what stands in its way.
+fn name_command(action: &mut Value, facts: &Facts, names: &[&'static str]) {
+    match shadows::free(&facts.places, names) {
+        Ok(name) => action["command"] = json!(name),
+        Err(why) => action["why"] = json!(why),
+    }
 }
 
 fn render(facts: &Facts, token: &Token, action: Action) -> Value {
@@ -264,6 +313,9 @@ fn render(facts: &Facts, token: &Token, action: Action) -> Value {
         other => other,
     };
     let mut value = serde_json::to_value(&action).unwrap_or_else(|_| json!({"action": "none"}));
+    if matches!(action, Action::Clear { .. }) {
+        name_command(&mut value, facts, &shadows::CLEAR);
+    }
     value["sealed"] = json!(sealed(facts));
     value
 }

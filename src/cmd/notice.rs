@@ -82,6 +82,20 @@ fn later(facts: &Facts, time: Option<&str>) -> anyhow::Result<String> {
     ))
 }
 
+/// The user pressed a button of the notice. "now" leaves some seconds, because its digit may begin a
+/// prompt.
+pub fn pressed(facts: &Facts, button: &str) -> anyhow::Result<String> {
+    if button != "now" {
+        return later(facts, None);
+    }
+    let Some(token) = facts.token().filter(|t| t.step == Step::Pending) else { return now(facts) };
+    state::update(&facts.places, facts.id, |s| s.override_ = None)?;
+    boundary::update(&facts.places, &token.id, |t| {
+        (t.notice_until, t.cancelled, t.stopped) = (Some(facts.now), false, false);
+    })?;
+    Ok("brain-guard: this session is cleared as soon as nobody types".to_owned())
+}
+
 fn now(facts: &Facts) -> anyhow::Result<String> {
     let waits = |t: &guard::boundary::Token| {
         t.step == Step::Unsealed || t.awaits_carrier_or_cancelled(facts.id)
@@ -94,8 +108,7 @@ fn now(facts: &Facts) -> anyhow::Result<String> {
     };
     state::update(&facts.places, facts.id, |s| s.override_ = None)?;
     if token.step == Step::Unsealed {
-        // Who runs this does not want the boundary to wait for them.
-        state::update(&facts.places, facts.id, |s| s.last_human = None)?;
+        boundary::update(&facts.places, &token.id, |t| t.at_once = true)?;
         return Ok("brain-guard: the notes are sealed as they are, and a fresh session continues from them".to_owned());
     }
     boundary::update(&facts.places, &token.id, |t| {

@@ -12,7 +12,6 @@ use anyhow::bail;
 
 use super::{advise, operator};
 use base::shown;
-use guard::boundary::PROMPTED;
 use guard::files::{boundary, state, succession};
 use guard::hook::facts::Facts;
 use guard::succession::{By, Step, Succession, Tokens, Work};
@@ -226,7 +225,9 @@ fn begin(facts: &Facts, asked: &Succession) -> anyhow::Result<String> {
 /// another way.
 fn end_wait(facts: &Facts) -> io::Result<()> {
     if let Some(token) = facts.token().filter(|token| token.waits_for_person(facts.id)) {
-        boundary::update(&facts.places, &token.id, |token| token.fail(PROMPTED, facts.now))?;
+        boundary::update(&facts.places, &token.id, |token| {
+            token.withdraw("the user goes to another session", facts.now)
+        })?;
         state::update(&facts.places, facts.id, |session| session.token = None)?;
     }
     Ok(())

@@ -12,7 +12,7 @@ use serde_json::json;
 
 use super::chords::{self, Chords};
 use super::command::{Chord, Plan};
-use super::terminal::{Refusal, Terminal};
+use super::terminal::{PromptBox, Refusal, Terminal};
 use super::{tmux, x11};
 use base::clock::{self, Time};
 use base::env::Env;
@@ -66,6 +66,8 @@ pub struct Drive<'a> {
     not_before: Option<Time>,
     /// The notice that was shown last.
     notice: String,
+    /// What the prompt box last held, and when.
+    box_seen: Option<(PromptBox, Time)>,
 }
 
 impl<'a> Drive<'a> {
@@ -88,6 +90,7 @@ impl<'a> Drive<'a> {
             pause_ms: 0,
             not_before: None,
             notice: String::new(),
+            box_seen: None,
         }
     }
 
@@ -98,12 +101,12 @@ impl<'a> Drive<'a> {
         }
         let id = token.child.as_ref().filter(|_| token.step >= Step::Cleared);
         let id = id.unwrap_or(&token.parent);
-        let Some(facts) = Facts::for_session(self.env, now, self.project, id) else { return };
+        let Some(mut facts) = Facts::for_session(self.env, now, self.project, id) else { return };
         if self.left(&facts, token) {
             return;
         }
         let acted = match token.step {
-            Step::Pending | Step::Clearing => self.clear(&facts, token),
+            Step::Pending | Step::Clearing => self.clear(&mut facts, token),
             Step::Cleared if token.inject == Inject::Paste => self.paste(&facts, token),
             Step::Delivered => self.start_turn(&facts, token),
             _ => Ok(()),

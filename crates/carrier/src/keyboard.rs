@@ -17,9 +17,6 @@ const DELETE: [Stroke; 1] = [Stroke::ctrl('u')];
 /// Submits what the box holds. In a dialog it does nothing, where Enter approves (client 2.1.329).
 const SUBMIT: [Stroke; 2] = [Stroke::ctrl('x'), Stroke::ctrl('s')];
 
-/// What is typed if no chord can be used.
-const CLEAR: &str = "/clear";
-
 /// How often to read the box back before giving up, and the pause between.
 const LOOKS: u32 = 25;
 const PAUSE: Duration = Duration::from_millis(if cfg!(test) { 1 } else { 40 });
@@ -52,7 +49,7 @@ pub fn chord(
     Ok(if terminal.chord(strokes, commit)? { Pressed::Yes } else { Pressed::CalledOff })
 }
 
-/// Types `/clear`: stashes a draft, types, reads the text back, and submits it without Enter. The
+/// Types a command: stashes a draft, types, reads the text back, and submits it without Enter. The
 /// client restores the draft by itself.
 ///
 /// `left` lasts from one try to the next: typed text may still be in the box. It is then deleted,
@@ -62,15 +59,16 @@ pub fn chord(
 /// Nothing was submitted. Typed text is deleted again if the box still shows it alone.
 pub fn typed(
     terminal: &mut dyn Readable,
+    command: &str,
     commit: Commit,
     left: &mut bool,
 ) -> Result<Pressed, Refusal> {
     ensure_idle(terminal)?;
-    tidy(terminal, CLEAR, left)?;
+    tidy(terminal, command, left)?;
     let stashed = empty_box(terminal)?;
     *left = true;
-    let typed = terminal.type_text(CLEAR).and_then(|()| wait_for_text(terminal, CLEAR));
-    submit(terminal, typed, commit, CLEAR, stashed, left)
+    let typed = terminal.type_text(command).and_then(|()| wait_for_text(terminal, command));
+    submit(terminal, typed, commit, command, stashed, left)
 }
 
 /// Types a line of instruction into an empty box, and pastes a text after it.
@@ -127,11 +125,11 @@ pub fn delete(terminal: &mut dyn Terminal) -> Result<(), Refusal> {
     terminal.chord(&DELETE, &mut || true).map(drop)
 }
 
-/// Deletes a typed `/clear`, or a line with a paste, that was not submitted. Fails if the box shows
+/// Deletes a typed command, or a line with a paste, that was not submitted. Fails if the box shows
 /// something else by now, which stays.
-pub fn take_back(terminal: &mut dyn Readable, typed: Option<&str>) -> Result<(), Refusal> {
+pub fn take_back(terminal: &mut dyn Readable, typed: &str) -> Result<(), Refusal> {
     terminal.prove()?;
-    undo(terminal, typed.unwrap_or(CLEAR), false)
+    undo(terminal, typed, false)
 }
 
 /// Deletes what an earlier try left in the box. Anything else is the user's and stays; so does a
@@ -214,7 +212,7 @@ fn undo(terminal: &mut dyn Readable, mark: &str, stashed: bool) -> Result<(), Re
 /// Whether the box holds only what we typed, or a beginning of it.
 fn is_our_text(text: &str, mark: &str) -> bool {
     let (text, mark) = (without_whitespace(text), without_whitespace(mark));
-    if mark == CLEAR {
+    if mark.starts_with('/') {
         mark.starts_with(&text)
     } else {
         text.starts_with(&mark) || mark.starts_with(&text)

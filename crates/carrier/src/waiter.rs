@@ -74,7 +74,12 @@ fn step(
 ) -> io::Result<Option<Token>> {
     let Some(token) = boundary::load(places, id)?.filter(Token::live) else { return Ok(None) };
     if token.client.is_some_and(|c| state::client(c.pid) != Some(c)) {
-        boundary::update(places, id, |t| t.abandon(CLIENT_ENDED, now))?;
+        // Before the clear, a client that resumes the session takes the boundary up.
+        boundary::update(places, id, |t| {
+            if t.step > Step::Pending {
+                t.abandon(CLIENT_ENDED, now);
+            }
+        })?;
         return Ok(None);
     }
     let parent = state::load(places, &token.parent).ok().flatten().unwrap_or_default();

@@ -11,7 +11,7 @@ use anyhow::Context as _;
 use super::{FIX, Finding, World};
 use base::paths::Places;
 use base::shown::count_with_noun;
-use guard::boundary::{CLIENT_ENDED, Token};
+use guard::boundary::{CLIENT_ENDED, Step, Token};
 use guard::files::{boundary, state};
 use guard::settings::file::Fault;
 
@@ -76,7 +76,9 @@ fn stale_boundaries(places: &Places) -> (Vec<Token>, usize) {
     let paths = entries.map(|entry| entry.path());
     let tokens = paths.filter(|path| path.extension().is_some_and(|e| e == "json"));
     let tokens = tokens.filter_map(|path| {
-        boundary::load(places, path.file_stem()?.to_str()?).ok().flatten().filter(Token::live)
+        let token = boundary::load(places, path.file_stem()?.to_str()?).ok().flatten()?;
+        // Before the clear, a client that resumes the session goes on with it.
+        (token.live() && token.step > Step::Pending).then_some(token)
     });
     let lives = |token: &Token| token.client.is_some_and(|c| state::lives(places, c));
     let (under_way, stale): (Vec<Token>, Vec<Token>) = tokens.partition(lives);

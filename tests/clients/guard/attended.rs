@@ -93,12 +93,12 @@ fn a_prompt_within_the_notice_cancels_it_for_its_turn() {
         assert_eq!(deliveries(r), 1);
         Reply::text("going on").tokens(percent(6.0))
     }));
-    let world = World::build().guard_settings(notice(3)).agent(moves(agent)).start();
+    let world = World::build().guard_settings(notice(5)).agent(moves(agent)).start();
     let tui = world.tui(&[]);
     tui.prompt("Build the parser");
     world.mock.wait_main(4);
     tui.wait_screen("the notice", |screen| {
-        screen.contains("Notes sealed. In 3 s") && screen.contains("answered first")
+        screen.contains("Restarts from its notes in 5 s") && screen.contains("answer first")
     });
     tui.prompt("wait, list the files first");
     world.mock.wait_main(6);
@@ -110,7 +110,7 @@ fn a_prompt_within_the_notice_cancels_it_for_its_turn() {
     );
     assert_ne!(last.session, all[0].session);
     let waited = last.at.saturating_sub(all[5].at);
-    assert!(waited.as_secs_f64() >= 3.0, "the next end gives notice anew: {waited:?}");
+    assert!(waited.as_secs_f64() >= 5.0, "the next end gives notice anew: {waited:?}");
 }
 
 #[test]

@@ -12,7 +12,7 @@ use crate::support::world::World;
 fn break_after_clear(world: &World, code: &str) {
     let path = world.plugin("brain-guard").join("hooks/brain-guard.tsx");
     let text = std::fs::read_to_string(&path).expect("the module");
-    let clear = "await $.command.run({ command: 'clear' })\n";
+    let clear = "await $.command.run({ command: command(action) })\n";
     assert_eq!(text.matches(clear).count(), 1, "the module clears in one place");
     std::fs::write(&path, text.replace(clear, &format!("{clear}{code}\n"))).expect("own file");
 }

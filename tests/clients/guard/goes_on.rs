@@ -55,7 +55,7 @@ fn a_job_is_resumed_held_once_and_offered_when_free() {
     again.quit();
 
     let new = world.tui(&[]);
-    new.wait_screen("the offer", |s| s.contains(&format!("the job {job} is unfinished")));
+    new.wait_screen("the offer", |s| s.contains(&format!("continues the job {job}")));
     new.prompt("Hello");
     let request = world.mock.wait_main(5);
     assert_eq!(told(&request, &format!("`brain-guard job focus {job}`")), 1, "{request}");

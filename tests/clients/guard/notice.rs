@@ -20,7 +20,7 @@ fn noticed(seconds: u64) -> (World, Tui) {
     let world = World::build().guard_settings(settings).agent(moves(agent)).start();
     let tui = world.tui(&[]);
     tui.prompt("Build the parser");
-    tui.wait_screen("the notice", |s| s.contains("this session is cleared"));
+    tui.wait_screen("the notice", |s| s.contains("1: later 2: now"));
     (world, tui)
 }
 
@@ -28,7 +28,9 @@ fn noticed(seconds: u64) -> (World, Tui) {
 fn the_notice_counts_down_above_the_prompt_box() {
     let (_world, tui) = noticed(60);
     for second in [58, 57, 56] {
-        tui.wait_screen("the next second", |s| s.contains(&format!("In {second} s this session")));
+        tui.wait_screen("the next second", |s| {
+            s.contains(&format!("Restarts from its notes in {second} s"))
+        });
     }
 }
 
@@ -53,7 +55,7 @@ fn an_override_ends_the_notice_and_off_begins_a_new_one() {
     std::thread::sleep(std::time::Duration::from_secs(12));
     assert_eq!(world.mock.main().len(), 4, "it is kept past its notice");
     tui.prompt("/brain-guard:override --off");
-    tui.wait_screen("a new notice", |s| s.contains("In 9 s this session is cleared"));
+    tui.wait_screen("a new notice", |s| s.contains("Restarts from its notes in 9 s"));
     let last = world.mock.wait_main(5);
     assert_ne!(last.session, world.mock.main()[0].session);
 }

@@ -91,7 +91,7 @@ fn a_session_is_blocked_sealed_and_continued_on_the_screen() {
     pane.run(&["resize-window", "-t", "{}", "-x", &width, "-y", height]).expect("tmux answers");
     let tui = world.tui_in(Terminal::Tmux(pane));
     tui.prompt("Make the retries robust");
-    tui.wait_screen("the notice", |s| s.contains("this session is cleared"));
+    tui.wait_screen("the notice", |s| s.contains("Restarts from its notes in"));
     let shown = || tui.screen().replace(&world.project().display().to_string(), "/home/me/app");
     let sealed = shown();
     tui.wait_screen("the fresh session", |s| s.contains("I begin with it."));

@@ -79,7 +79,7 @@ fn the_boundary_waits_for_a_subagent_but_not_for_ever() {
     let tui = world.tui(&[]);
     tui.prompt("Build the parser");
     let end = world.mock.wait_main(5);
-    tui.wait_screen("the wait", |screen| screen.contains("Waiting for 1 background agent"));
+    tui.wait_screen("the wait", |screen| screen.contains("after 1 background agent"));
     let next = world.mock.wait_main(6);
     assert_ne!(next.session, end.session);
     assert_eq!(deliveries(&next), 1);
@@ -105,7 +105,7 @@ fn the_end_of_the_subagent_ends_the_wait() {
     let tui = world.tui(&[]);
     tui.prompt("Build the parser");
     let end = world.mock.wait_main(5);
-    tui.wait_screen("the wait", |screen| screen.contains("Waiting for 1 background agent"));
+    tui.wait_screen("the wait", |screen| screen.contains("after 1 background agent"));
     doors.end.open();
     let told = world.mock.wait_main(6);
     assert_eq!(told.session, end.session, "the report comes to the session that asked");

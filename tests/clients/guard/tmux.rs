@@ -72,6 +72,37 @@ fn a_chord_clears_and_another_starts_the_turn() {
     assert!(first.last_user_text().contains("/brain-guard:resume"), "{first}");
 }
 
+/// The client joins the contexts of its hooks in the order in which they end.
+#[test]
+fn long_notes_arrive_in_order_and_what_the_user_said_comes_last() {
+    let mut agent = crossing();
+    agent[2] = step(|_| {
+        let entry = |n: usize| format!("- thread {n}: the parser fails on case {n} of the grammar");
+        let entries: Vec<String> = (0..140).map(entry).collect();
+        let command =
+            format!("brain-guard append --kind next <<'EOF'\n{}\nEOF", entries.join("\n"));
+        Reply::bash(&command).tokens(percent(31.1))
+    });
+    agent.insert(5, step(|_| Reply::text("Understood.").tokens(percent(31.4))));
+    let settings =
+        settings(&[("attended_notice_seconds", json!(5)), ("attended_minutes", json!(9))]);
+    let world = World::build().without_mod().in_tmux().guard_settings(settings);
+    let world = world.agent(moves(agent)).start();
+    let tui = world.tui(&[]);
+    tui.prompt("Build the lexer");
+    tui.wait_screen("the notice", |screen| screen.contains("a prompt from you is answered"));
+    tui.prompt("never touch the vendor folder");
+    let first = world.mock.wait_main(7);
+    assert_ne!(first.session, world.mock.main()[0].session);
+    let all = first.body["messages"].to_string();
+    let at = |what: &str| all.find(what).unwrap_or_else(|| panic!("no {what:?}: {first}"));
+    let order = ["part 1 of 2", "thread 139:", "> never touch the vendor folder"].map(at);
+    assert!(order.is_sorted(), "{order:?}: {first}");
+    assert!(at("thread 3:") < at("part 2 of 2"), "{first}");
+    world.mock.wait_main(8);
+    tui.wait_idle();
+}
+
 #[test]
 fn a_draft_stays_in_the_box() {
     let world = world(&[]);
@@ -130,7 +161,7 @@ fn a_prompt_cancels_the_notice_and_the_next_turns_end_offers_it_again() {
     let tui = world.tui(&[]);
     tui.prompt("Build the lexer");
     world.mock.wait_main(5);
-    tui.wait_screen("the notice", |screen| screen.contains("A prompt from you is answered first"));
+    tui.wait_screen("the notice", |screen| screen.contains("a prompt from you is answered"));
     tui.wait_idle();
     tui.prompt("What is left?");
     let answer = world.mock.wait_main(6);
@@ -159,7 +190,7 @@ fn takes_over(code: &str) {
     with_chords(&world);
     let path = world.plugin("brain-guard").join("hooks/brain-guard.tsx");
     let text = std::fs::read_to_string(&path).expect("the module");
-    let clear = "await $.command.run({ command: 'clear' })";
+    let clear = "await $.command.run({ command: command(action) })";
     assert_eq!(text.matches(clear).count(), 1, "the module clears in one place");
     std::fs::write(&path, text.replace(clear, code)).expect("own file");
     let tui = world.tui(&[]);

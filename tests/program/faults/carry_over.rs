@@ -79,12 +79,10 @@ fn stale_token(t: &mut Tally) {
     });
     let resumed = hook.beside(&hook.session, client.pid());
     t.allow(&resumed, &case::start(&resumed, "resume"));
-    for _ in 0..3 {
-        t.allow(&resumed, &case::bash(&resumed, "ls"));
-    }
+    t.block(&resumed, &case::bash(&resumed, "ls"));
     let next = hook.beside(&scene::id(2), client.pid());
-    let began = t.allow(&next, &case::start(&next, "clear"));
-    t.check(!carries(&began), "stale mail");
+    let began = t.note(&next, &case::start(&next, "clear"));
+    t.check(carries(&began), "not taken up");
 }
 
 fn edited(t: &mut Tally) {
@@ -104,7 +102,7 @@ fn users_clear(t: &mut Tally) {
     let next = after_clear(&hook, 2);
     let began = t.allow(&next, &case::start(&next, "clear"));
     t.check(!carries(&began), "the file came");
-    t.check(began.stdout.contains("compaction.md"), "its path did not");
+    t.check(began.stdout.contains("only if the user wants to continue it"), "no offer");
 }
 
 fn somebody_else(t: &mut Tally) {

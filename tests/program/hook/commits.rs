@@ -99,6 +99,7 @@ fn a_seal_lists_what_the_session_committed() {
 #[test]
 fn commits_of_the_sessions_before_stay() {
     let mut hook = world();
+    hook.agent("brain-guard job focus work --no-clear");
     call(&hook, &commit("one two"));
     assert_eq!(sealed(&hook), ["two", "one"]);
     hook.session = "5e550000-0000-4000-8000-000000000002".to_owned();

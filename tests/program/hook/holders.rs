@@ -122,7 +122,7 @@ fn a_free_unfinished_job_is_offered_in_one_line() {
     put(json!({"auto": true}));
     let (agent, user) = started_anew(&mut hook, 2);
     assert!(agent.contains(&format!("brain-guard job focus {job}")), "{agent}");
-    assert!(user.contains(&format!("the job {job} is unfinished")), "{user}");
+    assert!(user.contains(&format!("/brain-guard:resume continues the job {job}")), "{user}");
     assert!(!agent.contains('\n') && !user.contains('\n'), "{agent}\n{user}");
     written(&hook, &job, 25);
     let none = (String::new(), String::new());

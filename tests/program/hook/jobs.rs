@@ -173,7 +173,7 @@ fn the_last_verb_of_a_command_wins() {
     assert_eq!(token(&hook)["job"], "two");
     assert_eq!(hook.log("boundary").len(), 2);
     hook.agent("brain-guard job pause");
-    assert_eq!(token(&hook)["step"], "failed");
+    assert_eq!(token(&hook)["step"], "withdrawn");
 }
 
 #[test]
@@ -210,8 +210,7 @@ fn the_state_records_whether_a_person_began_the_turn() {
 fn in_a_phase(hook: &Hook) -> PathBuf {
     let name = hook.state()["job"].as_str().expect("job").to_owned();
     let dir = job(hook, &name, "write the lexer next");
-    let record =
-        json!({"auto": true, "phase": {"name": "review", "coach": "look for what nobody tested"}});
+    let record = json!({"created": "2026-01-01T00:00:00Z", "phase": {"name": "review", "coach": "look for what nobody tested"}});
     fs::write(dir.join("job.json"), record.to_string()).expect("record");
     dir
 }

@@ -247,14 +247,18 @@ fn a_manual_clear_is_not_awaited_once_the_person_is_gone() {
 }
 
 #[test]
-fn a_boundary_of_an_ended_client_ends_with_the_next_session() {
-    let hook = sealed_since(600);
-    let token = token(&hook);
-    change(&token, "client", serde_json::json!({"pid": 1, "start": 1}));
-    assert!(hook.start("resume").note().contains("works on the job"));
-    assert_eq!(hook.bash("ls").verdict(), "pass", "nothing is blocked for want of a carrier");
-    let token = fs::read_to_string(&token).expect("token");
-    assert!(token.contains("the client ended"), "{token}");
+fn a_boundary_of_an_ended_client_is_taken_up_unless_it_was_under_way() {
+    for (step, ends) in [("pending", false), ("clearing", true)] {
+        let hook = sealed_since(600);
+        let token = token(&hook);
+        change(&token, "client", serde_json::json!({"pid": 1, "start": 1}));
+        change(&token, "step", step.into());
+        assert!(hook.start("resume").note().contains("works on the job"));
+        let token = fs::read_to_string(&token).expect("token");
+        assert_eq!(token.contains("the client ended"), ends, "{token}");
+        let verdict = if ends { "pass" } else { "deny" };
+        assert_eq!(hook.bash("ls").verdict(), verdict, "{step}");
+    }
 }
 
 #[test]

@@ -14,12 +14,13 @@ const NOTES: &str =
     "/home/ada/.local/state/brain-guard/projects/parser-3f0a9d1e/jobs/parser/compaction.md";
 
 /// The sample value of each name in a template.
-const VALUES: [(&str, &str); 53] = [
+const VALUES: [(&str, &str); 57] = [
     ("age", "2 h"),
     ("allowed", "changing files, editing the compaction file"),
     ("at", "30"),
     ("blocked", "only the compaction file can be changed"),
     ("chars", "4,000"),
+    ("clear", "clear"),
     ("coach", " Look for the simplest layout."),
     ("completed", "lexer"),
     ("created", "2026-01-01T00:00:00Z"),
@@ -49,13 +50,16 @@ const VALUES: [(&str, &str); 53] = [
     ("reason", "`|` outside single quotes at column 18"),
     ("reference", "3f0a9d1e:12"),
     ("responses", "5"),
+    ("restart", "Restarts from its notes"),
     ("rounds", "46"),
+    ("said", "> leave the vendor folder alone\n\n> thanks"),
     ("seconds", "60"),
     ("sections", "## Forward State"),
     ("session", "3f0a9d1e"),
     ("sessions", "3f0a9d1e, 77b1c2d3"),
     ("shells", ""),
     ("stance", "narrow"),
+    ("state", "Nothing is blocked"),
     ("table", "| 1 | 09:00 | user | build the parser |"),
     ("token", "a1b2c3"),
     ("tool", "Bash"),

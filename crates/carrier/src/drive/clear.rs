@@ -11,8 +11,9 @@ use crate::terminal::{PromptBox, Refusal};
 use base::clock::{self, Time};
 use guard::boundary::plan::{Due, Situation, due};
 use guard::boundary::{Carrier, EDITED, Inject, LATE, Step, Token};
-use guard::files::{boundary, sealing, state};
+use guard::files::{boundary, sealing, shadows, state};
 use guard::hook::facts::Facts;
+use guard::hook::wanted;
 
 /// How long the screen must stay idle before the module's clear counts as missing.
 const MOD_SILENT_MS: i64 = 3_000;
@@ -22,6 +23,9 @@ const MOD_SILENT_MS: i64 = 3_000;
 const CUT_MS: i64 = 30_000;
 const GLANCE_MS: i64 = 1_000;
 
+/// How long the line about a withdrawn boundary is shown.
+const WITHDRAWN_SECONDS: u64 = 8;
+
 /// How often to press the same keys without effect before trying another method.
 const TRIES: u32 = 2;
 
@@ -29,7 +33,7 @@ const TRIES: u32 = 2;
 const TRIES_UNREAD: u32 = 8;
 
 impl Drive<'_> {
-    pub(super) fn clear(&mut self, facts: &Facts, token: &Token) -> Result<(), Refusal> {
+    pub(super) fn clear(&mut self, facts: &mut Facts, token: &Token) -> Result<(), Refusal> {
         if let Some(at) = facts.session.ended {
             self.await_session(facts, at);
             return Ok(());
@@ -53,8 +57,12 @@ impl Drive<'_> {
                 return Ok(());
             }
         }
-        let chords = chords_in_force(facts);
-        let kicks_off = chords.resume.is_some() && token.carrier != Carrier::Command;
+        let line = clear_line(facts)?;
+        let mut chords = chords_in_force(facts);
+        // The chords run `clear` and `brain-guard:resume`.
+        chords.clear = chords.clear.filter(|_| line == "/clear");
+        let resumes = shadows::shadow(&facts.places, "brain-guard:resume").is_none();
+        let kicks_off = chords.resume.is_some() && resumes && token.carrier != Carrier::Command;
         let inject = self.inject(facts, token)?;
         let id = self.id;
         let mut commit = || {
@@ -73,7 +81,7 @@ impl Drive<'_> {
             matches!(boundary::update(&facts.places, id, go), Ok(Some(true)))
         };
         let (road, pressed) = if token.carrier == Carrier::Command {
-            let plan = plan(facts, token, "clear", "/clear", &chords);
+            let plan = plan(facts, token, "clear", &line, &chords);
             let pressed = if commit() {
                 command::run(&facts.settings.boundary.command, &plan)?;
                 Pressed::Yes
@@ -89,8 +97,13 @@ impl Drive<'_> {
                 (Road::Chord, keyboard::chord(terminal, &strokes, &mut commit))
             } else {
                 // The client may read a chord that was just bound in a moment.
-                let readable = terminal.readable().ok_or_else(|| Refusal::later(NO_CHORD))?;
-                (Road::Typed, keyboard::typed(readable, &mut commit, &mut left))
+                let no_chord = if line == "/clear" {
+                    Refusal::later(NO_CHORD)
+                } else {
+                    Refusal::never(format!("a file has the name of /clear; type {line} yourself"))
+                };
+                let readable = terminal.readable().ok_or(no_chord)?;
+                (Road::Typed, keyboard::typed(readable, &line, &mut commit, &mut left))
             };
             self.left_over = left;
             (road, pressed?)
@@ -143,7 +156,7 @@ impl Drive<'_> {
     }
 
     /// Whether a pending boundary may clear now; shows the notice.
-    fn is_due(&mut self, facts: &Facts, token: &Token) -> bool {
+    fn is_due(&mut self, facts: &mut Facts, token: &Token) -> bool {
         let version = sealing::fresh_version(&facts.places, &token.job, &facts.settings);
         if !token.stands(version) {
             self.change(facts, |t| {
@@ -151,13 +164,17 @@ impl Drive<'_> {
             });
             return false;
         }
+        self.look_for_typing(facts, token);
         let (gone_at, agents) = (facts.gone_at(), facts.session.agents);
         let held = facts.override_reason();
+        let gone = wanted::gone(facts, token, wanted::Now::default());
         let settings = &facts.settings.boundary;
         let situation = Situation {
             session: facts.id,
             gone_at,
             held: held.as_deref(),
+            gone: gone.as_deref(),
+            typed: facts.session.typed,
             agents,
             sealed: true,
             next: None,
@@ -167,17 +184,44 @@ impl Drive<'_> {
         let decided = boundary::update(&facts.places, self.id, |t| due(t, &situation));
         match decided {
             Ok(Some(Due::Now)) => true,
-            Ok(Some(Due::Later { ms, status })) if self.notice != status => {
+            Ok(Some(Due::Later { ms, status, .. })) if self.notice != status => {
                 if token.carrier == Carrier::Tmux
                     && let Ok(terminal) = self.terminal(facts, token)
                 {
                     // A countdown's next line appears before this one disappears.
-                    terminal.notice(&format!("brain-guard: {status}"), ms.div_ceil(1_000) + 1);
+                    let ways = "/brain-guard:later keeps this session, :now skips the wait";
+                    let text = format!("brain-guard: {status} ({ways})");
+                    terminal.notice(&text, ms.div_ceil(1_000) + 1);
                 }
                 self.notice = status;
                 false
             }
+            Ok(Some(Due::Held)) => {
+                if let Some(why) = gone.filter(|_| !token.cancelled)
+                    && let Ok(terminal) = self.terminal(facts, token)
+                {
+                    terminal.notice(&wanted::line(facts, &why), WITHDRAWN_SECONDS);
+                }
+                false
+            }
             _ => false,
+        }
+    }
+
+    /// Remembers a change of the prompt box since the last look.
+    fn look_for_typing(&mut self, facts: &mut Facts, token: &Token) {
+        let is_early = |(_, at): &(PromptBox, Time)| !passed(*at, GLANCE_MS, facts.now);
+        if token.carrier != Carrier::Tmux || self.box_seen.as_ref().is_some_and(is_early) {
+            return;
+        }
+        let shown = self.terminal(facts, token).and_then(|terminal| match terminal.readable() {
+            Some(readable) => readable.prompt_box().map(Some),
+            None => Ok(None),
+        });
+        let Ok(Some(shown)) = shown else { return };
+        let before = self.box_seen.replace((shown.clone(), facts.now));
+        if before.is_some_and(|(before, _)| before != shown) {
+            facts.saw_typing(facts.now);
         }
     }
 
@@ -205,6 +249,7 @@ impl Drive<'_> {
         if road == Road::Program {
             return Err(Refusal::never("the program ended, but the session was not cleared"));
         }
+        let line = clear_line(facts)?;
         // Reopens it if an earlier refusal closed it.
         let terminal = self.terminal(facts, token)?;
         let dialog = || Refusal::later("a dialog is open, or a turn runs");
@@ -218,7 +263,7 @@ impl Drive<'_> {
                 return Err(dialog());
             }
             if road == Road::Typed {
-                keyboard::take_back(readable, None)?;
+                keyboard::take_back(readable, &line)?;
             }
         }
         self.pressed = None;
@@ -241,6 +286,12 @@ impl Drive<'_> {
         self.typed_only = true;
         Ok(())
     }
+}
+
+/// The command that clears the session, under a name that no file has.
+fn clear_line(facts: &Facts) -> Result<String, Refusal> {
+    let name = shadows::free(&facts.places, &shadows::CLEAR).map_err(Refusal::never)?;
+    Ok(format!("/{name}"))
 }
 
 fn turn_runs(facts: &Facts) -> bool {

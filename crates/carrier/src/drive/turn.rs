@@ -39,7 +39,7 @@ impl Drive<'_> {
             if token.carrier != Carrier::Command {
                 let terminal = self.terminal(facts, token)?;
                 match terminal.readable() {
-                    Some(readable) => keyboard::take_back(readable, Some(&line))?,
+                    Some(readable) => keyboard::take_back(readable, &line)?,
                     None => keyboard::delete(terminal)?,
                 }
             }

@@ -4,6 +4,8 @@ use proptest::prelude::*;
 
 use super::*;
 
+const CLEAR: &str = "/clear";
+
 /// A client with a prompt box, one slot for a stash, and dialogs.
 #[derive(Default, Clone, Debug)]
 struct Pretended {
@@ -112,7 +114,7 @@ impl Readable for Pretended {
 #[test]
 fn a_second_draft_takes_no_stashed_ones_place() {
     let mut client = Pretended { stash: "first".to_owned(), ..Pretended::holding("second") };
-    assert!(matches!(typed(&mut client, &mut || true, &mut false), Err(Refusal::Later(_))));
+    assert!(matches!(typed(&mut client, CLEAR, &mut || true, &mut false), Err(Refusal::Later(_))));
     assert_eq!((client.stash.as_str(), client.draft.as_str()), ("first", "second"));
     assert!(client.submitted.is_empty());
 }
@@ -135,7 +137,7 @@ fn a_chord_leaves_the_draft_alone_and_waits_for_idleness() {
 fn typed_over_a_draft_and_over_nothing() {
     for draft in ["", "half a thought", "/clear now", "two\nlines"] {
         let mut client = Pretended::holding(draft);
-        assert_eq!(typed(&mut client, &mut || true, &mut false), Ok(Pressed::Yes));
+        assert_eq!(typed(&mut client, CLEAR, &mut || true, &mut false), Ok(Pressed::Yes));
         assert_eq!((client.submitted, client.draft), (vec![CLEAR.to_owned()], draft.to_owned()));
     }
 }
@@ -143,7 +145,7 @@ fn typed_over_a_draft_and_over_nothing() {
 #[test]
 fn what_is_called_off_is_taken_back() {
     let mut client = Pretended::holding("half a thought");
-    assert_eq!(typed(&mut client, &mut || false, &mut false), Ok(Pressed::CalledOff));
+    assert_eq!(typed(&mut client, CLEAR, &mut || false, &mut false), Ok(Pressed::CalledOff));
     assert_eq!((client.submitted.len(), client.draft.as_str()), (0, "half a thought"));
     let mut client = Pretended::default();
     let called_off =
@@ -183,11 +185,11 @@ fn what_a_try_left_behind_is_no_draft_for_the_next_one() {
     let mut client = Pretended::holding("half a thought");
     client.dialog_after = Some(1);
     let mut left = false;
-    assert!(typed(&mut client, &mut || true, &mut left).is_err());
+    assert!(typed(&mut client, CLEAR, &mut || true, &mut left).is_err());
     assert!(left, "the dialog hides what was typed: {client:?}");
     (client.dialog, client.dialog_after) = (false, None);
     client.draft = CLEAR.to_owned();
-    assert_eq!(typed(&mut client, &mut || true, &mut left), Ok(Pressed::Yes));
+    assert_eq!(typed(&mut client, CLEAR, &mut || true, &mut left), Ok(Pressed::Yes));
     assert_eq!(client.submitted, [CLEAR]);
     assert_eq!((client.draft.as_str(), client.stash.as_str()), ("half a thought", ""));
 }
@@ -200,7 +202,7 @@ proptest! {
     fn a_dialog_at_any_moment_loses_nothing(draft in "[a-z]{0,5}", after in 0u32..5) {
         let mut client =
             Pretended { dialog_after: Some(after), ..Pretended::holding(&draft) };
-        let cleared = typed(&mut client, &mut || true, &mut false);
+        let cleared = typed(&mut client, CLEAR, &mut || true, &mut false);
         let kept = [client.draft.as_str(), client.stash.as_str()].contains(&draft.as_str());
         prop_assert!(kept, "{client:?}");
         prop_assert!(client.submitted.iter().all(|text| text == CLEAR), "{client:?}");

@@ -47,6 +47,15 @@ impl Token {
         }
     }
 
+    /// What the session does next, for the start of a notice.
+    pub fn restart(&self) -> String {
+        match self.delivery {
+            Delivery::Sealed => "Restarts from its notes".to_owned(),
+            Delivery::Reload | Delivery::Template => format!("Restarts with job {}", self.job),
+            Delivery::Transition => format!("Restarts after job {}", self.job),
+        }
+    }
+
     /// The reason in a few words, for the start of a sentence.
     pub fn short_end_reason(&self) -> String {
         match self.delivery {

@@ -11,6 +11,7 @@ pub mod wait;
 use chrono::TimeDelta;
 use serde::{Deserialize, Serialize};
 
+use crate::policy::stance::Ranks;
 use base::clock::Time;
 pub use delivery::Delivery;
 pub use settings::{BoundarySettings, CarrierChoice, Times};
@@ -34,6 +35,8 @@ pub enum Step {
     Acknowledged,
     /// It ended without a working new session; `why` has the reason.
     Failed,
+    /// It is not wanted any more; `why` has the reason. The session goes on.
+    Withdrawn,
 }
 
 /// The compaction file lost its seal. The agent can seal again, so the blocks stay and the turn's
@@ -45,15 +48,6 @@ pub const LATE: &str = "the session was not cleared in time";
 
 /// The client is gone.
 pub const CLIENT_ENDED: &str = "the client ended";
-
-/// A later seal replaces the boundary.
-pub const SEALED_ANEW: &str = "sealed anew";
-
-/// The session turned to another job, or to none.
-pub const MOVED_ON: &str = "the session switched to another job";
-
-/// The wait for a person ends because a prompt came.
-pub const PROMPTED: &str = "a prompt came";
 
 /// The wait for a person ends and the blocks are lifted.
 pub const NOT_CARRIED: &str = "the notes could not be delivered to a fresh session";
@@ -118,6 +112,10 @@ pub struct Token {
     pub id: String,
     /// The job that was sealed, focused or completed.
     pub job: String,
+    /// The ranks of the tiers that asked for the seal; zero for a seal by hand, a focus or a
+    /// completion.
+    #[serde(default)]
+    pub asked: Ranks,
     /// The session that ends.
     pub parent: String,
     /// The session that begins, once it exists.
@@ -190,6 +188,16 @@ impl Token {
             self.why = Some(why.into());
         }
         failed
+    }
+
+    /// Ends it before the clear, because it is not wanted any more. Returns `false` if it is too
+    /// late for that.
+    pub fn withdraw(&mut self, why: impl Into<String>, now: Time) -> bool {
+        let withdrawn = self.step <= Step::Clearing && self.advance(Step::Withdrawn, now);
+        if withdrawn {
+            self.why = Some(why.into());
+        }
+        withdrawn
     }
 
     /// Keeps the session for this turn, because a person wants to go on. The notice restarts when
@@ -299,6 +307,7 @@ pub mod testing {
         Token {
             id: "t".into(),
             job: "j".into(),
+            asked: crate::policy::stance::Ranks::default(),
             parent: "old".into(),
             child: None,
             step,
@@ -377,9 +386,11 @@ mod tests {
 
     proptest! {
         #[test]
-        fn forward_only(steps in proptest::collection::vec(0usize..6, 0..20)) {
-            use Step::{Acknowledged, Cleared, Clearing, Delivered, Failed, Pending, Unsealed};
-            let all = [Pending, Clearing, Cleared, Delivered, Acknowledged, Failed];
+        fn forward_only(steps in proptest::collection::vec(0usize..7, 0..20)) {
+            use Step::{
+                Acknowledged, Cleared, Clearing, Delivered, Failed, Pending, Unsealed, Withdrawn,
+            };
+            let all = [Pending, Clearing, Cleared, Delivered, Acknowledged, Failed, Withdrawn];
             let mut t = token(Unsealed);
             let mut seen = vec![t.step];
             for s in steps {

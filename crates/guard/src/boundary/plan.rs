@@ -22,6 +22,8 @@ pub enum Report {
     },
     /// The requested wait is over.
     Waited,
+    /// The carrier begins, for example in a client that resumed the session.
+    Begun,
     /// The session was cleared.
     Cleared,
     /// The text was handed to the client.
@@ -59,8 +61,11 @@ pub enum Action {
         /// Milliseconds.
         ms: u64,
         /// The text for the status strip.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        status: Option<String>,
+        status: String,
+        /// Whether the user may answer it with "later" or "now".
+        choice: bool,
+        /// Whether the session is cleared within seconds.
+        soon: bool,
     },
     /// Clear the session.
     Clear {
@@ -98,6 +103,10 @@ pub struct Situation<'a> {
     pub gone_at: Option<Time>,
     /// Why the operator keeps the session, if they do.
     pub held: Option<&'a str>,
+    /// Why the boundary is not wanted any more, if so.
+    pub gone: Option<&'a str>,
+    /// When somebody last changed the prompt box, if known.
+    pub typed: Option<Time>,
     /// Background agents that still run.
     pub agents: u32,
     /// The delivery is valid: the seal is unbroken, or none is needed.
@@ -127,6 +136,7 @@ pub fn next(token: &mut Token, report: &Report, at: &Situation) -> Action {
         {
             answer(token, *answered, *is_aborted, at)
         }
+        Report::Begun if token.step <= Step::Pending => turn_ended(token, at),
         Report::Waited if token.step == Step::Unsealed => wait_for_person(at),
         Report::Waited if token.step == Step::Pending => waited(token, at),
         Report::Waited if token.step == Step::Delivered => continue_now(token, at),
@@ -146,9 +156,10 @@ pub fn next(token: &mut Token, report: &Report, at: &Situation) -> Action {
         }
         // After a dropped delivery the token is still cleared: the hooks wake the session, or its
         // next prompt gets the file.
-        Report::TurnComplete { .. } | Report::Waited | Report::Submitted { dropped: Some(_) } => {
-            Action::None
-        }
+        Report::TurnComplete { .. }
+        | Report::Waited
+        | Report::Begun
+        | Report::Submitted { dropped: Some(_) } => Action::None,
     }
 }
 
@@ -161,10 +172,10 @@ fn submit(token: &Token, what: Text) -> Action {
 fn wait_for_person(at: &Situation) -> Action {
     let left = at.gone_at.map_or(Duration::zero(), |gone| gone - at.now);
     let minutes = (left.num_seconds() + 59) / 60;
-    let status = format!(
-        "Notes not sealed. In {minutes} min a fresh session continues from what is there. A prompt from you is answered first; /brain-guard:now does not wait"
-    );
-    Action::Wait { ms: millis(left + SEALING).min(LOOK), status: Some(status) }
+    let status =
+        format!("Not sealed: restarts from what is there in {minutes} min; type to answer first");
+    let ms = millis(left + SEALING).min(LOOK);
+    Action::Wait { ms, status, choice: true, soon: false }
 }
 
 /// The time a carrier allows for that seal.
@@ -182,7 +193,7 @@ fn turn_ended(token: &mut Token, at: &Situation) -> Action {
     token.cancelled = false;
     // The carrier's time starts here and not at the seal, because turns may lie between.
     token.since = at.now;
-    if !at.sealed {
+    if at.gone.is_none() && !at.sealed {
         token.fail(EDITED, at.now);
         return Action::None;
     }
@@ -192,7 +203,7 @@ fn turn_ended(token: &mut Token, at: &Situation) -> Action {
 fn waited(token: &mut Token, at: &Situation) -> Action {
     match due(token, at) {
         Due::Held => Action::None,
-        Due::Later { ms, status } => Action::Wait { ms, status: Some(status) },
+        Due::Later { ms, status, soon } => Action::Wait { ms, status, choice: true, soon },
         Due::Now => {
             token.advance(Step::Clearing, at.now);
             Action::Clear { token: token.id.clone() }
@@ -203,7 +214,7 @@ fn waited(token: &mut Token, at: &Situation) -> Action {
 /// Whether a pending boundary may clear.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Due {
-    /// Not in this turn.
+    /// Not in this turn, or not at all.
     Held,
     /// After a wait.
     Later {
@@ -211,6 +222,8 @@ pub enum Due {
         ms: u64,
         /// The status for the user.
         status: String,
+        /// Whether it clears within seconds.
+        soon: bool,
     },
     /// At once.
     Now,
@@ -222,7 +235,20 @@ const TICK: u64 = 1_000;
 /// Milliseconds until a carrier checks again. The operator may start the boundary in the meantime.
 const LOOK: u64 = 5_000;
 
-/// Whether a pending boundary may clear. Starts the notice to an attended user.
+/// How long a change of the prompt box holds the clock.
+const TYPING: Duration = Duration::seconds(10);
+
+/// For how long somebody who types holds it in all.
+const TYPING_AT_MOST: Duration = Duration::minutes(10);
+
+/// From this many seconds on, the clear is near.
+const SOON: u64 = 10;
+
+/// The shortest notice to a person.
+const SHORTEST_NOTICE: u64 = 5;
+
+/// Whether a pending boundary may clear. Withdraws one that is not wanted any more, and starts the
+/// notice to an attended user.
 pub fn due(token: &mut Token, at: &Situation) -> Due {
     if token.cancelled {
         return Due::Held;
@@ -230,39 +256,42 @@ pub fn due(token: &mut Token, at: &Situation) -> Due {
     if token.at_once {
         return Due::Now;
     }
+    if let Some(why) = at.gone {
+        token.withdraw(why, at.now);
+        return Due::Held;
+    }
     if let Some(why) = at.held {
         token.notice_until = None;
         // The carrier is alive and waits, so its time starts when nothing holds it back.
         if at.now - token.since >= Duration::milliseconds(LOOK as i64) {
             token.since = at.now;
         }
-        let status = format!("{}. This session is kept: {why}", token.short_end_reason());
-        return Due::Later { ms: LOOK, status };
+        let status = format!("This session is kept: {why}");
+        return Due::Later { ms: LOOK, status, soon: false };
     }
     let agents_until = token.created + seconds(at.settings.times.agents_wait_seconds);
     if at.agents > 0 && at.now < agents_until {
         // An agent's end starts a turn that reports again. This wait is the upper bound.
         let agents = if at.agents == 1 { "agent" } else { "agents" };
-        let status = format!(
-            "{}. Waiting for {} background {agents}, then this session is cleared and a fresh one continues. /brain-guard:now does not wait",
-            token.short_end_reason(),
-            at.agents,
-        );
-        return Due::Later { ms: millis(agents_until - at.now).min(LOOK), status };
+        let status = format!("{} after {} background {agents}", token.restart(), at.agents);
+        let ms = millis(agents_until - at.now).min(LOOK);
+        return Due::Later { ms, status, soon: false };
     }
     if at.gone_at.is_some() && at.settings.attended_notice_seconds > 0 {
-        let until = *token
-            .notice_until
-            .get_or_insert(at.now + seconds(at.settings.attended_notice_seconds));
+        let notice = seconds(at.settings.attended_notice_seconds.max(SHORTEST_NOTICE));
+        let ends = *token.notice_until.get_or_insert(at.now + notice);
+        let held = at.typed.map_or(ends, |typed| (typed + TYPING).min(ends + TYPING_AT_MOST));
+        let until = ends.max(held);
         if at.now < until {
+            if at.now >= ends {
+                // The carrier's time starts when nobody types any more.
+                token.since = at.now;
+            }
             let ms = millis(until - at.now);
             let left = ms.div_ceil(TICK);
-            let status = format!(
-                "{}. In {left} s this session is cleared and a fresh one continues. A prompt from you is answered first; /brain-guard:later keeps this session",
-                token.short_end_reason(),
-            );
+            let status = format!("{} in {left} s; type to answer first", token.restart());
             // Waits until the next whole second, so that the countdown skips none.
-            return Due::Later { ms: (ms - 1) % TICK + 1, status };
+            return Due::Later { ms: (ms - 1) % TICK + 1, status, soon: left <= SOON };
         }
     }
     Due::Now
@@ -286,7 +315,7 @@ fn answer(token: &mut Token, answered: bool, is_aborted: bool, at: &Situation) -
         "The fresh session has the notes but did not answer. Next try in {} s",
         back_off.num_seconds()
     );
-    Action::Wait { ms: millis(back_off), status: Some(status) }
+    Action::Wait { ms: millis(back_off), status, choice: false, soon: false }
 }
 
 fn continue_now(token: &mut Token, at: &Situation) -> Action {
@@ -320,6 +349,8 @@ mod tests {
             session,
             gone_at: attended.then(|| now + Duration::minutes(10)),
             held: None,
+            gone: None,
+            typed: None,
             agents: 0,
             sealed: true,
             next: None,
@@ -373,6 +404,38 @@ mod tests {
     }
 
     #[test]
+    fn what_is_not_wanted_any_more_is_withdrawn_right_before_the_act() {
+        let mut t = token(Step::Pending);
+        let now = t.created;
+        assert!(matches!(next(&mut t, &done(true), &at("old", true, now)), Action::Wait { .. }));
+        let gone = Situation { gone: Some("compacted"), sealed: false, ..at("old", true, now) };
+        assert_eq!(next(&mut t, &Report::Waited, &gone), Action::None);
+        assert_eq!((t.step, t.why.as_deref()), (Step::Withdrawn, Some("compacted")));
+        assert_eq!(next(&mut t, &Report::Waited, &at("old", true, now)), Action::None);
+        let mut t = Token { at_once: true, ..token(Step::Pending) };
+        assert!(matches!(next(&mut t, &Report::Waited, &gone), Action::Clear { .. }));
+    }
+
+    #[test]
+    fn somebody_who_types_holds_the_clock_for_a_while() {
+        let mut t = token(Step::Pending);
+        let began = t.created;
+        next(&mut t, &done(true), &at("old", true, began));
+        let after = |t: &mut Token, seconds: i64, since_key: i64| {
+            let now = began + Duration::seconds(seconds);
+            let typed = Some(now - Duration::seconds(since_key));
+            next(t, &Report::Waited, &Situation { typed, ..at("old", true, now) })
+        };
+        for second in 55..650 {
+            let action = after(&mut t.clone(), second, 1);
+            assert!(matches!(action, Action::Wait { .. }), "{second}: {action:?}");
+        }
+        assert!(matches!(after(&mut t.clone(), 69, 9), Action::Wait { .. }));
+        assert!(matches!(after(&mut t.clone(), 69, 10), Action::Clear { .. }));
+        assert!(matches!(after(&mut t, 661, 1), Action::Clear { .. }), "not for ever");
+    }
+
+    #[test]
     fn after_escape_only_a_prompt_lets_a_turns_end_begin_the_notice() {
         let mut t = token(Step::Pending);
         let now = t.created;
@@ -411,7 +474,7 @@ mod tests {
         let mut t = token(Step::Pending);
         let now = t.created;
         let held = Situation { held: Some("your override is active"), ..at("old", true, now) };
-        let Action::Wait { status: Some(status), .. } = next(&mut t, &done(true), &held) else {
+        let Action::Wait { status, .. } = next(&mut t, &done(true), &held) else {
             panic!("it waits")
         };
         assert!(status.contains("your override is active"), "{status}");
@@ -462,9 +525,11 @@ mod tests {
                 action,
                 Action::Wait {
                     ms: (back_off * 1000) as u64,
-                    status: Some(format!(
+                    status: format!(
                         "The fresh session has the notes but did not answer. Next try in {back_off} s"
-                    ))
+                    ),
+                    choice: false,
+                    soon: false,
                 }
             );
             now += Duration::seconds(back_off);

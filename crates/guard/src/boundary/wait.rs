@@ -62,7 +62,7 @@ pub fn wait(token: &Token, agents: bool, settings: &BoundarySettings) -> Option<
         Step::Delivered => {
             (Owner::Waiter, answer(settings), "the fresh session did not answer in time")
         }
-        Step::Acknowledged | Step::Failed => return None,
+        Step::Acknowledged | Step::Failed | Step::Withdrawn => return None,
     };
     Some(Wait { owner, limit: Some(limit), why })
 }

@@ -15,5 +15,6 @@ pub mod neighbours;
 pub mod prune;
 pub mod repository;
 pub mod sealing;
+pub mod shadows;
 pub mod state;
 pub mod succession;

@@ -41,15 +41,7 @@ pub fn coached(facts: &Facts) {
 /// The bearings of a session after `parent` was cleared, by the guard (`token`) or by the user.
 pub fn bearings(facts: &Facts, event: &Event, parent: &Session, token: Option<&Token>) -> String {
     let live = facts.places.compaction(&parent.job).display().to_string();
-    let project = facts.places.project.display().to_string();
-    // `/clear` keeps an entered worktree but resets a `cd` inside it.
-    let here = event.cwd.unwrap_or(&project);
-    let cwd = match &parent.cwd {
-        Some(cwd) if cwd != here => {
-            format!("\nThe shell stood in {cwd}; the clear put it back to {here}.")
-        }
-        _ => String::new(),
-    };
+    let cwd = cwd(facts, event, parent);
     let (shells, phase) = (shells(parent), phase(facts, &parent.job));
     let values = [
         ("job", parent.job.as_str()),
@@ -66,6 +58,24 @@ pub fn bearings(facts: &Facts, event: &Event, parent: &Session, token: Option<&T
     };
     let values = [&values[..], &[("completed", token.job.as_str())]].concat();
     deliver::boundary_text(facts, token, text, &values)
+}
+
+/// The bearings after the user's own clear, with which a piece of work ended.
+pub fn begun_anew(facts: &Facts, event: &Event, parent: &Session, offer: Option<String>) -> String {
+    let begun = offer.unwrap_or_else(|| "brain-guard: your user cleared the conversation.".into());
+    format!("{begun}{}{}", shells(parent), cwd(facts, event, parent))
+}
+
+fn cwd(facts: &Facts, event: &Event, parent: &Session) -> String {
+    let project = facts.places.project.display().to_string();
+    // `/clear` keeps an entered worktree but resets a `cd` inside it.
+    let here = event.cwd.unwrap_or(&project);
+    match &parent.cwd {
+        Some(cwd) if cwd != here => {
+            format!("\nThe shell stood in {cwd}; the clear put it back to {here}.")
+        }
+        _ => String::new(),
+    }
 }
 
 fn shells(parent: &Session) -> String {

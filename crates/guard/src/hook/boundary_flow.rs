@@ -8,7 +8,7 @@ use super::account;
 use super::facts::Facts;
 use super::opening::lifted_for;
 pub use super::opening::{Opening, Refusal, open, why_no_boundary};
-use crate::boundary::{Delivery, EDITED, MOVED_ON, PROMPTED, SEALED_ANEW, Step, Token};
+use crate::boundary::{Delivery, EDITED, Step, Token};
 use crate::files::journal::{SealedAs, What};
 use crate::files::sealing::{self, Outcome, Writer};
 use crate::files::{boundary, jobs};
@@ -109,6 +109,26 @@ fn failed(token: &Token) -> String {
     format!("the last boundary failed: {}", token.why.as_deref().unwrap_or("no reason given"))
 }
 
+/// The line for the user about a boundary that failed.
+pub fn failed_line(facts: &mut Facts, why: &str) -> String {
+    let lifted = facts.session.lifted.as_ref().map(|(until, _)| *until);
+    facts.update(|s| s.lifted_told = lifted);
+    let until = lifted.map(|until| until.with_timezone(&chrono::Local));
+    let until = until.map_or_else(String::new, |until| format!(" until {}", until.format("%H:%M")));
+    format!("brain-guard: this session could not be cleared: {why}. Nothing is blocked{until}.")
+}
+
+/// Tells the user once that the blocks are lifted.
+pub fn lifted_line(facts: &mut Facts) -> Option<String> {
+    let (until, why) = facts.session.lifted.clone()?;
+    if facts.session.lifted_told == Some(until) || until <= facts.now {
+        return None;
+    }
+    facts.update(|s| s.lifted_told = Some(until));
+    let until = until.with_timezone(&chrono::Local).format("%H:%M");
+    Some(format!("brain-guard: nothing is blocked until {until}, because {why}."))
+}
+
 /// Lifts the blocks for a while.
 pub fn lift(facts: &mut Facts, why: &str) {
     let until = facts.now + lifted_for();
@@ -130,13 +150,12 @@ pub fn tidy(facts: &mut Facts) {
         }
         return;
     }
+    if token.step == Step::Withdrawn {
+        facts.update(|s| s.token = None);
+        return;
+    }
     if token.step == Step::Failed {
-        let why = failed(&token);
-        if matches!(token.why.as_deref(), Some(SEALED_ANEW | MOVED_ON | PROMPTED)) {
-            facts.update(|s| s.token = None);
-        } else {
-            give_up(facts, &why);
-        }
+        give_up(facts, &failed(&token));
         return;
     }
     if token.child.as_deref() != Some(facts.id) {

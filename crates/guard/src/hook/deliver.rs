@@ -3,17 +3,21 @@
 //! 2.1.329).
 
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use serde_json::json;
 
+use super::boundary_flow::wait_for;
 use super::facts::Facts;
 use super::{account, phase};
 use crate::boundary::{Delivery, Step, Token};
 use crate::compaction::{Role, for_reader, parse};
 use crate::files::{boundary, job_files, jobs};
+use crate::job::Prompt;
 use crate::texts::{Text, cut, render};
 use base::atomic;
+use base::lock;
 use base::log;
 use base::paths::Places;
 use base::plain;
@@ -30,10 +34,23 @@ pub const MAX_PIECES: usize = 3;
 /// Characters quoted from a prompt.
 const PROMPT_CHARS: usize = 1_000;
 
+/// Characters quoted from a prompt after the seal, and from all of them. The newest is only cut at
+/// the second.
+const SAID_CHARS: usize = 4_000;
+const SAID_IN_ALL: usize = 16_000;
+
+/// How long a piece waits for the one before it.
+const PIECE_PATIENCE: Duration = Duration::from_millis(1_500);
+
 /// The whole text that starts the new session.
 pub fn text(facts: &Facts, token: &Token) -> Option<String> {
     let file = load_notes(facts, token)?;
-    let prompts = quoted_prompts(facts, token, PROMPT_CHARS);
+    let mut prompts = quoted_prompts(facts, token, PROMPT_CHARS);
+    let said = said(facts, token, SAID_IN_ALL);
+    if !said.is_empty() {
+        let said = boundary_text(facts, token, Text::Said, &[("said", &said)]);
+        prompts = format!("{prompts}\n\n{said}");
+    }
     let values = [("prompts", prompts.as_str()), ("file", file.as_str())];
     Some(boundary_text(facts, token, kick_off(token), &values))
 }
@@ -62,6 +79,7 @@ pub fn render_notes(token: &Token) -> io::Result<Option<String>> {
 fn kick_off(token: &Token) -> Text {
     match token.delivery {
         Delivery::Sealed => Text::Kickoff,
+        Delivery::Reload if token.child.as_ref() == Some(&token.parent) => Text::KickoffResumed,
         Delivery::Reload | Delivery::Template => Text::KickoffFocus,
         Delivery::Transition => Text::KickoffTransition,
     }
@@ -83,6 +101,11 @@ pub fn path(places: &Places, token: &Token) -> String {
 /// What the new session does first.
 fn next(facts: &Facts, token: &Token) -> String {
     let text = match token.delivery {
+        Delivery::Sealed | Delivery::Reload | Delivery::Transition
+            if !prompts_since(facts, token).is_empty() =>
+        {
+            Text::NextSaid
+        }
         Delivery::Sealed if !has_next_step(facts, token) => Text::NextOpen,
         Delivery::Sealed => Text::NextNotes,
         Delivery::Reload => Text::NextFocused,
@@ -120,6 +143,47 @@ pub fn boundary_text(facts: &Facts, token: &Token, text: Text, more: &[(&str, &s
     render(&facts.places, text, &values)
 }
 
+/// What the user said in the session after its notes were sealed, oldest first.
+fn prompts_since(facts: &Facts, token: &Token) -> Vec<Prompt> {
+    // After a completion, the session goes on with another job.
+    let job = match token.delivery {
+        Delivery::Transition => &facts.session.job,
+        _ => &token.job,
+    };
+    let mut prompts = job_files::prompts(&facts.places, job);
+    prompts.retain(|prompt| prompt.session == token.parent && prompt.at > token.created);
+    prompts
+}
+
+/// Quotes those prompts in order, `most` characters in all, the newest first to be quoted.
+fn said(facts: &Facts, token: &Token, most: usize) -> String {
+    let prompts = prompts_since(facts, token);
+    let mut left = most;
+    let mut quotes = Vec::new();
+    for (index, prompt) in prompts.iter().rev().enumerate() {
+        let chars = if index == 0 { left } else { SAID_CHARS.min(left) };
+        if chars < PROMPT_CHARS.min(prompt.text.len()) {
+            let (count, path) = (prompts.len() - index, prompts_path(facts, token));
+            quotes.push(format!("[{count} earlier in {path}]"));
+            break;
+        }
+        let quote = quote(&prompt.text, chars);
+        left = left.saturating_sub(quote.chars().count());
+        quotes.push(quote);
+    }
+    quotes.reverse();
+    quotes.join("\n\n")
+}
+
+fn quote(text: &str, chars: usize) -> String {
+    let text = plain::notes(&cut(text, chars));
+    format!("> {}", text.replace('\n', "\n> "))
+}
+
+fn prompts_path(facts: &Facts, token: &Token) -> String {
+    facts.places.job(&token.job).join("prompts.jsonl").display().to_string()
+}
+
 /// Quotes the user's first and last prompt, `chars` of each, and names the file with all of them.
 /// Empty for a completed job, because its prompts are answered.
 fn quoted_prompts(facts: &Facts, token: &Token, chars: usize) -> String {
@@ -128,16 +192,11 @@ fn quoted_prompts(facts: &Facts, token: &Token, chars: usize) -> String {
     }
     let all = job_files::prompts(&facts.places, &token.job);
     let Some((first, last)) = all.first().zip(all.last()) else { return String::new() };
-    let quote = |text: &str| {
-        let text = plain::notes(&cut(text, chars));
-        format!("> {}", text.replace('\n', "\n> "))
-    };
-    let mut out = format!("The user's first prompt in this job:\n{}", quote(&first.text));
-    if last != first {
-        out = format!("{out}\nThe last one:\n{}", quote(&last.text));
+    let mut out = format!("The user's first prompt in this job:\n{}", quote(&first.text, chars));
+    if last != first && prompts_since(facts, token).is_empty() {
+        out = format!("{out}\nThe last one:\n{}", quote(&last.text, chars));
     }
-    let path = facts.places.job(&token.job).join("prompts.jsonl");
-    format!("{out}\nAll of them: {}", path.display())
+    format!("{out}\nAll of them: {}", prompts_path(facts, token))
 }
 
 /// Splits at line ends. Splits inside a line where a piece would be half empty otherwise. The
@@ -166,16 +225,26 @@ fn piece_chars(facts: &Facts, token: &Token) -> usize {
     PIECE_CHARS.saturating_sub(phase).max(PIECE_CHARS / 2)
 }
 
-/// Claims the `number`-th piece for this hook and puts `ahead` in front of it. `None` if there is
-/// no such piece or another hook has it.
+/// Claims the `number`-th piece for this hook and puts `ahead` in front of it. The last one is what
+/// the user said after the seal. `None` if there is no such piece or another hook has it.
 pub fn claim_piece(facts: &Facts, token: &Token, number: usize, ahead: &str) -> Option<String> {
     let file = load_notes(facts, token)?;
     let pieces = split(&file, piece_chars(facts, token));
-    let piece = pieces.get(number - 1).filter(|_| number <= MAX_PIECES)?;
-    let claim = facts.places.token(&token.id).with_extension(format!("piece-{number}"));
+    let said = said(facts, token, PIECE_CHARS);
+    let parts = pieces.len().min(MAX_PIECES - usize::from(!said.is_empty()));
+    if number > parts + usize::from(!said.is_empty()) {
+        return None;
+    }
+    wait_for_piece(facts, token, number - 1);
+    let claim = piece_path(facts, token, number);
     if !atomic::claim(&claim).unwrap_or(false) {
         return None;
     }
+    // Held until this process ends, for which the next piece waits.
+    std::mem::forget(lock::acquire(&claim, Duration::ZERO));
+    let Some(piece) = pieces.get(number - 1).filter(|_| number <= parts) else {
+        return Some(boundary_text(facts, token, Text::Said, &[("said", &said)]));
+    };
     if number == 1 {
         let moved =
             boundary::update(&facts.places, &token.id, |t| t.advance(Step::Delivered, facts.now));
@@ -185,10 +254,10 @@ pub fn claim_piece(facts: &Facts, token: &Token, number: usize, ahead: &str) -> 
         let details = json!({"token": token.id, "pieces": pieces.len(), "by": "hook"});
         log::write(&facts.places.log(), facts.now, "delivered", &details);
     }
-    let last = number == MAX_PIECES && pieces.len() > MAX_PIECES;
+    let last = number == parts && pieces.len() > parts;
     let rest = format!("{piece}\n[the rest is in {}]", path(&facts.places, token));
     let file = if last { rest.as_str() } else { piece };
-    let (part, parts) = (number.to_string(), pieces.len().min(MAX_PIECES).to_string());
+    let (part, parts) = (number.to_string(), parts.to_string());
     let whole = pieces.len() == 1;
     let kind = if whole { kick_off(token) } else { Text::Piece };
     // Only the first piece says what to do with them.
@@ -217,9 +286,26 @@ pub fn claim_piece(facts: &Facts, token: &Token, number: usize, ahead: &str) -> 
     Some(text)
 }
 
+/// The file that says which process delivers a piece.
+fn piece_path(facts: &Facts, token: &Token, number: usize) -> PathBuf {
+    facts.places.token(&token.id).with_extension(format!("piece-{number}"))
+}
+
+/// Waits for the end of the process that delivers this piece. The client joins the contexts of its
+/// hooks in the order in which they end.
+fn wait_for_piece(facts: &Facts, token: &Token, number: usize) {
+    if number == 0 {
+        return;
+    }
+    let path = piece_path(facts, token, number);
+    if wait_for(PIECE_PATIENCE, || path.exists()) {
+        drop(lock::acquire(&path, PIECE_PATIENCE));
+    }
+}
+
 /// Whether the hooks deliver this token, and not the plugin module in one text.
 pub fn by_hooks(facts: &Facts, token: &Token) -> bool {
-    facts.places.token(&token.id).with_extension("piece-1").exists()
+    piece_path(facts, token, 1).exists()
 }
 
 /// Whether a prompt is the delivery of this token: it contains the opening marker. The text that
@@ -239,7 +325,9 @@ mod tests {
     fn the_kick_off_is_the_delivery_and_the_wake_is_not() {
         let token = token(Step::Cleared);
         let text = |text: Text| fill(text.built_in(), &[("token", token.id.as_str())]);
-        for kick_off in [Text::Kickoff, Text::KickoffFocus, Text::KickoffTransition] {
+        for kick_off in
+            [Text::Kickoff, Text::KickoffFocus, Text::KickoffResumed, Text::KickoffTransition]
+        {
             assert!(is_delivery(&text(kick_off), &token));
         }
         assert!(!is_delivery(&text(Text::Wake), &token));

@@ -1,23 +1,48 @@
-//! Handles `SessionEnd`, and boundaries that a former client left open.
+//! Handles `SessionEnd`, and boundaries that a former client left behind.
 
 use super::facts::Facts;
 use super::reply::Reply;
 use std::io;
 
-use crate::boundary::{CLIENT_ENDED, Client};
-use crate::files::{boundary, prune};
+use super::unsealed;
+use crate::boundary::{CLIENT_ENDED, Step};
+use crate::files::{boundary, prune, sealing};
 use base::process;
 use sessions::settings::ImportWhen;
 
-/// Ends a boundary of a former client. Nothing performs it now, and a crash of the machine may have
-/// ended its waiter too.
-pub fn end_stale_boundary(facts: &Facts, client: Client) {
-    let Some(token) = facts.token().filter(|t| t.client.is_some_and(|c| c != client)) else {
-        return;
-    };
-    let ended = boundary::update(&facts.places, &token.id, |t| t.abandon(CLIENT_ENDED, facts.now));
-    if let Err(e) = ended {
-        facts.fault("token not ended", &e);
+/// Takes up a boundary that waited when a former client ended, and ends one that was further. Nothing
+/// performs that now, and a crash of the machine may have ended its waiter too. Returns the line for
+/// the user.
+pub fn take_up_boundary(facts: &mut Facts) -> Option<String> {
+    let client = facts.session.client?;
+    let token = facts.token().filter(|t| t.client.is_some_and(|c| c != client))?;
+    // Who resumes a session is there.
+    facts.saw_typing(facts.now);
+    let version = sealing::fresh_version(&facts.places, &token.job, &facts.settings);
+    let moved = boundary::update(&facts.places, &token.id, |t| {
+        // A headless run has no way to clear. The job may be another session's by now.
+        let waits = t.parent == facts.id && t.step == Step::Pending && facts.seen.interactive;
+        let waits = waits && t.job == facts.session.job && t.stands(version);
+        if waits {
+            (t.client, t.since, t.notice_until) = (Some(client), facts.now, None);
+            (t.stopped, t.cancelled) = (false, false);
+        } else if t.step == Step::Unsealed {
+            t.withdraw("the session was resumed", facts.now);
+        } else {
+            t.abandon(CLIENT_ENDED, facts.now);
+        }
+        waits
+    });
+    match moved {
+        Ok(Some(true)) => {
+            // The module tells that it is there only after this hook, so the carrier stays.
+            unsealed::watch_over(facts, &token)
+        }
+        Ok(_) => None,
+        Err(e) => {
+            facts.fault("token not moved", &e);
+            None
+        }
     }
 }
 

@@ -1,5 +1,6 @@
 //! Hook events in the guard's own terms.
 
+use crate::files::shadows::{CLEAR, RESUME};
 use serde_json::value::RawValue;
 
 use super::wire::{Payload, Task};
@@ -79,7 +80,11 @@ pub enum Kind<'a> {
         command: &'a str,
         /// Its arguments.
         args: &'a str,
+        /// A file of the project or the user has the name of our command.
+        is_foreign: bool,
     },
+    /// A file of the project or the user runs in place of a command of the client that we run.
+    Shadow(&'a str),
     /// A turn ended.
     Stop {
         /// Background agents that are still running.
@@ -90,7 +95,10 @@ pub enum Kind<'a> {
     /// An API error ended a turn. The client sends no [`Kind::Stop`] for it.
     TurnFailed,
     /// The client is about to compact.
-    PreCompact,
+    PreCompact {
+        /// The user typed `/compact`.
+        by_person: bool,
+    },
     /// The model was switched.
     ModelSwitch(&'a str),
     /// The client shows the user a question from the agent.
@@ -109,10 +117,10 @@ impl Kind<'_> {
             Self::PostBatch(_) => "PostToolBatch",
             Self::SessionStart { .. } => "SessionStart",
             Self::Prompt(_) => "UserPromptSubmit",
-            Self::Expansion { .. } => "UserPromptExpansion",
+            Self::Expansion { .. } | Self::Shadow(_) => "UserPromptExpansion",
             Self::Stop { .. } => "Stop",
             Self::TurnFailed => "StopFailure",
-            Self::PreCompact => "PreCompact",
+            Self::PreCompact { .. } => "PreCompact",
             Self::ModelSwitch(_) => "PostModelSwitch",
             Self::Question => "PermissionRequest",
             Self::SessionEnd => "SessionEnd",
@@ -162,10 +170,21 @@ fn kind<'a>(payload: &'a Payload<'a>) -> Option<Kind<'a>> {
             model: payload.model.as_deref(),
         },
         "UserPromptSubmit" => Kind::Prompt(payload.prompt.as_deref()?),
-        "UserPromptExpansion" => Kind::Expansion {
-            command: payload.command_name.as_deref()?.strip_prefix("brain-guard:")?,
-            args: payload.command_args.as_deref().unwrap_or_default(),
-        },
+        "UserPromptExpansion" => {
+            let name = payload.command_name.as_deref()?;
+            let is_foreign =
+                payload.command_source.as_deref().is_some_and(|s| s.ends_with("Settings"));
+            match name.strip_prefix("brain-guard:") {
+                Some(command) => {
+                    let args = payload.command_args.as_deref().unwrap_or_default();
+                    Kind::Expansion { command, args, is_foreign }
+                }
+                None if is_foreign && CLEAR.iter().chain(&RESUME).any(|own| *own == name) => {
+                    Kind::Shadow(name)
+                }
+                None => return None,
+            }
+        }
         "Stop" => {
             let running = |t: &&Task| t.status.as_deref().is_none_or(|s| s == "running");
             let tasks = payload.background_tasks.as_deref().unwrap_or_default();
@@ -180,7 +199,9 @@ fn kind<'a>(payload: &'a Payload<'a>) -> Option<Kind<'a>> {
                     .collect(),
             }
         }
-        "PreCompact" => Kind::PreCompact,
+        "PreCompact" => {
+            Kind::PreCompact { by_person: payload.trigger.as_deref() == Some("manual") }
+        }
         "PostModelSwitch" => {
             Kind::ModelSwitch(payload.new_model.as_deref().or(payload.model.as_deref())?)
         }

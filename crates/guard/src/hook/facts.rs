@@ -171,7 +171,7 @@ impl<'a> Facts<'a> {
         log::write(&self.places.log(), self.now, "fault", &details);
     }
 
-    /// Whether a person typed recently. The client's own flag stays set overnight.
+    /// Whether a person sent a prompt or typed recently. The client's own flag stays set overnight.
     pub fn attended(&self) -> bool {
         self.attended_at(self.now)
     }
@@ -181,14 +181,25 @@ impl<'a> Facts<'a> {
         let lately =
             chrono::Duration::minutes(self.settings.boundary.attended_minutes.min(100_000) as i64);
         // A time far in the future was saved before the clock was set back, so it proves nothing.
-        self.seen.interactive && self.session.last_human.is_some_and(|at| (now - at).abs() < lately)
+        self.seen.interactive && self.last_sign().is_some_and(|at| (now - at).abs() < lately)
     }
 
     /// When the person at the terminal counts as gone. `None` if nobody is there.
     pub fn gone_at(&self) -> Option<Time> {
         let minutes = self.settings.boundary.attended_minutes.min(100_000) as i64;
-        let at = self.session.last_human.filter(|_| self.attended())?;
+        let at = self.last_sign().filter(|_| self.attended())?;
         Some(at + chrono::Duration::minutes(minutes))
+    }
+
+    fn last_sign(&self) -> Option<Time> {
+        self.session.last_human.max(self.session.typed)
+    }
+
+    /// Remembers that somebody changed the prompt box.
+    pub fn saw_typing(&mut self, at: Time) {
+        if self.session.typed.is_none_or(|before| before < at) {
+            self.update(|s| s.typed = Some(at));
+        }
     }
 
     /// Why an active operator override holds a boundary back, as text for the user.
@@ -202,7 +213,7 @@ impl<'a> Facts<'a> {
             }
             Override::Calls(_) | Override::UntilClear => String::new(),
         };
-        Some(format!("your override is active{until}; /brain-guard:now ends it"))
+        Some(format!("your override is active{until}"))
     }
 
     /// Selects the carrier that could perform a boundary now.

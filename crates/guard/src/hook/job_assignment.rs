@@ -2,21 +2,26 @@
 //! offer. Also links the session to the one before it.
 
 use super::facts::Facts;
-use super::phase;
-use crate::boundary::{Delivery, Token};
+use super::opening::Opening;
+use super::{boundary_flow, phase};
+use crate::boundary::{Carrier, Delivery, Step, Token};
 use crate::compaction;
-use crate::files::{jobs, state};
+use crate::files::{boundary, jobs, state};
 use crate::job::{Holder, Link, State};
 use crate::session::Session;
 use crate::texts::{Text, render};
 use base::atomic;
 use base::clock;
 use base::shown::age;
+use std::time::Duration;
 
 /// A job is offered for this many days after its last change: one that somebody named, and a
 /// default one.
 const NAMED_DAYS: i64 = 30;
 const DEFAULT_DAYS: i64 = 1;
+
+/// How long one event of a command waits for what the other does.
+const OTHER_EVENT: Duration = Duration::from_secs(2);
 
 /// The session that this client was in before.
 pub fn left_seat(facts: &Facts) -> Option<String> {
@@ -104,8 +109,8 @@ fn holds(facts: &Facts) -> Option<String> {
 }
 
 /// Offers a new interactive session an unfinished job that nobody works on: one line for the agent,
-/// one for the user.
-pub fn offer(facts: &Facts) -> Option<(String, String)> {
+/// one for the user. `/brain-guard:resume` takes it.
+pub fn offer(facts: &mut Facts) -> Option<(String, String)> {
     if !facts.seen.interactive {
         return None;
     }
@@ -123,15 +128,76 @@ pub fn offer(facts: &Facts) -> Option<(String, String)> {
         let record = jobs::record(&facts.places, job);
         let default = jobs::auto(&facts.places, job, &record);
         let days = if default { DEFAULT_DAYS } else { NAMED_DAYS };
-        record.state != State::Completed
+        record.state == State::Active
             && facts.now - *at < chrono::Duration::days(days)
             && authored(facts, job)
             && jobs::holder(&facts.places, job).is_none()
     })?;
+    facts.update(|s| s.offered = Some(job.clone()));
     let (age, phase) = (age(facts.now - at), phase::phase_name(facts, &job));
     let values = [("job", job.as_str()), ("age", age.as_str()), ("phase", phase.as_str())];
     let text = |text| render(&facts.places, text, &values);
     Some((text(Text::Offer), text(Text::UserOffer)))
+}
+
+/// Continues the job that the session was offered: its notes come with the prompt. `None` if none
+/// was offered.
+///
+/// # Errors
+/// Why the session can't take it.
+pub fn resume_offered(facts: &mut Facts) -> Option<Result<(), String>> {
+    let job = facts.session.offered.clone()?;
+    if let Some(why) = refused(facts, &job) {
+        return Some(Err(format!("the job {job} {why}")));
+    }
+    if facts.token().is_some_and(|t| t.awaits_carrier_or_cancelled(facts.id)) {
+        return Some(
+            Err("this session is about to be cleared; type it in the next one".to_owned()),
+        );
+    }
+    // The client sends two events for one command. One of them takes the job.
+    let taken = state::update(&facts.places, facts.id, |s| s.offered.take());
+    let Ok(Some(_)) = taken else {
+        wait_for_offered(facts);
+        return facts.session.token.is_some().then_some(Ok(()));
+    };
+    facts.session.offered = None;
+    let holder = facts.asker().holder();
+    if let Err(e) = jobs::release(&facts.places, &facts.session.job, &holder) {
+        facts.fault("job not released", &e);
+    }
+    super::jobs::switch(facts, &job, false);
+    let opening = Opening {
+        text: facts.places.compaction(&job).display().to_string(),
+        job,
+        delivery: Delivery::Reload,
+        version: 0,
+        clear: Some(true),
+        authored: true,
+    };
+    let token = opening.token(facts, Carrier::Manual);
+    let token = Token { step: Step::Cleared, child: Some(facts.id.to_owned()), ..token };
+    if let Err(e) = boundary::create(&facts.places, &token) {
+        return Some(Err(format!("its notes can't be handed over: {e}")));
+    }
+    facts.update(|s| s.token = Some(token.id.clone()));
+    Some(Ok(()))
+}
+
+/// Waits until another hook of the same prompt has taken the job that was offered.
+pub fn wait_for_offered(facts: &mut Facts) {
+    if facts.session.offered.is_none() || facts.session.token.is_some() {
+        return;
+    }
+    let mut session = None;
+    let (places, id) = (&facts.places, facts.id);
+    boundary_flow::wait_for(OTHER_EVENT, || {
+        session = state::load(places, id).ok().flatten();
+        session.as_ref().is_some_and(|s| s.token.is_some())
+    });
+    if let Some(session) = session {
+        facts.session = session;
+    }
 }
 
 fn authored(facts: &Facts, job: &str) -> bool {

@@ -6,7 +6,7 @@ use std::io;
 use super::deliver;
 use super::facts::Facts;
 use super::opening::{self, Opening, Refusal};
-use crate::boundary::{Delivery, MOVED_ON, Token};
+use crate::boundary::{Delivery, Token};
 use crate::compaction::{self, BlockKind, Role, Shape};
 use crate::files::jobs::Open;
 use crate::files::{boundary, job_files, jobs};
@@ -158,9 +158,11 @@ fn cross(
 }
 
 /// Makes the session write for `job`, and ends a boundary of the former job.
-fn switch(facts: &mut Facts, job: &str, new: bool) {
+pub(super) fn switch(facts: &mut Facts, job: &str, new: bool) {
     if let Some(token) = facts.token().filter(|t| t.awaits_carrier_or_cancelled(facts.id)) {
-        let ended = boundary::update(&facts.places, &token.id, |t| t.fail(MOVED_ON, facts.now));
+        let ended = boundary::update(&facts.places, &token.id, |t| {
+            t.withdraw("the session switched to another job", facts.now)
+        });
         if let Err(e) = ended {
             facts.fault("token not ended", &e);
         }

@@ -33,9 +33,11 @@ pub mod stop;
 mod succeeded;
 pub mod surroundings;
 pub mod target;
+pub mod terminals;
 mod unsealed;
 mod usage;
 pub mod variables;
+pub mod wanted;
 pub mod watch;
 pub mod wire;
 
@@ -189,10 +191,13 @@ fn dispatch(facts: &mut Facts, event: &Event) -> Reply {
         Kind::PostBatch(bytes) => post_tool::batch(facts, event, *bytes),
         Kind::SessionStart { source, model } => session::start(facts, event, *source, *model),
         Kind::Prompt(text) => prompt::submit(facts, event, text),
-        Kind::Expansion { command, args } => prompt::expand(facts, command, args),
+        Kind::Expansion { command, args, is_foreign } => {
+            prompt::expand(facts, command, args, *is_foreign)
+        }
+        Kind::Shadow(name) => prompt::shadowed(facts, name),
         Kind::Stop { agents, shells } => stop::handle(facts, event, *agents, shells),
         Kind::TurnFailed => stop::failed(facts, event),
-        Kind::PreCompact => session::before_compaction(facts),
+        Kind::PreCompact { by_person } => session::before_compaction(facts, *by_person),
         Kind::ModelSwitch(model) => {
             session::switch_model(facts, model);
             Reply::default()
@@ -217,6 +222,10 @@ fn main_hook_is_done(facts: &mut Facts, event: &Event, patience: Duration) -> bo
             return false;
         };
         (facts.session, facts.unseen) = (session, false);
+    }
+    if matches!(&event.kind, Kind::Prompt(text) if prompt::resumes(text)) {
+        // The main hook takes the job that was offered.
+        job_assignment::wait_for_offered(facts);
     }
     facts.session.token.is_some()
 }

@@ -4,8 +4,9 @@ use serde_json::json;
 
 use super::facts::Facts;
 use super::watch;
-use crate::boundary::{Carrier, Delivery, SEALED_ANEW, Step, Token, budget};
+use crate::boundary::{Carrier, Delivery, Step, Token, budget};
 use crate::files::{boundary, jobs, state};
+use crate::policy::stance::Ranks;
 use base::clock::Time;
 use base::log;
 use base::paths::{Places, short_digest};
@@ -54,6 +55,7 @@ impl Opening {
         Token {
             id: short_digest(seed.as_bytes()),
             job: self.job.clone(),
+            asked: if self.clear == Some(true) { Ranks::default() } else { facts.session.ranks },
             parent: facts.id.to_owned(),
             child: None,
             step: Step::Pending,
@@ -149,7 +151,8 @@ pub fn open(facts: &mut Facts, opening: &Opening) -> Result<(), Refusal> {
         return Err(failed("no carrier can clear this session now"));
     };
     if let Some(old) = facts.token().filter(|t| t.step <= Step::Clearing) {
-        let replaced = boundary::update(&facts.places, &old.id, |t| t.fail(SEALED_ANEW, facts.now));
+        let replaced =
+            boundary::update(&facts.places, &old.id, |t| t.withdraw("sealed anew", facts.now));
         if let Err(e) = replaced {
             facts.fault("token not ended", &e);
         }

@@ -13,6 +13,7 @@ use super::reply::{Agent, Reply};
 use super::shadow::shadowed;
 use super::target;
 use super::wire::ToolInput;
+use crate::files::shadows;
 use crate::files::state;
 use crate::policy::bands::{Band, band};
 use crate::policy::coach::Told;
@@ -116,7 +117,8 @@ const SKILL: &str = "brain-guard:brain-guard";
 /// The band of a call. Our own skill starts no agent and only explains the notes, which the agent
 /// needs when tools are blocked.
 fn band_of(facts: &Facts, tool: &str, input: &ToolInput) -> Band {
-    if tool == "Skill" && input.skill.as_deref() == Some(SKILL) {
+    let is_own = || shadows::shadow(&facts.places, SKILL).is_none();
+    if tool == "Skill" && input.skill.as_deref() == Some(SKILL) && is_own() {
         return Band::Control;
     }
     band(tool, &facts.settings.bands)

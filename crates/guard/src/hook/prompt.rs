@@ -6,17 +6,19 @@ use super::facts::Facts;
 use super::limits;
 use super::pre_tool::settle;
 use super::reply::Reply;
-use super::{account, succeeded, unsealed};
+use super::{account, boundary_flow, job_assignment, succeeded, unsealed};
 use crate::boundary::{Delivery, Step, Token};
 use crate::files::journal::What;
+use crate::files::shadows::{self, CLEAR, RESUME};
 use crate::files::{boundary, job_files};
 use crate::job::Prompt;
 use crate::session::First;
+use crate::texts::Text;
 use base::switch::Switch;
 
 /// `UserPromptSubmit`.
 pub fn submit(facts: &mut Facts, _event: &Event, text: &str) -> Reply {
-    let token = facts.token();
+    let mut token = facts.token();
     if let Some(token) = token.as_ref().filter(|t| deliver::is_delivery(text, t)) {
         let moved =
             boundary::update(&facts.places, &token.id, |t| t.advance(Step::Delivered, facts.now));
@@ -29,7 +31,13 @@ pub fn submit(facts: &mut Facts, _event: &Event, text: &str) -> Reply {
     }
     if facts.unseen {
         facts.session = super::session::begin(facts, First::Grace);
-        super::session::look_around(facts);
+        super::terminals::look_around(facts);
+    }
+    if resumes(text)
+        && !awaited(facts, token.as_ref())
+        && matches!(job_assignment::resume_offered(facts), Some(Ok(())))
+    {
+        token = facts.token();
     }
     if answered(facts, text, token.as_ref()) {
         return Reply::default();
@@ -46,7 +54,8 @@ pub fn submit(facts: &mut Facts, _event: &Event, text: &str) -> Reply {
     let continued =
         text.starts_with("brain-guard:") && (retried() || succeeded::asks_to_go_on(facts));
     let mut changed = None;
-    if is_from_person(text) && !continued && own_command(text) != Some("resume") {
+    let from_person = is_from_person(text) && !continued && !resumes(text);
+    if from_person {
         changed = super::settings_news::agree(facts);
         record_person_prompt(facts, text, token.as_ref());
         // The session already works on another job, and this turn starts without its file.
@@ -61,7 +70,16 @@ pub fn submit(facts: &mut Facts, _event: &Event, text: &str) -> Reply {
         }
     }
     let mut reply = attach(facts, token.as_ref(), 1);
-    for line in changed.into_iter().chain(made_outside(facts)) {
+    let sealed =
+        |t: &&Token| t.awaits_carrier_or_cancelled(facts.id) && t.delivery == Delivery::Sealed;
+    let is_told =
+        from_person && facts.settings.prompts == Switch::On && facts.override_reason().is_none();
+    if let Some(token) = token.as_ref().filter(|t| is_told && sealed(t)) {
+        let note = deliver::boundary_text(facts, token, Text::SealedPrompt, &[]);
+        reply = Reply::note("UserPromptSubmit", note);
+    }
+    let lifted = from_person.then(|| boundary_flow::lifted_line(facts)).flatten();
+    for line in changed.into_iter().chain(made_outside(facts)).chain(lifted) {
         reply.add_line(line);
     }
     reply
@@ -82,6 +100,11 @@ fn made_outside(facts: &mut Facts) -> Option<String> {
 /// Whether a prompt is one of our commands that [`expand`] answers without a turn. The client may
 /// send both events, in any order (2.1.329).
 fn answered(facts: &Facts, text: &str, token: Option<&Token>) -> bool {
+    let command = text.strip_prefix('/').and_then(|text| text.split_whitespace().next());
+    let runs = |name: &str| CLEAR.iter().chain(&RESUME).any(|own| *own == name);
+    if command.is_some_and(runs) && is_switching(facts, token) {
+        return true;
+    }
     match own_command(text) {
         Some(
             "override" | "now" | "later" | "status" | "explain" | "report" | "doctor" | "setup"
@@ -91,6 +114,11 @@ fn answered(facts: &Facts, text: &str, token: Option<&Token>) -> bool {
         Some("resume") => !awaited(facts, token),
         _ => false,
     }
+}
+
+/// Whether a prompt asks for the notes that wait, or for the job that was offered.
+pub fn resumes(text: &str) -> bool {
+    own_command(text) == Some("resume")
 }
 
 /// The name of our slash command in a prompt.
@@ -160,10 +188,35 @@ pub fn attach(facts: &Facts, token: Option<&Token>, piece: usize) -> Reply {
         .map_or_else(Reply::default, |text| Reply::note("UserPromptSubmit", text))
 }
 
+/// `UserPromptExpansion` of a file with the name of a command that the guard runs. While the guard
+/// acts, its text does not reach the agent as words of the user.
+pub fn shadowed(facts: &Facts, name: &str) -> Reply {
+    if !name.starts_with("brain-guard:") && !is_switching(facts, facts.token().as_ref()) {
+        return Reply::default();
+    }
+    let file = shadows::shadow(&facts.places, name);
+    let file = file.map_or_else(|| "another command".to_owned(), |path| path.display().to_string());
+    Reply::block(format!("brain-guard: {file} stands in the way of /{name}"))
+}
+
+/// Whether the guard is just clearing this session, or going to another one.
+fn is_switching(facts: &Facts, token: Option<&Token>) -> bool {
+    let clears = |t: &Token| t.parent == facts.id && t.step == Step::Clearing;
+    token.is_some_and(clears) || succeeded::is_resuming(facts)
+}
+
 /// `UserPromptExpansion` of one of our commands: answers it without a turn.
-pub fn expand(facts: &Facts, command: &str, args: &str) -> Reply {
+pub fn expand(facts: &mut Facts, command: &str, args: &str, is_foreign: bool) -> Reply {
+    if is_foreign && command == "resume" {
+        return shadowed(facts, "brain-guard:resume");
+    }
     if command == "resume" && !awaited(facts, facts.token().as_ref()) {
-        return Reply::block("brain-guard: no notes wait for this session".to_owned());
+        let why = match job_assignment::resume_offered(facts) {
+            Some(Ok(())) => return Reply::default(),
+            Some(Err(why)) => why,
+            None => "no notes wait for this session".to_owned(),
+        };
+        return Reply::block(format!("brain-guard: {why}"));
     }
     if command == "job" && !views(args) {
         return Reply::default();

@@ -13,9 +13,7 @@ use super::facts::Facts;
 use super::reply::{Agent, Reply};
 use super::watch;
 use super::{main_hook_is_done, session, unsealed};
-use crate::boundary::{
-    CLIENT_ENDED, Carrier, EDITED, Inject, LATE, LEFT, MOVED_ON, PROMPTED, SEALED_ANEW, Step, Token,
-};
+use crate::boundary::{CLIENT_ENDED, Carrier, EDITED, Inject, LATE, LEFT, Step, Token};
 use crate::files::boundary;
 use crate::files::state;
 use crate::session::Session;
@@ -40,7 +38,7 @@ const MAIN_HOOK: Duration = Duration::from_secs(6);
 const JUST: chrono::TimeDelta = chrono::TimeDelta::seconds(2);
 
 /// Reasons of a failure after which somebody else continues, or nobody should.
-const ANSWERED_OTHERWISE: [&str; 6] = [EDITED, LEFT, CLIENT_ENDED, SEALED_ANEW, MOVED_ON, PROMPTED];
+const ANSWERED_OTHERWISE: [&str; 3] = [EDITED, LEFT, CLIENT_ENDED];
 
 /// Handles the event.
 pub fn handle(facts: &mut Facts, event: &Event) -> Reply {
@@ -138,7 +136,7 @@ fn after_stop(facts: &mut Facts) -> Reply {
         }
         let attended = facts.attended_at(clock::now());
         if token.step == Step::Unsealed {
-            if !attended {
+            if !attended || token.at_once {
                 match person_left(facts, &token) {
                     ControlFlow::Continue(opened) => token = opened,
                     ControlFlow::Break(reply) => return reply,

@@ -5,8 +5,11 @@ use serde_json::json;
 use super::event::{Event, Source};
 use super::facts::Facts;
 use super::reply::{Agent, Reply};
-use super::{bearings, deliver, job_assignment, jobs as session_jobs, limits, moved, succeeded};
-use crate::boundary::{Carrier, EDITED, PROMPTED, Step, Token};
+use super::terminals::look_around;
+use super::{
+    bearings, deliver, job_assignment, jobs as session_jobs, limits, moved, succeeded, wanted,
+};
+use crate::boundary::{Carrier, EDITED, Step, Token};
 use crate::compaction;
 use crate::files::state;
 use crate::files::{boundary, commits, jobs, sealing};
@@ -98,25 +101,20 @@ pub fn start(facts: &mut Facts, event: &Event, source: Source, model: Option<&st
                 Some(parent) => job_assignment::forked(facts, &parent),
                 None => job_assignment::resumed(facts),
             };
-            line.map_or_else(Reply::default, |line| Reply::note("SessionStart", line))
+            let mut reply =
+                line.map_or_else(Reply::default, |line| Reply::note("SessionStart", line));
+            reply.user = super::ended::take_up_boundary(facts);
+            reply
         }
         Source::Compact => {
             reset_readings(facts, First::Grace);
             apply_model(facts, model);
-            bearings::compacted(facts)
+            let by_person = facts.attended();
+            let withdrawn =
+                by_person.then(|| wanted::withdraw(facts, "it was compacted")).flatten();
+            Reply { user: withdrawn, ..bearings::compacted(facts) }
         }
         Source::Clear => cleared(facts, event),
-    }
-}
-
-/// Finds the terminals around the client, which only its own processes see.
-pub fn look_around(facts: &mut Facts) {
-    let client = facts.session.client.or(facts.env.client_pid().and_then(state::client));
-    let Some(client) = client.filter(|_| facts.seen.interactive) else { return };
-    let Some(outside) = facts.outside else { return };
-    let reach = Some((outside.look)(facts.env, client));
-    if facts.session.reach != reach {
-        facts.update(|s| s.reach.clone_from(&reach));
     }
 }
 
@@ -156,11 +154,13 @@ fn reset_readings(facts: &mut Facts, first: First) {
     if let Err(e) = state::take_seat(&facts.places, client, facts.id) {
         facts.fault("seat not taken", &e);
     }
-    super::ended::end_stale_boundary(facts, client);
 }
 
 /// `PreCompact`: archives the live file before the client rewrites the conversation.
-pub fn before_compaction(facts: &Facts) -> Reply {
+pub fn before_compaction(facts: &mut Facts, by_person: bool) -> Reply {
+    if by_person {
+        facts.saw_typing(facts.now);
+    }
     let archive = || -> std::io::Result<()> {
         let Some(text) = jobs::read(&facts.places, &facts.session.job)? else { return Ok(()) };
         let name = format!("compacted-{}.md", facts.now.format("%Y%m%dT%H%M%SZ"));
@@ -194,10 +194,19 @@ fn cleared(facts: &mut Facts, event: &Event) -> Reply {
     let token = parent.token.as_deref().or(facts.session.token.as_deref());
     let crossing = token.and_then(|id| advance_token(facts, id));
     parent.job = jobs::current_name(&facts.places, &parent.job);
+    let ended = crossing.is_none().then(|| next_default(facts, &parent.job)).flatten();
+    if let Some(next) = &ended {
+        parent.job.clone_from(next);
+    }
     let child = child_of(facts, event, &parent_id, &parent, crossing.as_ref());
     facts.session = write(facts, facts.id, child);
     facts.unseen = false;
     limits::refresh(facts);
+    if ended.is_some() {
+        let (offer, user) = job_assignment::offer(facts).unzip();
+        let note = bearings::begun_anew(facts, event, &parent, offer);
+        return Reply { user, ..Reply::note("SessionStart", note) };
+    }
     job_assignment::link(facts, &parent_id, crossing.as_ref().map(|(token, _)| token));
     let Some((token, by_hand)) = crossing else {
         return Reply::note("SessionStart", bearings::bearings(facts, event, &parent, None));
@@ -206,6 +215,16 @@ fn cleared(facts: &mut Facts, event: &Event) -> Reply {
     let bearings = format!("{}\n\n", bearings::bearings(facts, event, &parent, Some(&token)));
     let whole = by_hand.then(|| deliver::claim_piece(facts, &token, 1, &bearings)).flatten();
     Reply::note("SessionStart", whole.unwrap_or_else(|| bearings.trim_end().to_owned()))
+}
+
+/// The new default job of a session whose user cleared another default one. With it that piece of
+/// work ends, as with a new client. A job that somebody named stays.
+fn next_default(facts: &Facts, job: &str) -> Option<String> {
+    if !jobs::auto(&facts.places, job, &jobs::record(&facts.places, job)) {
+        return None;
+    }
+    let next = jobs::claim_default(&facts.places, &base::clock::local_date());
+    next.map_err(|e| facts.fault("no default job", &e)).ok()
 }
 
 /// Advances the token of a cleared session, and returns whether the hooks deliver. They do unless
@@ -222,7 +241,7 @@ fn advance_token(facts: &Facts, id: &str) -> Option<(Token, bool)> {
         }
         if token.step == Step::Unsealed {
             // The user cleared before anything was sealed.
-            token.fail(PROMPTED, facts.now);
+            token.withdraw("the user cleared the session", facts.now);
             return None;
         }
         let fresh = sealing::fresh_version(&facts.places, &token.job, &facts.settings);

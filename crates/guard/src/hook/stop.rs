@@ -8,7 +8,7 @@ use super::messages::Messages;
 use super::pre_tool::settle;
 use super::reply::Reply;
 use super::unsealed::{hand_over, without_the_agent};
-use super::{account, boundary_flow, jobs, usage};
+use super::{account, boundary_flow, jobs, usage, wanted};
 use crate::boundary::{EDITED, Step, Token};
 use crate::files::journal::{Verdict, What};
 use crate::files::{boundary, sealing, state};
@@ -25,7 +25,14 @@ pub fn handle(facts: &mut Facts, event: &Event, agents: u32, shells: &[&str]) ->
     }
     boundary_flow::tidy(facts);
     jobs::follow_name(facts);
-    let reply = turn_end(facts, agents, shells);
+    let withdrawn = facts
+        .token()
+        .and_then(|token| wanted::gone(facts, &token, wanted::Now::default()))
+        .and_then(|why| wanted::withdraw(facts, &why));
+    let mut reply = turn_end(facts, agents, shells);
+    if let Some(line) = withdrawn {
+        reply.add_line(line);
+    }
     if !reply.blocks() {
         facts.update(|s| s.turn = None);
     }

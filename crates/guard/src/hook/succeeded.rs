@@ -75,6 +75,12 @@ pub fn follow(facts: &mut Facts, event: &Event, from: &str) -> bool {
     true
 }
 
+/// Whether the client was just told to go on in a successor of this session.
+pub fn is_resuming(facts: &Facts) -> bool {
+    let open = succession::load(&facts.places, facts.id).ok().flatten();
+    open.is_some_and(|open| open.step == Step::Resuming)
+}
+
 /// Whether the module may just ask this session to go on after surgery.
 pub fn asks_to_go_on(facts: &Facts) -> bool {
     let from = facts.session.entered_from.as_deref();

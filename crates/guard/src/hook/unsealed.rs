@@ -6,8 +6,8 @@ use super::facts::Facts;
 use super::opening::Opening;
 use super::reply::Reply;
 use super::{boundary_flow, deliver, watch};
-use crate::boundary::{Carrier, NOT_CARRIED, PROMPTED, Step, Token};
-use crate::files::boundary;
+use crate::boundary::{Carrier, NOT_CARRIED, Step, Token};
+use crate::files::{boundary, shadows};
 use crate::texts::{Text, render};
 
 /// Handles an agent that did not seal. If a person is there, waits for them. Otherwise seals the
@@ -71,7 +71,14 @@ pub fn person_left(facts: &mut Facts, token: &Token) -> ControlFlow<Reply, Token
         facts.fault("token not ended", &e);
     }
     match facts.token() {
-        Some(opened) if wake.is_none() => ControlFlow::Continue(opened),
+        Some(opened) if wake.is_none() => {
+            let at_once =
+                boundary::update(&facts.places, &opened.id, |t| t.at_once = token.at_once);
+            if let Err(e) = at_once {
+                facts.fault("token not moved", &e);
+            }
+            ControlFlow::Continue(opened)
+        }
         _ => ControlFlow::Break(Reply { wake, ..Reply::default() }),
     }
 }
@@ -79,7 +86,7 @@ pub fn person_left(facts: &mut Facts, token: &Token) -> ControlFlow<Reply, Token
 /// Ends the wait, because the person submitted a prompt.
 pub fn prompted(facts: &mut Facts, token: &Token) {
     let ended = boundary::update(&facts.places, &token.id, |t| {
-        t.waits_for_person(facts.id) && t.fail(PROMPTED, facts.now)
+        t.waits_for_person(facts.id) && t.withdraw("a prompt came", facts.now)
     });
     match ended {
         Ok(Some(true)) => facts.update(|s| s.token = None),
@@ -92,7 +99,7 @@ pub fn prompted(facts: &mut Facts, token: &Token) {
 pub(super) fn hand_over(facts: &mut Facts) -> Reply {
     let Some(token) = facts.token() else { return Reply::default() };
     // The pane or window may have changed since.
-    super::session::look_around(facts);
+    super::terminals::look_around(facts);
     let chosen = facts.carrier_after(&token.tried).chosen.unwrap_or(token.carrier);
     let moved = boundary::update(&facts.places, &token.id, |t| {
         t.cancelled = t.stopped;
@@ -103,21 +110,29 @@ pub(super) fn hand_over(facts: &mut Facts) -> Reply {
     if let Err(e) = moved {
         facts.fault("token not moved", &e);
     }
+    Reply { user: watch_over(facts, &Token { carrier: chosen, ..token }), ..Reply::default() }
+}
+
+/// Starts the process that watches a boundary. Returns the notice for the user.
+pub(super) fn watch_over(facts: &Facts, token: &Token) -> Option<String> {
     if let Err(e) = watch::start(facts.env, &facts.places, &token.id) {
         facts.fault("waiter not started", &e);
     }
-    Reply { user: notice(facts, chosen, &token), ..Reply::default() }
+    notice(facts, token)
 }
 
 /// The notice for a person at the terminal. The plugin module shows its own in the status strip.
-fn notice(facts: &Facts, carrier: Carrier, token: &Token) -> Option<String> {
+fn notice(facts: &Facts, token: &Token) -> Option<String> {
     let seconds = facts.settings.boundary.attended_notice_seconds;
-    let text = match carrier {
+    let text = match token.carrier {
         Carrier::Mod => return None,
         Carrier::Manual => Text::UserTypeClear,
         _ if facts.attended() && seconds > 0 => Text::UserNotice,
         _ => return None,
     };
-    let (what, seconds) = (token.what(), seconds.to_string());
-    Some(deliver::boundary_text(facts, token, text, &[("what", &what), ("seconds", &seconds)]))
+    let (what, restart, seconds) = (token.what(), token.restart(), seconds.to_string());
+    let clear = shadows::free(&facts.places, &shadows::CLEAR).unwrap_or(shadows::CLEAR[0]);
+    let values =
+        [("what", &*what), ("restart", &*restart), ("seconds", &*seconds), ("clear", clear)];
+    Some(deliver::boundary_text(facts, token, text, &values))
 }

@@ -65,6 +65,12 @@ pub struct Payload<'a> {
     /// `UserPromptExpansion`: the command, with its plugin's prefix.
     #[serde(borrow)]
     pub command_name: Option<Cow<'a, str>>,
+    /// `PreCompact`: `manual` or `auto`.
+    #[serde(borrow)]
+    pub trigger: Option<Cow<'a, str>>,
+    /// `UserPromptExpansion`: where it comes from: a plugin, or the settings folder of a file.
+    #[serde(borrow)]
+    pub command_source: Option<Cow<'a, str>>,
     /// `UserPromptExpansion`: its arguments.
     #[serde(borrow)]
     pub command_args: Option<Cow<'a, str>>,

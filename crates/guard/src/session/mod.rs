@@ -104,6 +104,8 @@ pub struct Session {
     pub stop_blocks: u32,
     /// When a person last submitted a prompt.
     pub last_human: Option<Time>,
+    /// When somebody last changed the prompt box while a boundary waited.
+    pub typed: Option<Time>,
     /// Entries that were in the file before this session.
     pub inherited: Vec<EntryId>,
     /// Words of the file when this session started on it.
@@ -112,6 +114,8 @@ pub struct Session {
     pub counted: Option<Counted>,
     /// The boundary that this session ends in or came from.
     pub token: Option<String>,
+    /// The job that the session was offered when it began.
+    pub offered: Option<String>,
     /// The sealed file, if it did not arrive complete.
     pub missing: Option<String>,
     /// What the seal last asked the agent.
@@ -120,6 +124,8 @@ pub struct Session {
     pub unwritten: Option<(Time, String)>,
     /// Until when blocks are lifted, and why.
     pub lifted: Option<(Time, String)>,
+    /// The end of lifted blocks that the user was told.
+    pub lifted_told: Option<Time>,
     /// The last saved reading.
     pub reading: Option<Reading>,
     /// The window of that reading.

@@ -1,0 +1,85 @@
+//! Whether a boundary that waits is still wanted, and what its user is told if not.
+
+use serde_json::json;
+
+use super::facts::Facts;
+use crate::boundary::{Step, Token};
+use crate::files::boundary;
+use crate::policy::stance::Ranks;
+use crate::texts::{Text, render};
+use base::log;
+use base::shown;
+
+/// What the client itself knows about the conversation now.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Now {
+    /// Tokens in the context.
+    pub tokens: Option<u64>,
+    /// Whether the last turn is not in the conversation any more.
+    pub is_rewound: bool,
+}
+
+/// Why the tiers that asked for a boundary that waits do not hold any more, for its user. `None`
+/// while it is wanted.
+pub fn gone(facts: &Facts, token: &Token, now: Now) -> Option<String> {
+    let Ranks { context: by_context, file: by_file } = token.asked;
+    if token.step != Step::Pending || token.asked == Ranks::default() {
+        return None;
+    }
+    if now.is_rewound {
+        return Some("you rewound it".to_owned());
+    }
+    // An unattended run has ended its turn, and nothing but the boundary would go on with it.
+    if by_context == 0 || !facts.attended() {
+        return None;
+    }
+    let view = facts.view();
+    let mut reading = view.context?.reading;
+    reading.used = now.tokens.filter(|tokens| *tokens > 0).unwrap_or(reading.used);
+    let file = view.readings.file.map_or(0, |file| view.ramp.file_rank(file.percent(), by_file));
+    let holds = view.ramp.context_rank(reading.percent(), by_context) >= by_context
+        || by_file > 0 && file >= by_file;
+    (!holds).then(|| format!("the context is at {} again", shown_usage(&reading)))
+}
+
+/// `4 % (39k of 967k)`.
+fn shown_usage(reading: &sessions::gauge::Reading) -> String {
+    let (used, limit) = (shown::tokens(reading.used), shown::tokens(reading.limit));
+    format!("{:.0} % ({used} of {limit})", reading.percent())
+}
+
+/// Withdraws a boundary that the tiers asked for and that has not cleared yet. Returns the line for
+/// the user.
+pub fn withdraw(facts: &mut Facts, why: &str) -> Option<String> {
+    let waits = |t: &Token| {
+        let ours = t.parent == facts.id && matches!(t.step, Step::Unsealed | Step::Pending);
+        ours && t.asked != Ranks::default()
+    };
+    let token = facts.token().filter(waits)?;
+    let moved =
+        boundary::update(&facts.places, &token.id, |t| waits(t) && t.withdraw(why, facts.now));
+    match moved {
+        Ok(Some(true)) => {}
+        Ok(_) => return None,
+        Err(e) => {
+            facts.fault("token not moved", &e);
+            return None;
+        }
+    }
+    let details = json!({"token": token.id, "step": Step::Withdrawn, "why": why, "by": "hook"});
+    log::write(&facts.places.log(), facts.now, "boundary-step", &details);
+    facts.update(|s| s.token = None);
+    Some(line(facts, why))
+}
+
+/// The line about a withdrawn boundary: why, and what is in force now.
+pub fn line(facts: &Facts, why: &str) -> String {
+    let view = facts.view();
+    let blocked = view.blocked();
+    let state = if blocked.is_empty() {
+        "Nothing is blocked".to_owned()
+    } else {
+        format!("Blocked: {}", blocked.join(", "))
+    };
+    render(&facts.places, Text::UserWithdrawn, &[("why", why), ("state", &state)])
+}
