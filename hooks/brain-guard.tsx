@@ -151,7 +151,7 @@ async function start($: EngineInterface, cwd: string): Promise<void> {
 
 /** A boundary may wait in a session that is resumed, once the hooks of its start are done. */
 function begin($: EngineInterface): void {
-  void $.clock.sleep(LOOK_MS).then(() => tell($, { event: 'begun' }))
+  void $.clock.sleep(LOOK_MS).then(() => (isDriving ? undefined : tell($, { event: 'begun' })))
 }
 
 /** Offers tools to the agent. The client refuses them if the user gave it a server of our name. */

@@ -75,7 +75,8 @@ impl Run for ModArgs {
                 let said = operator::refuse_prompt_of_agent(&f.places, button)
                     .map_err(anyhow::Error::from)
                     .and_then(|()| notice::pressed(&f, button));
-                json!({"say": said.unwrap_or_else(|e| format!("brain-guard: {e:#}"))})
+                let said = said.unwrap_or_else(|e| format!("{e:#}"));
+                json!({"say": unnamed(&said)})
             }),
             ("gate", Some(id)) => facts(env, now, id).map(|mut f| gate(&mut f, &asked)),
             ("tool", Some(id)) => tool::answer(env, now, id, &asked, &text),
@@ -209,11 +210,8 @@ fn step(facts: &mut Facts, asked: &Ask, text: &str) -> Value {
     if let Some(ago) = asked.typed_ms.filter(|ago| (0..86_400_000).contains(ago)) {
         facts.saw_typing(facts.now - chrono::Duration::milliseconds(ago));
     }
-    let gone = wanted::gone(
-        facts,
-        &token,
-        wanted::Now { tokens: asked.tokens, is_rewound: asked.is_rewound },
-    );
+    let client = wanted::Now { tokens: asked.tokens, is_rewound: asked.is_rewound };
+    let gone = wanted::gone(facts, &token, client);
     let held = facts.override_reason();
     let version = sealing::fresh_version(&facts.places, &token.job, &facts.settings);
     let (gone_at, agents, id, now) = (facts.gone_at(), facts.session.agents, facts.id, facts.now);
@@ -258,7 +256,7 @@ fn step(facts: &mut Facts, asked: &Ask, text: &str) -> Value {
         facts.fault("waiter not started", &e);
     }
     let withdrawn = gone.filter(|_| before != token.step && token.step == Step::Withdrawn);
-    let withdrawn = withdrawn.map(|why| wanted::line(facts, &why));
+    let withdrawn = withdrawn.map(|why| wanted::line(facts, &why, client));
     if token.step >= Step::Acknowledged {
         boundary_flow::tidy(facts);
     }
@@ -272,7 +270,7 @@ fn step(facts: &mut Facts, asked: &Ask, text: &str) -> Value {
     let why = why.filter(|why| *why != EDITED);
     let failed = why.map(|why| boundary_flow::failed_line(facts, why));
     if let Some(line) = withdrawn.or(failed) {
-        answer["say"] = json!(line);
+        answer["say"] = json!(unnamed(&line));
     }
     answer
 }
@@ -286,6 +284,11 @@ fn succeed(facts: &mut Facts, text: &str) -> Value {
     value["sealed"] = json!(sealed(facts));
     value["question"] = json!(succession::question(facts));
     value
+}
+
+/// A line without our name, which the client adds to what a module says.
+fn unnamed(line: &str) -> &str {
+    line.strip_prefix("brain-guard: ").unwrap_or(line)
 }
 
 /// Names the command that the module runs, or what stands in its way.

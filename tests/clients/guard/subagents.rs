@@ -39,7 +39,11 @@ fn world(doors: &Doors, agents_wait_seconds: u64) -> World {
     let mut agent = agent;
     let agent = move |r: &crate::support::mock::Request| {
         // After the boundary, or notified of the subagent's end before it.
-        if r.n > 5 { Reply::text("going on").tokens(percent(6.0)) } else { agent(r) }
+        match (r.n, deliveries(r)) {
+            (..=5, _) => agent(r),
+            (_, 0) => Reply::text("I have read it.").tokens(percent(31.4)),
+            _ => Reply::text("going on").tokens(percent(6.0)),
+        }
     };
     let sub = doors.clone();
     let subagent = moves(vec![

@@ -200,7 +200,10 @@ impl Drive<'_> {
                 if let Some(why) = gone.filter(|_| !token.cancelled)
                     && let Ok(terminal) = self.terminal(facts, token)
                 {
-                    terminal.notice(&wanted::line(facts, &why), WITHDRAWN_SECONDS);
+                    terminal.notice(
+                        &wanted::line(facts, &why, wanted::Now::default()),
+                        WITHDRAWN_SECONDS,
+                    );
                 }
                 false
             }

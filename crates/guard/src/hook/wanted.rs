@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::facts::Facts;
+use super::facts::{Facts, View};
 use crate::boundary::{Step, Token};
 use crate::files::boundary;
 use crate::policy::stance::Ranks;
@@ -33,13 +33,25 @@ pub fn gone(facts: &Facts, token: &Token, now: Now) -> Option<String> {
     if by_context == 0 || !facts.attended() {
         return None;
     }
-    let view = facts.view();
-    let mut reading = view.context?.reading;
-    reading.used = now.tokens.filter(|tokens| *tokens > 0).unwrap_or(reading.used);
+    let view = view(facts, now);
+    let reading = view.context?.reading;
     let file = view.readings.file.map_or(0, |file| view.ramp.file_rank(file.percent(), by_file));
     let holds = view.ramp.context_rank(reading.percent(), by_context) >= by_context
         || by_file > 0 && file >= by_file;
     (!holds).then(|| format!("the context is at {} again", shown_usage(&reading)))
+}
+
+/// The session by what the client counts, which its transcript may not have yet.
+fn view(facts: &Facts, now: Now) -> View {
+    let mut view = facts.view();
+    // After a rewind to the start, the client counts nothing yet.
+    let tokens = now.tokens.filter(|tokens| *tokens > 0).or(now.is_rewound.then_some(0));
+    if let (Some(context), Some(tokens)) = (&mut view.context, tokens) {
+        context.reading.used = tokens;
+        view.readings.context = Some(context.reading);
+        view.stance = facts.stance(&view.ramp, &view.readings);
+    }
+    view
 }
 
 /// `4 % (39k of 967k)`.
@@ -69,13 +81,12 @@ pub fn withdraw(facts: &mut Facts, why: &str) -> Option<String> {
     let details = json!({"token": token.id, "step": Step::Withdrawn, "why": why, "by": "hook"});
     log::write(&facts.places.log(), facts.now, "boundary-step", &details);
     facts.update(|s| s.token = None);
-    Some(line(facts, why))
+    Some(line(facts, why, Now::default()))
 }
 
 /// The line about a withdrawn boundary: why, and what is in force now.
-pub fn line(facts: &Facts, why: &str) -> String {
-    let view = facts.view();
-    let blocked = view.blocked();
+pub fn line(facts: &Facts, why: &str, now: Now) -> String {
+    let blocked = view(facts, now).blocked();
     let state = if blocked.is_empty() {
         "Nothing is blocked".to_owned()
     } else {
