@@ -121,7 +121,7 @@ impl Stage {
                 }
             }
             Person::Unsealed => {
-                self.until("no word that it waits", |s| s.contains("Notes not sealed."))?;
+                self.until("no word that it waits", |s| s.contains("Not sealed: restarts"))?;
                 self.still(number, "three ends without a seal");
                 self.tui.prompt("/brain-guard:now");
                 self.boundary(number)?;
@@ -135,7 +135,7 @@ impl Stage {
     }
 
     fn notice(&self) -> Result<(), Stall> {
-        self.until("no notice", |screen| screen.contains("Notes sealed. In"))
+        self.until("no notice", |screen| screen.contains("Restarts from its notes in"))
     }
 
     /// Asserts that no boundary comes within the time of a notice.

@@ -50,7 +50,10 @@ fn without_reports(bytes: &[u8]) -> Vec<u8> {
 /// The tokens of unfinished boundaries.
 pub fn open_tokens(stage: &Stage) -> Vec<String> {
     let tokens = stage.tokens();
-    let open = tokens.iter().filter(|t| t["step"] != "acknowledged" && t["step"] != "failed");
+    let is_over = |step: &serde_json::Value| {
+        step.as_str().is_some_and(|step| ["acknowledged", "failed", "withdrawn"].contains(&step))
+    };
+    let open = tokens.iter().filter(|t| !is_over(&t["step"]));
     open.map(|token| format!("{} by {}", token["step"], token["carrier"])).collect()
 }
 

@@ -237,11 +237,12 @@ pub fn claim_piece(facts: &Facts, token: &Token, number: usize, ahead: &str) -> 
     }
     wait_for_piece(facts, token, number - 1);
     let claim = piece_path(facts, token, number);
+    // Held until this process ends, for which the next piece waits once it sees the claim.
+    let alive = lock::acquire(&piece_lock(&claim), Duration::ZERO);
     if !atomic::claim(&claim).unwrap_or(false) {
         return None;
     }
-    // Held until this process ends, for which the next piece waits.
-    std::mem::forget(lock::acquire(&claim, Duration::ZERO));
+    std::mem::forget(alive);
     let Some(piece) = pieces.get(number - 1).filter(|_| number <= parts) else {
         return Some(boundary_text(facts, token, Text::Said, &[("said", &said)]));
     };
@@ -286,7 +287,14 @@ pub fn claim_piece(facts: &Facts, token: &Token, number: usize, ahead: &str) -> 
     Some(text)
 }
 
-/// The file that says which process delivers a piece.
+/// The lock of the process that delivers a piece.
+fn piece_lock(claim: &Path) -> PathBuf {
+    let mut name = claim.as_os_str().to_owned();
+    name.push(".lock");
+    name.into()
+}
+
+/// The file that says that a process delivers a piece.
 fn piece_path(facts: &Facts, token: &Token, number: usize) -> PathBuf {
     facts.places.token(&token.id).with_extension(format!("piece-{number}"))
 }
@@ -299,7 +307,7 @@ fn wait_for_piece(facts: &Facts, token: &Token, number: usize) {
     }
     let path = piece_path(facts, token, number);
     if wait_for(PIECE_PATIENCE, || path.exists()) {
-        drop(lock::acquire(&path, PIECE_PATIENCE));
+        drop(lock::acquire(&piece_lock(&path), PIECE_PATIENCE));
     }
 }
 
