@@ -92,7 +92,11 @@ fn a_session_is_blocked_sealed_and_continued_on_the_screen() {
     let tui = world.tui_in(Terminal::Tmux(pane));
     tui.prompt("Make the retries robust");
     tui.wait_screen("the notice", |s| s.contains("Restarts from its notes in"));
-    let shown = || tui.screen().replace(&world.project().display().to_string(), "/home/me/app");
+    let (project, state) = (world.project(), world.state());
+    let shown = || {
+        let screen = tui.screen().replace(&*project.to_string_lossy(), "/home/me/app");
+        screen.replace(&*state.to_string_lossy(), "/home/me/.local/state")
+    };
     let sealed = shown();
     tui.wait_screen("the fresh session", |s| s.contains("I begin with it."));
     tui.wait_idle();
