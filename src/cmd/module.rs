@@ -24,8 +24,8 @@ use guard::files::{boundary, sealing, shadows};
 use guard::hook::facts::{Facts, read_settings};
 use guard::hook::pre_tool;
 use guard::hook::question::{self, Question};
-use guard::hook::wanted;
 use guard::hook::watch;
+use guard::hook::withdrawal;
 use guard::hook::{boundary_flow, deliver};
 use guard::texts::Text;
 
@@ -189,7 +189,7 @@ fn gate(facts: &mut Facts, asked: &Ask) -> Value {
     }
     // The client sends no Stop for a turn that is aborted.
     facts.update(|s| s.turn = None);
-    let text = format!("{}: this turn ends here", token.short_end_reason());
+    let text = format!("{}: this turn ends here", token.what());
     json!({"action": "abort", "text": text, "sealed": true})
 }
 
@@ -210,8 +210,8 @@ fn step(facts: &mut Facts, asked: &Ask, text: &str) -> Value {
     if let Some(ago) = asked.typed_ms.filter(|ago| (0..86_400_000).contains(ago)) {
         facts.saw_typing(facts.now - chrono::Duration::milliseconds(ago));
     }
-    let client = wanted::Now { tokens: asked.tokens, is_rewound: asked.is_rewound };
-    let gone = wanted::gone(facts, &token, client);
+    let client = withdrawal::ClientCount { tokens: asked.tokens, is_rewound: asked.is_rewound };
+    let gone = withdrawal::reason(facts, &token, client);
     let held = facts.override_reason();
     let version = sealing::fresh_version(&facts.places, &token.job, &facts.settings);
     let (gone_at, agents, id, now) = (facts.gone_at(), facts.session.agents, facts.id, facts.now);
@@ -256,7 +256,7 @@ fn step(facts: &mut Facts, asked: &Ask, text: &str) -> Value {
         facts.fault("waiter not started", &e);
     }
     let withdrawn = gone.filter(|_| before != token.step && token.step == Step::Withdrawn);
-    let withdrawn = withdrawn.map(|why| wanted::line(facts, &why, client));
+    let withdrawn = withdrawn.map(|why| withdrawal::line(facts, &why, client));
     if token.step >= Step::Acknowledged {
         boundary_flow::tidy(facts);
     }
@@ -293,7 +293,7 @@ fn unnamed(line: &str) -> &str {
 
 /// Names the command that the module runs, or what stands in its way.
 fn name_command(action: &mut Value, facts: &Facts, names: &[&'static str]) {
-    match shadows::free(&facts.places, names) {
+    match shadows::free_name(&facts.places, names) {
         Ok(name) => action["command"] = json!(name),
         Err(why) => action["why"] = json!(why),
     }

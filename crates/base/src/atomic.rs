@@ -47,7 +47,7 @@ pub fn read_within(path: &Path, most: u64) -> io::Result<Option<Vec<u8>>> {
 ///
 /// # Errors
 /// `InvalidData` if it is something else.
-pub fn read_unlinked(path: &Path, most: u64) -> io::Result<Option<String>> {
+pub fn read_no_follow(path: &Path, most: u64) -> io::Result<Option<String>> {
     match read_whole(path, most, OFlags::NOFOLLOW.bits() as i32) {
         Err(e) if e.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error()) => {
             Err(invalid("a symbolic link is not read"))

@@ -57,7 +57,7 @@ impl Engagements {
 
     fn read(&self, cwd: &Path) -> Option<Engagement> {
         let path = file(cwd)?;
-        let text = match atomic::read_unlinked(&path, MOST) {
+        let text = match atomic::read_no_follow(&path, MOST) {
             Ok(text) => text?,
             Err(e) => {
                 self.faults.borrow_mut().push(format!("{}: {e}", path.display()));

@@ -13,7 +13,7 @@ use crate::support::world::World;
 /// Plays a session to the notice of its boundary, which runs for this many seconds. The agent goes
 /// on with these moves.
 #[track_caller]
-fn noticed(seconds: u64, then: Vec<Move>) -> (World, Tui) {
+pub fn noticed(seconds: u64, then: Vec<Move>) -> (World, Tui) {
     let mut agent: Vec<Move> = climb_and_seal();
     agent.push(step(|_| Reply::text("A or B?").tokens(percent(31.2))));
     agent.extend(then);
@@ -32,7 +32,7 @@ fn press(tui: &Tui, digit: &str) {
     tui.type_text(digit);
 }
 
-fn continues() -> Move {
+pub fn continues() -> Move {
     step(|r| {
         assert_eq!(deliveries(r), 1, "{r}");
         Reply::text("going on").tokens(percent(6.0))

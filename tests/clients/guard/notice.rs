@@ -2,31 +2,14 @@
 
 use serde_json::json;
 
+use super::listens::{continues, noticed};
 use super::{Move, climb_and_seal, deliveries, moves, percent, step};
-use crate::support::client::Tui;
 use crate::support::mock::{Gate, Reply};
 use crate::support::world::World;
 
-/// Plays a session to its seal, with a notice of this many seconds.
-fn noticed(seconds: u64) -> (World, Tui) {
-    let mut agent: Vec<Move> = climb_and_seal();
-    agent.push(step(|_| Reply::text("I end my turn.").tokens(percent(31.2))));
-    agent.push(step(|r| {
-        assert_eq!(deliveries(r), 1, "{r}");
-        Reply::text("going on").tokens(percent(6.0))
-    }));
-    let boundary = json!({"attended_notice_seconds": seconds, "min_interval_seconds": 0});
-    let settings = json!({"boundary": boundary});
-    let world = World::build().guard_settings(settings).agent(moves(agent)).start();
-    let tui = world.tui(&[]);
-    tui.prompt("Build the parser");
-    tui.wait_screen("the notice", |s| s.contains("1: later 2: now"));
-    (world, tui)
-}
-
 #[test]
 fn the_notice_counts_down_above_the_prompt_box() {
-    let (_world, tui) = noticed(60);
+    let (_world, tui) = noticed(60, vec![continues()]);
     for second in [58, 57, 56] {
         tui.wait_screen("the next second", |s| {
             s.contains(&format!("Restarts from its notes in {second} s"))
@@ -36,7 +19,7 @@ fn the_notice_counts_down_above_the_prompt_box() {
 
 #[test]
 fn later_keeps_the_session_and_now_starts_at_once() {
-    let (world, tui) = noticed(10);
+    let (world, tui) = noticed(10, vec![continues()]);
     tui.prompt("/brain-guard:later 30m");
     tui.wait_screen("the answer", |s| s.contains("this session is kept until"));
     tui.wait_screen("the strip", |s| s.contains("This session is kept: your override is active"));
@@ -49,7 +32,7 @@ fn later_keeps_the_session_and_now_starts_at_once() {
 
 #[test]
 fn an_override_ends_the_notice_and_off_begins_a_new_one() {
-    let (world, tui) = noticed(10);
+    let (world, tui) = noticed(10, vec![continues()]);
     tui.prompt("/brain-guard:override --for 30m");
     tui.wait_screen("the strip", |s| s.contains("This session is kept: your override is active"));
     std::thread::sleep(std::time::Duration::from_secs(12));

@@ -13,7 +13,7 @@ use guard::boundary::plan::{Due, Situation, due};
 use guard::boundary::{Carrier, EDITED, Inject, LATE, Step, Token};
 use guard::files::{boundary, sealing, shadows, state};
 use guard::hook::facts::Facts;
-use guard::hook::wanted;
+use guard::hook::withdrawal;
 
 /// How long the screen must stay idle before the module's clear counts as missing.
 const MOD_SILENT_MS: i64 = 3_000;
@@ -61,7 +61,7 @@ impl Drive<'_> {
         let mut chords = chords_in_force(facts);
         // The chords run `clear` and `brain-guard:resume`.
         chords.clear = chords.clear.filter(|_| line == "/clear");
-        let resumes = shadows::shadow(&facts.places, "brain-guard:resume").is_none();
+        let resumes = shadows::shadowing_file(&facts.places, "brain-guard:resume").is_none();
         let kicks_off = chords.resume.is_some() && resumes && token.carrier != Carrier::Command;
         let inject = self.inject(facts, token)?;
         let id = self.id;
@@ -158,7 +158,8 @@ impl Drive<'_> {
     /// Whether a pending boundary may clear now; shows the notice.
     fn is_due(&mut self, facts: &mut Facts, token: &Token) -> bool {
         let version = sealing::fresh_version(&facts.places, &token.job, &facts.settings);
-        if !token.stands(version) {
+        let gone = withdrawal::reason(facts, token, withdrawal::ClientCount::default());
+        if gone.is_none() && !token.stands(version) {
             self.change(facts, |t| {
                 t.fail(EDITED, facts.now);
             });
@@ -167,7 +168,6 @@ impl Drive<'_> {
         self.look_for_typing(facts, token);
         let (gone_at, agents) = (facts.gone_at(), facts.session.agents);
         let held = facts.override_reason();
-        let gone = wanted::gone(facts, token, wanted::Now::default());
         let settings = &facts.settings.boundary;
         let situation = Situation {
             session: facts.id,
@@ -201,7 +201,7 @@ impl Drive<'_> {
                     && let Ok(terminal) = self.terminal(facts, token)
                 {
                     terminal.notice(
-                        &wanted::line(facts, &why, wanted::Now::default()),
+                        &withdrawal::line(facts, &why, withdrawal::ClientCount::default()),
                         WITHDRAWN_SECONDS,
                     );
                 }
@@ -293,7 +293,7 @@ impl Drive<'_> {
 
 /// The command that clears the session, under a name that no file has.
 fn clear_line(facts: &Facts) -> Result<String, Refusal> {
-    let name = shadows::free(&facts.places, &shadows::CLEAR).map_err(Refusal::never)?;
+    let name = shadows::free_name(&facts.places, &shadows::CLEAR).map_err(Refusal::never)?;
     Ok(format!("/{name}"))
 }
 

@@ -55,15 +55,6 @@ impl Token {
             Delivery::Transition => format!("Restarts after job {}", self.job),
         }
     }
-
-    /// The reason in a few words, for the start of a sentence.
-    pub fn short_end_reason(&self) -> String {
-        match self.delivery {
-            Delivery::Sealed => "Notes sealed".to_owned(),
-            Delivery::Reload | Delivery::Template => format!("Job {} focused", self.job),
-            Delivery::Transition => format!("Job {} complete", self.job),
-        }
-    }
 }
 
 #[cfg(test)]

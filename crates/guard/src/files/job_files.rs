@@ -44,7 +44,8 @@ pub fn current_name(places: &Places, job: &str) -> String {
     name.filter(|name| is_safe_name(name)).unwrap_or_else(|| job.to_owned())
 }
 
-fn prompts_path(places: &Places, job: &str) -> PathBuf {
+/// The file with the prompts of a job.
+pub fn prompts_path(places: &Places, job: &str) -> PathBuf {
     places.job(job).join("prompts.jsonl")
 }
 

@@ -13,7 +13,7 @@ pub const CLEAR: [&str; 3] = ["clear", "new", "reset"];
 pub const RESUME: [&str; 2] = ["resume", "continue"];
 
 /// The file that the client runs in place of the command of this name.
-pub fn shadow(places: &Places, name: &str) -> Option<PathBuf> {
+pub fn shadowing_file(places: &Places, name: &str) -> Option<PathBuf> {
     let folders = [Some(places.project.join(".claude")), places.client_config().map(Into::into)];
     let files = folders.into_iter().flatten().flat_map(|folder| {
         let command = format!("{}.md", name.replace(':', "/"));
@@ -26,10 +26,10 @@ pub fn shadow(places: &Places, name: &str) -> Option<PathBuf> {
 ///
 /// # Errors
 /// What stands in the way, if all are shadowed.
-pub fn free(places: &Places, names: &[&'static str]) -> Result<&'static str, String> {
-    let first = names.iter().find(|name| shadow(places, name).is_none()).copied();
+pub fn free_name(places: &Places, names: &[&'static str]) -> Result<&'static str, String> {
+    let first = names.iter().find(|name| shadowing_file(places, name).is_none()).copied();
     first.ok_or_else(|| {
-        let files = names.iter().filter_map(|name| shadow(places, name));
+        let files = names.iter().filter_map(|name| shadowing_file(places, name));
         let files: Vec<_> = files.map(|path| path.display().to_string()).collect();
         format!("{} stand in the way of /{}", files.join(", "), names[0])
     })
@@ -46,18 +46,18 @@ mod tests {
         let env = Env::from_pairs([("HOME", dir.path().to_str().unwrap())]);
         let project = dir.path().join("project");
         let places = Places::for_project(&env, &project).unwrap();
-        assert_eq!(free(&places, &CLEAR), Ok("clear"));
+        assert_eq!(free_name(&places, &CLEAR), Ok("clear"));
         let put = |path: PathBuf| {
             std::fs::create_dir_all(path.parent().unwrap()).unwrap();
             std::fs::write(path, "x").unwrap();
         };
         put(project.join(".claude/commands/clear.md"));
         put(project.join(".claude/skills/brain-guard:resume/SKILL.md"));
-        assert_eq!(free(&places, &CLEAR), Ok("new"));
-        assert!(shadow(&places, "brain-guard:resume").is_some());
+        assert_eq!(free_name(&places, &CLEAR), Ok("new"));
+        assert!(shadowing_file(&places, "brain-guard:resume").is_some());
         put(dir.path().join(".claude/skills/new/SKILL.md"));
         put(dir.path().join(".claude/commands/reset.md"));
-        let why = free(&places, &CLEAR).unwrap_err();
+        let why = free_name(&places, &CLEAR).unwrap_err();
         assert!(why.contains("clear.md, ") && why.ends_with("stand in the way of /clear"), "{why}");
     }
 }

@@ -46,9 +46,9 @@ const PIECE_PATIENCE: Duration = Duration::from_millis(1_500);
 pub fn text(facts: &Facts, token: &Token) -> Option<String> {
     let file = load_notes(facts, token)?;
     let mut prompts = quoted_prompts(facts, token, PROMPT_CHARS);
-    let said = said(facts, token, SAID_IN_ALL);
+    let said = quote_prompts_since(facts, token, SAID_IN_ALL);
     if !said.is_empty() {
-        let said = boundary_text(facts, token, Text::Said, &[("said", &said)]);
+        let said = boundary_text(facts, token, Text::PromptsSince, &[("said", &said)]);
         prompts = format!("{prompts}\n\n{said}");
     }
     let values = [("prompts", prompts.as_str()), ("file", file.as_str())];
@@ -104,7 +104,7 @@ fn next(facts: &Facts, token: &Token) -> String {
         Delivery::Sealed | Delivery::Reload | Delivery::Transition
             if !prompts_since(facts, token).is_empty() =>
         {
-            Text::NextSaid
+            Text::NextPrompt
         }
         Delivery::Sealed if !has_next_step(facts, token) => Text::NextOpen,
         Delivery::Sealed => Text::NextNotes,
@@ -156,15 +156,16 @@ fn prompts_since(facts: &Facts, token: &Token) -> Vec<Prompt> {
 }
 
 /// Quotes those prompts in order, `most` characters in all, the newest first to be quoted.
-fn said(facts: &Facts, token: &Token, most: usize) -> String {
+fn quote_prompts_since(facts: &Facts, token: &Token, most: usize) -> String {
     let prompts = prompts_since(facts, token);
     let mut left = most;
     let mut quotes = Vec::new();
     for (index, prompt) in prompts.iter().rev().enumerate() {
         let chars = if index == 0 { left } else { SAID_CHARS.min(left) };
         if chars < PROMPT_CHARS.min(prompt.text.len()) {
-            let (count, path) = (prompts.len() - index, prompts_path(facts, token));
-            quotes.push(format!("[{count} earlier in {path}]"));
+            let path = job_files::prompts_path(&facts.places, &token.job);
+            let count = prompts.len() - index;
+            quotes.push(format!("[{count} earlier in {}]", path.display()));
             break;
         }
         let quote = quote(&prompt.text, chars);
@@ -180,10 +181,6 @@ fn quote(text: &str, chars: usize) -> String {
     format!("> {}", text.replace('\n', "\n> "))
 }
 
-fn prompts_path(facts: &Facts, token: &Token) -> String {
-    facts.places.job(&token.job).join("prompts.jsonl").display().to_string()
-}
-
 /// Quotes the user's first and last prompt, `chars` of each, and names the file with all of them.
 /// Empty for a completed job, because its prompts are answered.
 fn quoted_prompts(facts: &Facts, token: &Token, chars: usize) -> String {
@@ -196,7 +193,7 @@ fn quoted_prompts(facts: &Facts, token: &Token, chars: usize) -> String {
     if last != first && prompts_since(facts, token).is_empty() {
         out = format!("{out}\nThe last one:\n{}", quote(&last.text, chars));
     }
-    format!("{out}\nAll of them: {}", prompts_path(facts, token))
+    format!("{out}\nAll of them: {}", job_files::prompts_path(&facts.places, &token.job).display())
 }
 
 /// Splits at line ends. Splits inside a line where a piece would be half empty otherwise. The
@@ -230,7 +227,7 @@ fn piece_chars(facts: &Facts, token: &Token) -> usize {
 pub fn claim_piece(facts: &Facts, token: &Token, number: usize, ahead: &str) -> Option<String> {
     let file = load_notes(facts, token)?;
     let pieces = split(&file, piece_chars(facts, token));
-    let said = said(facts, token, PIECE_CHARS);
+    let said = quote_prompts_since(facts, token, PIECE_CHARS);
     let parts = pieces.len().min(MAX_PIECES - usize::from(!said.is_empty()));
     if number > parts + usize::from(!said.is_empty()) {
         return None;
@@ -244,7 +241,7 @@ pub fn claim_piece(facts: &Facts, token: &Token, number: usize, ahead: &str) -> 
     }
     std::mem::forget(alive);
     let Some(piece) = pieces.get(number - 1).filter(|_| number <= parts) else {
-        return Some(boundary_text(facts, token, Text::Said, &[("said", &said)]));
+        return Some(boundary_text(facts, token, Text::PromptsSince, &[("said", &said)]));
     };
     if number == 1 {
         let moved =

@@ -37,9 +37,9 @@ pub mod terminals;
 mod unsealed;
 mod usage;
 pub mod variables;
-pub mod wanted;
 pub mod watch;
 pub mod wire;
+pub mod withdrawal;
 
 use std::io::Read;
 use std::mem::ManuallyDrop;

@@ -117,7 +117,7 @@ const SKILL: &str = "brain-guard:brain-guard";
 /// The band of a call. Our own skill starts no agent and only explains the notes, which the agent
 /// needs when tools are blocked.
 fn band_of(facts: &Facts, tool: &str, input: &ToolInput) -> Band {
-    let is_own = || shadows::shadow(&facts.places, SKILL).is_none();
+    let is_own = || shadows::shadowing_file(&facts.places, SKILL).is_none();
     if tool == "Skill" && input.skill.as_deref() == Some(SKILL) && is_own() {
         return Band::Control;
     }

@@ -194,7 +194,7 @@ pub fn shadowed(facts: &Facts, name: &str) -> Reply {
     if !name.starts_with("brain-guard:") && !is_switching(facts, facts.token().as_ref()) {
         return Reply::default();
     }
-    let file = shadows::shadow(&facts.places, name);
+    let file = shadows::shadowing_file(&facts.places, name);
     let file = file.map_or_else(|| "another command".to_owned(), |path| path.display().to_string());
     Reply::block(format!("brain-guard: {file} stands in the way of /{name}"))
 }

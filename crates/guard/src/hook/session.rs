@@ -7,7 +7,7 @@ use super::facts::Facts;
 use super::reply::{Agent, Reply};
 use super::terminals::look_around;
 use super::{
-    bearings, deliver, job_assignment, jobs as session_jobs, limits, moved, succeeded, wanted,
+    bearings, deliver, job_assignment, jobs as session_jobs, limits, moved, succeeded, withdrawal,
 };
 use crate::boundary::{Carrier, EDITED, Step, Token};
 use crate::compaction;
@@ -111,7 +111,7 @@ pub fn start(facts: &mut Facts, event: &Event, source: Source, model: Option<&st
             apply_model(facts, model);
             let by_person = facts.attended();
             let withdrawn =
-                by_person.then(|| wanted::withdraw(facts, "it was compacted")).flatten();
+                by_person.then(|| withdrawal::withdraw(facts, "it was compacted")).flatten();
             Reply { user: withdrawn, ..bearings::compacted(facts) }
         }
         Source::Clear => cleared(facts, event),

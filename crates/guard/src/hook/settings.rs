@@ -25,7 +25,7 @@ pub fn sources(places: &Places, env: &Env) -> Sources {
     let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
     let (user, project) = (&places.user_settings, places.project_settings());
     let linked = || project.parent().is_some_and(Path::is_symlink);
-    let brought = atomic::read_unlinked(&project, MOST);
+    let brought = atomic::read_no_follow(&project, MOST);
     let brought = if matches!(brought, Ok(None)) || !linked() { brought } else { Ok(None) };
     Sources {
         user: file(user, atomic::read_within(user, MOST).map(|bytes| bytes.map(text))),

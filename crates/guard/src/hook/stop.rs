@@ -8,7 +8,7 @@ use super::messages::Messages;
 use super::pre_tool::settle;
 use super::reply::Reply;
 use super::unsealed::{hand_over, without_the_agent};
-use super::{account, boundary_flow, jobs, usage, wanted};
+use super::{account, boundary_flow, jobs, usage, withdrawal};
 use crate::boundary::{EDITED, Step, Token};
 use crate::files::journal::{Verdict, What};
 use crate::files::{boundary, sealing, state};
@@ -27,8 +27,8 @@ pub fn handle(facts: &mut Facts, event: &Event, agents: u32, shells: &[&str]) ->
     jobs::follow_name(facts);
     let withdrawn = facts
         .token()
-        .and_then(|token| wanted::gone(facts, &token, wanted::Now::default()))
-        .and_then(|why| wanted::withdraw(facts, &why));
+        .and_then(|token| withdrawal::reason(facts, &token, withdrawal::ClientCount::default()))
+        .and_then(|why| withdrawal::withdraw(facts, &why));
     let mut reply = turn_end(facts, agents, shells);
     if let Some(line) = withdrawn {
         reply.add_line(line);

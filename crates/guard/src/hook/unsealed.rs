@@ -131,7 +131,7 @@ fn notice(facts: &Facts, token: &Token) -> Option<String> {
         _ => return None,
     };
     let (what, restart, seconds) = (token.what(), token.restart(), seconds.to_string());
-    let clear = shadows::free(&facts.places, &shadows::CLEAR).unwrap_or(shadows::CLEAR[0]);
+    let clear = shadows::free_name(&facts.places, &shadows::CLEAR).unwrap_or(shadows::CLEAR[0]);
     let values =
         [("what", &*what), ("restart", &*restart), ("seconds", &*seconds), ("clear", clear)];
     Some(deliver::boundary_text(facts, token, text, &values))

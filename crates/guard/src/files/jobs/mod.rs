@@ -63,7 +63,7 @@ pub fn lock(places: &Places, job: &str) -> io::Result<Lock> {
 /// The compaction file's text; `None` if it does not exist. An agent's shell may have put a link to
 /// another file there; that is an error, so that no verb writes to it.
 pub fn read(places: &Places, job: &str) -> io::Result<Option<String>> {
-    atomic::read_unlinked(&places.compaction(job), atomic::MAX_READ)
+    atomic::read_no_follow(&places.compaction(job), atomic::MAX_READ)
 }
 
 /// Changes a job's record and returns the result of `change`. Writes only if something changed. The

@@ -12,7 +12,7 @@ use base::shown;
 
 /// What the client itself knows about the conversation now.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Now {
+pub struct ClientCount {
     /// Tokens in the context.
     pub tokens: Option<u64>,
     /// Whether the last turn is not in the conversation any more.
@@ -21,19 +21,19 @@ pub struct Now {
 
 /// Why the tiers that asked for a boundary that waits do not hold any more, for its user. `None`
 /// while it is wanted.
-pub fn gone(facts: &Facts, token: &Token, now: Now) -> Option<String> {
+pub fn reason(facts: &Facts, token: &Token, client: ClientCount) -> Option<String> {
     let Ranks { context: by_context, file: by_file } = token.asked;
     if token.step != Step::Pending || token.asked == Ranks::default() {
         return None;
     }
-    if now.is_rewound {
+    if client.is_rewound {
         return Some("you rewound it".to_owned());
     }
     // An unattended run has ended its turn, and nothing but the boundary would go on with it.
     if by_context == 0 || !facts.attended() {
         return None;
     }
-    let view = view(facts, now);
+    let view = view(facts, client);
     let reading = view.context?.reading;
     let file = view.readings.file.map_or(0, |file| view.ramp.file_rank(file.percent(), by_file));
     let holds = view.ramp.context_rank(reading.percent(), by_context) >= by_context
@@ -42,10 +42,10 @@ pub fn gone(facts: &Facts, token: &Token, now: Now) -> Option<String> {
 }
 
 /// The session by what the client counts, which its transcript may not have yet.
-fn view(facts: &Facts, now: Now) -> View {
+fn view(facts: &Facts, client: ClientCount) -> View {
     let mut view = facts.view();
     // After a rewind to the start, the client counts nothing yet.
-    let tokens = now.tokens.filter(|tokens| *tokens > 0).or(now.is_rewound.then_some(0));
+    let tokens = client.tokens.filter(|tokens| *tokens > 0).or(client.is_rewound.then_some(0));
     if let (Some(context), Some(tokens)) = (&mut view.context, tokens) {
         context.reading.used = tokens;
         view.readings.context = Some(context.reading);
@@ -81,12 +81,12 @@ pub fn withdraw(facts: &mut Facts, why: &str) -> Option<String> {
     let details = json!({"token": token.id, "step": Step::Withdrawn, "why": why, "by": "hook"});
     log::write(&facts.places.log(), facts.now, "boundary-step", &details);
     facts.update(|s| s.token = None);
-    Some(line(facts, why, Now::default()))
+    Some(line(facts, why, ClientCount::default()))
 }
 
 /// The line about a withdrawn boundary: why, and what is in force now.
-pub fn line(facts: &Facts, why: &str, now: Now) -> String {
-    let blocked = view(facts, now).blocked();
+pub fn line(facts: &Facts, why: &str, client: ClientCount) -> String {
+    let blocked = view(facts, client).blocked();
     let state = if blocked.is_empty() {
         "Nothing is blocked".to_owned()
     } else {
