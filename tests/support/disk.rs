@@ -248,9 +248,9 @@ fn named_number(text: &str) -> Option<(usize, &'static str)> {
         let length = length + next.map_or(0, |next| ",\"next\":".len() + next);
         return Some((name.len() + length, "\"digest\":"));
     }
+    // It is there once a call has counted the file.
     if let Some(rest) = text.strip_prefix("\"counted\":") {
-        let length = if rest.starts_with("null") { 4 } else { rest.find('}')? + 1 };
-        return Some((text.len() - rest.len() + length, "\"counted\":"));
+        return Some((text.len() - rest.len() + rest.find("},")? + 2, ""));
     }
     // A seal's digest covers the times of the file.
     if let Some(rest) = text.strip_prefix("digest: ") {

@@ -135,19 +135,33 @@ pub fn create_private_dir(dir: &Path) -> io::Result<()> {
 /// Replaces the content of `path`: writes a temporary file next to it, syncs it and renames it. On
 /// failure the old content stays. A symlink is followed and kept.
 pub fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    replace(path, bytes, true)
+    sync_folder(&replace(path, bytes, true)?);
+    Ok(())
+}
+
+/// [`write()`] for several files of one folder, in this order, which syncs the folder once.
+pub fn write_in_folder(files: &[(PathBuf, &str)]) -> io::Result<()> {
+    let mut last = None;
+    for (path, text) in files {
+        last = Some(replace(path, text.as_bytes(), true)?);
+    }
+    if let Some(path) = last {
+        sync_folder(&path);
+    }
+    Ok(())
 }
 
 /// [`write()`] without a sync, for state that may be lost in a crash but must never be torn. Saves
 /// the hook an `fsync`.
 pub fn write_unsynced(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    replace(path, bytes, false)
+    replace(path, bytes, false).map(drop)
 }
 
-fn replace(path: &Path, bytes: &[u8], sync: bool) -> io::Result<()> {
-    let real = fs::canonicalize(path).ok();
-    let target = real.as_deref().unwrap_or(path);
-    let mode = match fs::symlink_metadata(target) {
+/// Replaces a file and returns its path behind a symlink.
+fn replace(path: &Path, bytes: &[u8], sync: bool) -> io::Result<PathBuf> {
+    let real = if path.is_symlink() { fs::canonicalize(path).ok() } else { None };
+    let target = real.unwrap_or_else(|| path.to_owned());
+    let mode = match fs::symlink_metadata(&target) {
         Ok(meta) if meta.is_file() => meta.mode() & 0o777,
         Ok(meta) if !meta.is_symlink() => {
             // A link may lead to a device. A rename over it would remove the device for everybody.
@@ -155,17 +169,15 @@ fn replace(path: &Path, bytes: &[u8], sync: bool) -> io::Result<()> {
         }
         _ => 0o600,
     };
-    let (temp, mut file) = create_temp_file(target, mode)?;
+    let (temp, mut file) = create_temp_file(&target, mode)?;
     let written = file.write_all(bytes).and_then(|()| if sync { file.sync_all() } else { Ok(()) });
     drop(file);
-    let result = written.and_then(|()| fs::rename(&temp, target));
+    let result = written.and_then(|()| fs::rename(&temp, &target));
     if result.is_err() {
         // The first error is the one to report.
         let _ = fs::remove_file(&temp);
-    } else if sync {
-        sync_folder(target);
     }
-    result
+    result.map(|()| target)
 }
 
 /// Syncs the folder of a file, so that its name survives a crash.

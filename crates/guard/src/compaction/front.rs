@@ -21,7 +21,7 @@ impl FrontMatter {
     /// Reads the front matter at the start of a text and returns where it ends (0 if there is
     /// none). It must come first, be closed, and look like keys and values. A text that only begins
     /// with a rule has none.
-    pub(super) fn read(text: &str) -> (Self, usize) {
+    pub fn read(text: &str) -> (Self, usize) {
         let none = (Self::default(), 0);
         let start = if text.starts_with('\u{feff}') { 3 } else { 0 };
         let mut at = start;

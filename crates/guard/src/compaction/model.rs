@@ -7,6 +7,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use sha2::{Digest, Sha256};
 
+use super::render::one_line;
 use super::{FrontMatter, Marker, Shape};
 
 /// A parsed file: blocks that cover the whole source, and the entries among them.
@@ -141,14 +142,7 @@ pub struct EntryIdError(String);
 impl EntryId {
     /// Computes the id of a text without flags.
     pub(crate) fn from_text(bare: &str) -> Self {
-        let mut hash = Sha256::new();
-        for (index, word) in bare.split_whitespace().enumerate() {
-            if index > 0 {
-                hash.update(b" ");
-            }
-            hash.update(word.as_bytes());
-        }
-        let hash = hash.finalize();
+        let hash = Sha256::digest(one_line(bare).as_bytes());
         Self([hash[0], hash[1], hash[2]])
     }
 }

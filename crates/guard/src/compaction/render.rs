@@ -1,5 +1,7 @@
 //! Writes text: a document as it was read, or the canonical form of the seal.
 
+use std::borrow::Cow;
+
 use super::item::{self, Marker};
 use super::{Document, FrontMatter, Section, Shape, parse};
 
@@ -82,10 +84,13 @@ pub(crate) fn prompt(section: &Section) -> Option<String> {
     (!prompt.is_empty()).then(|| format!("<!-- {prompt} -->"))
 }
 
-/// A text on one line.
-pub(super) fn one_line(text: &str) -> String {
+/// A text on one line, with single spaces. Most are already like that.
+pub(super) fn one_line(text: &str) -> Cow<'_, str> {
+    if text.split(' ').eq(text.split_whitespace()) {
+        return Cow::Borrowed(text);
+    }
     let words: Vec<_> = text.split_whitespace().collect();
-    words.join(" ")
+    Cow::Owned(words.join(" "))
 }
 
 /// Returns an entry in a form that is read back as this one entry: unchanged if possible, or in a

@@ -209,22 +209,9 @@ fn newest_first(entries: &[Entry]) -> Vec<Commit> {
     entries.iter().rev().map(commit).collect()
 }
 
-/// A job's commits for the seal, newest first. `None` leaves the section unchanged: there is no
-/// list, and the section has no text.
-pub fn for_seal(
-    places: &Places,
-    job: &str,
-    text: &str,
-    settings: &Settings,
-) -> Option<Vec<Commit>> {
-    let entries = list(places, job);
-    let shape = &settings.file.shape;
-    let filled = || {
-        let section = shape.with_role(Role::Git)?;
-        compaction::parse(text, shape).section(section).next().map(drop)
-    };
-    (entries.is_some() || filled().is_some())
-        .then(|| newest_first(entries.as_deref().unwrap_or_default()))
+/// A job's commits for the seal, newest first.
+pub fn for_seal(places: &Places, job: &str) -> Vec<Commit> {
+    newest_first(&list(places, job).unwrap_or_default())
 }
 
 /// The text of a job's new file with the section filled from the list. Fails if the file's Markdown

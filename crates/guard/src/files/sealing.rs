@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use serde_json::json;
 
 use super::{archives, commits, jobs};
-use crate::compaction::{self, Document, EntryId, Role, Stamp, StampState};
+use crate::compaction::{self, Document, EntryId, FrontMatter, Role, Stamp, StampState};
 use crate::job::{Sealer, phase};
 use crate::seal::{self, Input, Past, Question, Refused, Sealed, Verdict};
 use crate::session::{SealAsked, Session};
@@ -73,7 +73,7 @@ pub fn run(
         let details = json!({"session": by.id, "what": "commits not read", "error": e.to_string()});
         log::write(&places.log(), now, "fault", &details);
     }
-    let made = commits::for_seal(places, job, &source, settings);
+    let commits = commits::for_seal(places, job);
     let inherited: BTreeSet<EntryId> = by.session.inherited.iter().copied().collect();
     let last_version = jobs::last_version(places, job);
     let record = jobs::record(places, job);
@@ -82,7 +82,7 @@ pub fn run(
     let before = atomic::read_text(&jobs::sealed_path(places, job, last_version)).ok().flatten();
     let past = Past { session: sealer.ordinal, ages: &record.entries, sealed: before.as_deref() };
     let asked = agent.and_then(|agent| agent.asked).filter(|asked| asked.job == job);
-    let version = compaction::parse(&source, &settings.file.shape).front().version.unwrap_or(0);
+    let version = FrontMatter::read(&source).0.version.unwrap_or(0);
     let replaces = asked.filter(|asked| asked.version == version);
     let input = Input {
         source: &source,
@@ -95,7 +95,7 @@ pub fn run(
         past: Some(past),
         last_version,
         replaces: replaces.map_or(&[], |asked| &asked.condense),
-        git: made.as_deref(),
+        git: Some(&commits),
     };
     let mut sealed = seal::seal(&input);
     if let Ok(same) = &sealed

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rustix::fs::{Access, access, statvfs};
+use serde_json::Value;
 
 pub use crate::boundary::Client;
 use crate::session::Session;
@@ -56,11 +57,20 @@ pub fn changed<T>(
     let mut session = before.clone().unwrap_or_default();
     let result = change(&mut session);
     if before.as_ref() != Some(&session) {
-        let bytes = serde_json::to_vec(&session).map_err(io::Error::from)?;
+        let bytes = serde_json::to_vec(&written(&session)?)?;
         atomic::write_unsynced(&places.session(id, "json"), &bytes)?;
     }
     drop(held);
     Ok((session, result))
+}
+
+/// A session's fields but those without a value: every call reads them, and most have none.
+fn written(session: &Session) -> io::Result<Value> {
+    let mut fields = serde_json::to_value(session)?;
+    if let Some(fields) = fields.as_object_mut() {
+        fields.retain(|_, value| !value.is_null());
+    }
+    Ok(fields)
 }
 
 /// Why the state can't be kept.

@@ -4,8 +4,8 @@
 use super::draft::{Draft, Item};
 use super::report::StepReport;
 
-/// Minimum similarity of two entries: shared words, as a share of all their words.
-const ALIKE: f64 = 0.75;
+/// Minimum similarity of two entries: of all their words, three in four are shared.
+const ALIKE: (usize, usize) = (3, 4);
 
 /// From this many different words on, the order of words is ignored.
 const SHORT: usize = 6;
@@ -53,9 +53,11 @@ pub(super) fn covers(fuller: &Item, item: &Item) -> bool {
     if fuller.none || item.none || fuller.set.len() < item.set.len() {
         return false;
     }
-    let shared = shared(&fuller.set, &item.set);
-    let either = fuller.set.len() + item.set.len() - shared;
-    shared == item.set.len() || shared as f64 >= ALIKE * either as f64
+    // Shared words count once for each entry in the sum of both. All words of a short entry are
+    // enough.
+    let (shared, of) = ALIKE;
+    let alike = (shared * (fuller.set.len() + item.set.len())).div_ceil(shared + of);
+    share(&fuller.set, &item.set, alike.min(item.set.len()))
 }
 
 /// Whether `fuller` contains `item` word for word.
@@ -64,10 +66,11 @@ fn in_a_row(fuller: &Item, item: &Item) -> bool {
     said && fuller.tokens.windows(item.tokens.len()).any(|window| window == item.tokens)
 }
 
-/// Number of values in both of two sorted lists.
-fn shared(a: &[u64], b: &[u64]) -> usize {
+/// Whether two sorted lists have at least `enough` values in common. Stops as soon as that is
+/// settled: most pairs of entries differ in their first words.
+fn share(a: &[u64], b: &[u64], enough: usize) -> bool {
     let (mut i, mut j, mut shared) = (0, 0, 0);
-    while i < a.len() && j < b.len() {
+    while shared < enough && shared + (a.len() - i).min(b.len() - j) >= enough {
         match a[i].cmp(&b[j]) {
             std::cmp::Ordering::Less => i += 1,
             std::cmp::Ordering::Greater => j += 1,
@@ -76,7 +79,7 @@ fn shared(a: &[u64], b: &[u64]) -> usize {
             }
         }
     }
-    shared
+    shared >= enough
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::compaction::flags::flags;
 use crate::compaction::item::head;
-use crate::compaction::{EntryId, Marker, Role, Shape, measure, parse};
+use crate::compaction::{Document, EntryId, FrontMatter, Marker, Role, Shape, measure, parse};
 
 use super::draft::Item;
 use super::report::{Removed, Step, Taken};
@@ -64,8 +64,10 @@ impl Listed {
 impl Question {
     /// The questions about this input, given the result of a trial seal.
     pub fn for_seal(input: &Input, sealed: &Sealed) -> Self {
-        let version = parse(input.source, input.shape).front().version.unwrap_or(0);
-        Self { version, next_step: next_step(input, sealed), condense: condense(input, sealed) }
+        let version = FrontMatter::read(input.source).0.version.unwrap_or(0);
+        let document = parse(&sealed.text, input.shape);
+        let next_step = next_step(input, &document);
+        Self { version, next_step, condense: condense(input, sealed, &document) }
     }
 
     /// Whether nothing is asked.
@@ -129,10 +131,9 @@ impl Question {
 }
 
 /// The section for the next step, unless it has an open entry or this session's `none: <reason>`.
-fn next_step(input: &Input, sealed: &Sealed) -> Option<String> {
+fn next_step(input: &Input, document: &Document) -> Option<String> {
     let shape = input.shape;
     let section = shape.with_role(Role::Forward)?;
-    let document = parse(&sealed.text, shape);
     let answers = document.entries().filter(|entry| {
         let forward = entry.section.is_some_and(|index| shape.role(index) == Role::Forward);
         forward && !entry.closed && !(entry.none && input.inherited.contains(&entry.id))
@@ -142,7 +143,7 @@ fn next_step(input: &Input, sealed: &Sealed) -> Option<String> {
 
 /// The entries to drop, and the length of the entry that replaces them: at most two thirds, because
 /// text that is condensed again and again cannot halve each time. The oldest entries make room.
-fn condense(input: &Input, sealed: &Sealed) -> Option<Condense> {
+fn condense(input: &Input, sealed: &Sealed, document: &Document) -> Option<Condense> {
     let (shape, limits) = (input.shape, &input.limits);
     let summary = shape.with_role(Role::Summary)?;
     let new: Vec<EntryId> =
@@ -152,8 +153,7 @@ fn condense(input: &Input, sealed: &Sealed) -> Option<Condense> {
     if entries.is_empty() {
         return None;
     }
-    let document = parse(&sealed.text, shape);
-    let left = measure(&document);
+    let left = measure(document);
     let slice = limits.slice(&shape.sections[summary]).unwrap_or(usize::MAX);
     let (total, target) = (left.total, limits.target_words());
     // If open work exceeds the target, the seal keeps half of the summary's slice.

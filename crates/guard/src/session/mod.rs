@@ -37,7 +37,6 @@ pub struct Session {
     pub entered_from: Option<String>,
     /// The operation and the id of a session that was made of this one outside of its client, until
     /// the user is told.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub made_outside: Option<(String, String)>,
     /// The model, if an event named it.
     pub model: Option<String>,
@@ -50,14 +49,12 @@ pub struct Session {
     /// The limit by the command line and the client's settings.
     pub configured: Configured,
     /// A rule of the client's settings that keeps the agent from its notes.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub refusing: Option<Refusing>,
     /// Responses without token counts, while none had any.
     pub uncounted: u32,
     /// The client's process.
     pub client: Option<Client>,
     /// The folder of the plugin whose hooks run in it.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub plugin: Option<String>,
     /// The client as the hooks last saw it.
     pub seen: Option<Surroundings>,
@@ -87,10 +84,8 @@ pub struct Session {
     /// The ranks on both gauges, for the hysteresis.
     pub ranks: Ranks,
     /// The settings files as a person last agreed to them.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub settings: Option<Texts>,
     /// The version of those files that the user was last told about.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub settings_told: Option<String>,
     /// The last note to the agent.
     pub told: Told,

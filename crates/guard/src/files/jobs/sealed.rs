@@ -120,11 +120,12 @@ pub fn write_sealed(
 ) -> io::Result<PathBuf> {
     atomic::create_private_dir(&sealed_dir(places, job))?;
     let path = sealed_path(places, job, sealed.report.version);
-    atomic::write(&path.with_extension("raw.md"), source.as_bytes())?;
+    let mut archive = vec![(path.with_extension("raw.md"), source)];
     if !sealed.removed_markdown.is_empty() {
-        atomic::write(&path.with_extension("removed.md"), sealed.removed_markdown.as_bytes())?;
+        archive.push((path.with_extension("removed.md"), &sealed.removed_markdown));
     }
-    atomic::write(&path, sealed.text.as_bytes())?;
+    archive.push((path.clone(), &sealed.text));
+    atomic::write_in_folder(&archive)?;
     write_live(places, job, &sealed.text)?;
     Ok(path)
 }
