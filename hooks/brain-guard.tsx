@@ -34,6 +34,15 @@ const SWITCH_MS = 1000
 /** How long the warning before a clear stays on the screen. */
 const SOON_TOAST_MS = 10_000
 
+/** How old the strip's figures may get while it says why nothing is blocked, which may end. */
+const CAPPED_MS = 30_000
+
+/** How often a drive begins again after the binary did not answer. */
+const RETRIES = 5
+
+/** After a clear, when the notes should long have been delivered. */
+const OVERDUE_MS = 8000
+
 /** How many rows may follow a turn before the next one, such as answers of commands. */
 const ROWS = 50
 
@@ -45,10 +54,18 @@ const EMPTIED_MS = 100
 
 type Json = Record<string, unknown>
 type Report = { event: string } & Json
-type Tier = { name: string; context: number; file: number }
+type Tier = { context: number; file: number; effect: string }
 /** Figures for the strip above the prompt box: tokens, and percent of the compaction file's limit. Before the
- * first reading the limit is a guess. */
-type Figures = { used: number; limit: number; measured: boolean; file: number; tiers: Tier[] }
+ * first reading the limit is a guess. `harmless` of the tiers block nothing; `capped` says why none of them does. */
+type Figures = {
+  used: number
+  limit: number
+  measured: boolean
+  file: number
+  tiers: Tier[]
+  harmless: number
+  capped: string | null
+}
 
 // The module outlives /clear: one process, one session after another.
 let binary = ''
@@ -60,6 +77,7 @@ let snapshots = ''
 let limit: Json | null = null
 /** What the strip shows; null where it is off. */
 let figures: Figures | null = null
+let figuresAt = 0
 /** What the strip shows in their place while a drive waits. */
 let notice: string | undefined
 /** Whether the user may answer it, and whether a toast has said it. */
@@ -82,6 +100,8 @@ let submitted: Json = {}
 /** What the binary has yet to be told; the running drive empties it. */
 let reports: Report[] = []
 let isDriving = false
+/** How many drives in a row ended because the binary did not answer. */
+let failures = 0
 /** What the user last agreed to, as the program wrote it. */
 let seen = ''
 /** Whether the looks have begun. */
@@ -98,6 +118,10 @@ let edited: ((box: PromptBox) => void) | undefined
 let restored: Promise<void> | undefined
 /** The draft, from then until a turn begins. */
 let refilled = ''
+/** Whether the row of a command that was answered here has yet to come. Empty, it costs no tokens. */
+let isAnswered = false
+/** The texts of refused turn ends, by the line that the screen shows. */
+const whole = new Map<string, string>()
 /** Ends the wait a drive is in. */
 let wake = () => {}
 
@@ -111,30 +135,44 @@ async function named($: EngineInterface): Promise<Record<string, string>> {
 }
 
 /** One exchange with the binary; rejects where it is missing, slow or unintelligible. */
-async function ask($: EngineInterface, verb: string, input: Json, timeoutMs = TIMEOUT_MS): Promise<Json> {
-  const { exitCode, stdout } = await $.process.run([binary, 'mod', verb], {
+async function exchange($: EngineInterface, args: string[], input: Json, timeoutMs: number): Promise<Json> {
+  const { exitCode, stdout } = await $.process.run([binary, ...args], {
     stdin: JSON.stringify(input),
     env: { ...environment, ...(await named($)) },
     timeoutMs,
   })
   const answer: unknown = exitCode === 0 ? JSON.parse(stdout) : null
-  if (typeof answer !== 'object' || answer === null) throw new Error(`brain-guard mod ${verb} ended with exit code ${exitCode}`)
-  const { sealed: isSealed, question: asked } = answer as Json
+  if (typeof answer !== 'object' || answer === null) throw new Error(`brain-guard ${args.join(' ')} ended with exit code ${exitCode}`)
+  return answer as Json
+}
+
+/** Asks the binary something. */
+async function ask($: EngineInterface, verb: string, input: Json, timeoutMs = TIMEOUT_MS): Promise<Json> {
+  const answer = await exchange($, ['mod', verb], input, timeoutMs)
+  const { sealed: isSealed, question: asked } = answer
   if (typeof isSealed === 'boolean') sealed = isSealed
   if (asked !== undefined && asked !== (question ?? null)) {
     question = typeof asked === 'string' ? asked : undefined
     draw($)
   }
-  return answer as Json
+  return answer
 }
 
-async function start($: EngineInterface, cwd: string): Promise<void> {
+/** The answer to a command of ours that the user typed, as the hook gives it; nothing where the agent runs it. */
+async function answerTo($: EngineInterface, command: string, args: string): Promise<string | undefined> {
+  const session_id = await $.session.id()
+  const typed = { hook_event_name: 'UserPromptExpansion', command_source: 'plugin', command_name: command, command_args: args }
+  const { reason } = await exchange($, ['hook'], { ...typed, session_id, cwd: environment.CLAUDE_PROJECT_DIR }, LONG_TIMEOUT_MS)
+  return typeof reason === 'string' ? reason.replace(/^brain-guard: /, '') : undefined
+}
+
+async function start($: EngineInterface, cwd: string, isInteractive: boolean): Promise<void> {
   binary = `${$.plugin.root}/bin/brain-guard`
   environment = { CLAUDE_PROJECT_DIR: cwd, CLAUDE_PLUGIN_ROOT: $.plugin.root }
   const answer = await ask($, 'start', { version: VERSION, session_id: await $.session.id() })
   if (answer.ok === true && typeof answer.snapshots === 'string') {
     const { CLAUDE_PID: pid = answer.pid } = await named($)
-    await $.env.set('BRAIN_GUARD_MOD', `${VERSION}:${pid}`)
+    await $.env.set('BRAIN_GUARD_MOD', `${VERSION}:${pid}${isInteractive ? ':prompt' : ''}`)
     snapshots = answer.snapshots
     await offer($, answer.tools as ToolSpec[])
     if (!isLooking) {
@@ -149,9 +187,10 @@ async function start($: EngineInterface, cwd: string): Promise<void> {
   }
 }
 
-/** A boundary may wait in a session that is resumed, once the hooks of its start are done. */
-function begin($: EngineInterface): void {
-  void $.clock.sleep(LOOK_MS).then(() => (isDriving ? undefined : tell($, { event: 'begun' })))
+/** A boundary may wait in a session that is resumed, once the hooks of its start are done, or where a process of ours
+ * was killed. */
+function begin($: EngineInterface, afterMs = LOOK_MS): void {
+  void $.clock.sleep(afterMs).then(() => (isDriving || isTurn ? undefined : tell($, { event: 'begun' })))
 }
 
 /** Offers tools to the agent. The client refuses them if the user gave it a server of our name. */
@@ -181,6 +220,7 @@ async function readFigures($: EngineInterface): Promise<void> {
   if (typeof answer.say === 'string') $.ui.log(answer.say)
   if ((await $.session.id()) !== session_id) return
   figures = Array.isArray(answer.tiers) ? (answer as Figures) : null
+  figuresAt = Date.now()
   $.ui.invalidate('ui.render')
 }
 
@@ -195,12 +235,15 @@ function bar(percent: number, width: number): string {
   return `${'▓'.repeat(full)}${'░'.repeat(width - full)} ${Math.round(percent)} %`
 }
 
-function stripLine({ used, limit, file, tiers }: Figures, columns: number): string {
+/** The gauges, and what is in force, with its color. */
+function stripLine({ used, limit, file, tiers, harmless, capped }: Figures, columns: number): [string, string, string?] {
   const context = (used * 100) / Math.max(1, limit)
-  const reached = tiers.filter(tier => context >= tier.context || file >= tier.file)
-  const width = Math.max(4, Math.min(16, Math.floor((columns - 40) / 3)))
-  const tier = reached.at(-1)?.name ?? 'nothing restricted'
-  return `context ${bar(context, width)}   notes ${bar(file, width)}   ${tier}`
+  const reached = tiers.filter(tier => context >= tier.context || file >= tier.file).length
+  const width = Math.max(4, Math.min(16, Math.floor((columns - 48) / 3)))
+  const gauges = `context ${bar(context, width)}   notes ${bar(file, width)}   `
+  if (reached <= harmless) return [gauges, 'nothing blocked']
+  if (capped !== null) return [gauges, `nothing blocked (${capped})`, 'warning']
+  return [gauges, String(tiers[reached - 1]?.effect), reached === tiers.length ? 'error' : 'warning']
 }
 
 /** `output` is null: a step's output tokens would cost a hook on every streamed chunk. */
@@ -218,6 +261,7 @@ async function snapshot($: EngineInterface, id: string): Promise<void> {
   if (figures?.measured && typeof reading.tokens === 'number') {
     figures.used = reading.tokens
     $.ui.invalidate('ui.render')
+    if (figures.capped !== null && Date.now() - figuresAt > CAPPED_MS) void readFigures($).catch(() => {})
   }
 }
 
@@ -400,6 +444,7 @@ async function press($: EngineInterface, button: string): Promise<void> {
   const { say } = await ask($, 'press', { session_id: await $.session.id(), button })
   if (typeof say === 'string') $.ui.toast(say)
   wake()
+  await readFigures($)
 }
 
 /** A turn's end cuts the wait short, and is what the binary hears of instead. */
@@ -438,6 +483,7 @@ async function drive($: EngineInterface): Promise<void> {
       next = report
       while (next !== undefined) {
         const action: Json = await ask($, 'step', { session_id: await $.session.id(), ...(await seenNow($)), ...next })
+        failures = 0
         if (action.action !== 'wait') show($, undefined)
         if (typeof action.say === 'string') $.ui.log(action.say)
         next = await act($, action).catch((why: unknown) => ({
@@ -453,6 +499,8 @@ async function drive($: EngineInterface): Promise<void> {
     // The program can't say what failed, so this does.
     if (next?.event === 'failed') $.ui.log(`brain-guard: ${next.what} failed: ${next.why}`)
     else $.ui.log(`brain-guard: ${why}`, { to: 'debug' })
+    failures += 1
+    if (failures <= RETRIES) begin($, failures * LOOK_MS)
   } finally {
     show($, undefined)
     isDriving = false
@@ -487,7 +535,7 @@ async function watch($: EngineInterface): Promise<void> {
 export const register: Register = on => {
   on('session.start', async ($, e, next) => {
     try {
-      await start($, e.cwd)
+      await start($, e.cwd, e.isInteractive)
     } catch (why) {
       $.ui.log(`brain-guard: ${why}`, { to: 'debug' })
     }
@@ -501,6 +549,7 @@ export const register: Register = on => {
     show($, undefined)
     draw($)
     begin($)
+    begin($, OVERDUE_MS)
     // The next session's start raises no event here.
     readFiguresSoon($)
     return next(e)
@@ -545,6 +594,55 @@ export const register: Register = on => {
     return result
   })
 
+  // The user's commands: an answer, and no request.
+  on('command.run', async ($, e, next) => {
+    if (snapshots === '' || !e.command.startsWith('brain-guard:')) return next(e)
+    const text = await answerTo($, e.command, e.args).catch(() => undefined)
+    if (text === undefined) return next(e)
+    isAnswered = true
+    void readFigures($).catch(() => {})
+    return { text, isTextDisplayOnly: true }
+  })
+
+  on('session.append', { door: 'command' }, ($, e, next) => {
+    const isOurs = e.message.content.some(block => String(block.text).includes('<command-name>/brain-guard:'))
+    if (!isAnswered || !isOurs) return next(e)
+    isAnswered = false
+    return next({ ...e, message: { ...e.message, content: [] } })
+  })
+
+  // A refused turn's end takes one line on the screen; the agent gets the whole text.
+  on('classic.Stop', async ($, e, next) => {
+    const result = await next(e)
+    if (!Array.isArray(result?.additionalContext)) return result
+    const additionalContext = result.additionalContext.map((text: string) => {
+      const line = text.split('\n', 1)[0] ?? ''
+      if (!text.startsWith('brain-guard') || line === text) return text
+      whole.set(line, text)
+      return line
+    })
+    return { ...result, additionalContext }
+  })
+
+  on('session.append', { door: 'hook-context' }, ($, e, next) => {
+    const content = e.message.content.map(block => {
+      for (const [line, text] of whole) {
+        if (typeof block.text !== 'string' || !block.text.includes(line)) continue
+        whole.delete(line)
+        return { ...block, text: block.text.replace(line, () => text) }
+      }
+      return block
+    })
+    return next({ ...e, message: { ...e.message, content } })
+  })
+
+  // "hook error" would be wrong: the call is refused on purpose.
+  on('classic.PreToolUse', async ($, e, next) => {
+    const result = await next(e)
+    if (typeof result?.deny !== 'string') return result
+    return { ...result, deny: result.deny.replace(/^PreToolUse:\w+ hook error: (?=brain-guard)/, '') }
+  })
+
   on('prompt.edit', async ($, e, next) => {
     const box = await next(e)
     typedAt = Date.now()
@@ -573,9 +671,19 @@ export const register: Register = on => {
         </Box>
       )
     }
+    const text = notice ?? question
+    if (text !== undefined) {
+      return (
+        <Box>
+          <Text wrap="wrap">{text}</Text>
+        </Box>
+      )
+    }
+    const [gauges, state, color] = stripLine(figures, e.props.bodyColumns)
     return (
       <Box>
-        <Text wrap="wrap">{notice ?? question ?? stripLine(figures, e.props.bodyColumns)}</Text>
+        <Text>{gauges}</Text>
+        <Text wrap="wrap" color={color}>{state}</Text>
       </Box>
     )
   })

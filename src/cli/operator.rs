@@ -9,7 +9,7 @@ use super::SessionSelector;
 #[group(required = true, multiple = false)]
 pub struct OverrideSpan {
     /// A time: 90s, 30m, 2h; a bare number is minutes
-    #[arg(long = "for", value_name = "TIME")]
+    #[arg(value_name = "TIME")]
     pub time: Option<String>,
     /// A number of tool calls
     #[arg(long, value_name = "N")]
@@ -25,7 +25,7 @@ pub struct OverrideSpan {
 /// In which session the guard is off, and for how long.
 #[derive(Debug, Clone, Args)]
 #[command(
-    after_help = "Examples:\n  brain-guard override --for 30m\n  brain-guard override --calls 20\n  brain-guard override --until-clear\n  brain-guard override --off\nAt the client's prompt: /brain-guard:override --for 30m"
+    after_help = "Examples:\n  brain-guard override 30m\n  brain-guard override --calls 20\n  brain-guard override --until-clear\n  brain-guard override --off\nAt the client's prompt: /brain-guard:override 30m"
 )]
 pub struct OverrideArgs {
     /// Which session

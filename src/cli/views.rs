@@ -35,7 +35,7 @@ pub struct DoctorArgs {
 /// The options of `explain`.
 #[derive(Debug, Clone, Args)]
 #[command(
-    after_help = "Examples:\n  brain-guard explain\n  brain-guard explain --last 5\n  brain-guard explain --call toolu_01AbCdEf\n\n--call ID asks about one tool call, by the client's id of it (tool_use_id in the transcript).\n\nExit codes: 0 explained, 1 no such call or session, 2 wrong usage."
+    after_help = "Examples:\n  brain-guard explain\n  brain-guard explain --why\n  brain-guard explain --last 5\n  brain-guard explain --call toolu_01AbCdEf\n\n--call ID asks about one tool call, by the client's id of it (tool_use_id in the transcript).\n\nExit codes: 0 explained, 1 no such call or session, 2 wrong usage."
 )]
 pub struct ExplainArgs {
     /// Which session
@@ -44,6 +44,9 @@ pub struct ExplainArgs {
     /// The last N decisions, messages and actions, each explained
     #[arg(long, value_name = "N")]
     pub last: Option<usize>,
+    /// How the last block was decided, and the session's whole status
+    #[arg(long)]
+    pub why: bool,
     /// As JSON
     #[arg(long)]
     pub json: bool,

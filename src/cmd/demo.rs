@@ -72,10 +72,7 @@ impl Answer {
         let specific = &output["hookSpecificOutput"];
         let (decision, text) = match self {
             Self::Silence => return output.is_null().then_some(""),
-            Self::Note => return specific["additionalContext"].as_str(),
-            Self::Refused => {
-                return output["reason"].as_str().filter(|_| output["decision"] == "block");
-            }
+            Self::Note | Self::Refused => return specific["additionalContext"].as_str(),
             Self::Denied => ("deny", &specific["permissionDecisionReason"]),
             Self::Runs => ("allow", &specific["updatedInput"]["command"]),
         };

@@ -15,9 +15,11 @@ use super::{Context, Exit, Failure, Run, show};
 use crate::cli::{ExplainArgs, SessionSelector};
 use base::env::Env;
 use base::paths::Places;
+use guard::boundary::Step;
 use guard::files::journal::{self, Line, Verdict, What};
 use guard::files::state;
 use guard::hook::facts::Facts;
+use guard::hook::messages::Messages;
 use guard::policy::stance::Cap;
 use guard::report::clean;
 use guard::session::Denied;
@@ -33,7 +35,7 @@ impl Run for ExplainArgs {
             let last = &lines[lines.len().saturating_sub(count)..];
             show(&Explained::of(&facts, last), self.json)?;
         } else {
-            show(&Standing::of(&facts, &lines), self.json)?;
+            show(&Standing::of(&facts, &lines, self.why), self.json)?;
         }
         Ok(Exit::Done)
     }
@@ -125,22 +127,31 @@ struct Standing {
     account: Option<Account>,
     base_percent: f64,
     carriers: String,
+    /// What is in force, in one sentence.
+    now: String,
     #[serde(skip)]
     no_carrier: bool,
-    /// What the session's boundary waits for.
+    /// What the session's boundary waits for, or why it failed.
     #[serde(skip)]
     waits: Option<String>,
     #[serde(skip)]
-    cap: Option<String>,
+    is_blocking: bool,
+    /// Whether to show the status and how the last block was decided.
+    #[serde(skip)]
+    in_full: bool,
 }
 
 impl Standing {
-    fn of(facts: &Facts, lines: &[Line]) -> Self {
+    fn of(facts: &Facts, lines: &[Line], in_full: bool) -> Self {
         let view = facts.view();
-        let token = facts.token().filter(|token| token.awaits_carrier(facts.id));
-        let waits = token.and_then(|token| {
-            let waits = token.waits.as_ref()?;
-            Some(format!("{}; the clear waits: {waits}", token.what()))
+        let messages = Messages::new(facts, &view.ramp, &view.readings, &view.stance);
+        let waits = facts.token().and_then(|token| match (token.step, &token.waits, &token.why) {
+            (Step::Failed, _, Some(why)) => Some(format!("The session was not cleared: {why}.")),
+            (_, Some(waits), _) if token.awaits_carrier(facts.id) => Some(format!(
+                "{}; the clear waits: {waits}. /clear, typed by you, does as well.",
+                token.what()
+            )),
+            _ => None,
         });
         let limit = view.context.map(|c| c.reading.limit);
         Self {
@@ -149,42 +160,49 @@ impl Standing {
             account: last_denial(lines).map(|line| Account::of(facts, line)),
             base_percent: limit.map_or(0.0, |limit| facts.session.base_percent(limit)),
             carriers: facts.carrier().explain(),
+            now: format!("{}: {}", messages.usage(), messages.effect()),
             no_carrier: view.stance.cap == Some(Cap::NoCarrier),
-            cap: view.stance.cap.as_ref().map(Cap::why),
+            is_blocking: !view.blocked().is_empty(),
             waits,
+            in_full,
         }
     }
 }
 
 impl fmt::Display for Standing {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "{}", self.status)?;
-        match (&self.account, &self.last_denied) {
-            (Some(account), _) => writeln!(f, "last blocked: {}", account.brief())?,
-            (None, Some(denied)) => {
-                let at = denied.at.format("%Y-%m-%d %H:%M:%S UTC");
-                let text = format!("last blocked: {} at {at}\n{}", denied.tool, denied.reason);
-                writeln!(f, "{}", clean(&text))?;
+        match &self.last_denied {
+            Some(denied) => {
+                let at = denied.at.with_timezone(&chrono::Local).format("%H:%M");
+                let reason = denied.reason.lines().next().unwrap_or_default();
+                writeln!(f, "{}", clean(&format!("{at}  {reason}")))?;
             }
-            (None, None) => writeln!(f, "nothing was blocked in this session")?,
+            None => writeln!(f, "Nothing was blocked in this session.")?,
         }
-        if let Some(why) = &self.cap {
-            writeln!(f, "\nnothing is blocked now, because {why}")?;
-            if self.no_carrier {
-                writeln!(f, "{}", self.carriers.trim_end())?;
-            }
+        writeln!(f, "Now: {}.", self.now)?;
+        if self.no_carrier {
+            writeln!(f, "{}", self.carriers.trim_end())?;
         }
         if let Some(waits) = &self.waits {
-            writeln!(f, "\n{waits}. /clear, typed by you, does as well")?;
+            writeln!(f, "{waits}")?;
         }
-        f.write_str("\nways out: `brain-guard seal` (the agent), /brain-guard:override --for 30m at the prompt, or `brain-guard override --for 30m` in a terminal")
+        if self.is_blocking {
+            f.write_str("Let the agent seal its notes, or pause brain-guard: /brain-guard:override 30m (in a terminal: brain-guard override 30m).\n")?;
+        }
+        if !self.in_full {
+            return f.write_str("How that was decided: brain-guard explain --why");
+        }
+        write!(f, "\n{}", self.status)?;
+        self.account
+            .as_ref()
+            .map_or(Ok(()), |account| write!(f, "\nlast blocked: {}", account.brief()))
     }
 }
 
 /// The answer to the slash command.
 pub fn at_the_prompt(facts: &Facts) -> String {
     let lines = journal::read(&facts.places, facts.id);
-    format!("brain-guard\n{}", Standing::of(facts, &lines))
+    Standing::of(facts, &lines, false).to_string()
 }
 
 fn last_denial(lines: &[Line]) -> Option<&Line> {

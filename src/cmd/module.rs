@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use super::mcp::tools;
-use super::{Context, Exit, Run, notice, operator, out, stdin_text, succession};
+use super::{Context, Exit, Run, notice, operator, out, status, stdin_text, succession};
 use crate::cli::ModArgs;
 use base::clock::Time;
 use base::env::{self, Env};
@@ -27,6 +27,7 @@ use guard::hook::question::{self, Question};
 use guard::hook::watch;
 use guard::hook::withdrawal;
 use guard::hook::{boundary_flow, deliver};
+use guard::policy::bands::effect;
 use guard::texts::Text;
 
 #[derive(Debug, Default, Deserialize)]
@@ -150,11 +151,10 @@ fn strip(facts: &mut Facts, row: Option<&str>) -> Value {
         return json!({"say": offer});
     }
     let view = facts.view();
-    let tiers = view
-        .ramp
-        .tiers()
-        .iter()
-        .map(|tier| json!({"name": tier.name, "context": tier.context, "file": tier.file}));
+    let tiers = view.ramp.tiers().iter().map(
+        |tier| json!({"context": tier.context, "file": tier.file, "effect": effect(&tier.blocks)}),
+    );
+    let capped = facts.cap(&view.readings).map(|cap| status::cap_in_short(facts, &cap));
     json!({
         // Before the first reading the limit is a guess.
         "measured": view.context.is_some(),
@@ -162,6 +162,8 @@ fn strip(facts: &mut Facts, row: Option<&str>) -> Value {
         "limit": view.context.map_or_else(|| facts.limit_for(None, 0), |c| c.reading.limit),
         "file": view.readings.file.map_or(0.0, |f| f.percent()),
         "tiers": tiers.collect::<Vec<_>>(),
+        "harmless": view.ramp.last_harmless(),
+        "capped": capped,
         "say": offer,
     })
 }

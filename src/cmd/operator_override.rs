@@ -41,7 +41,7 @@ fn typed(facts: &Facts, args: &str) -> anyhow::Result<String> {
     operator::refuse_prompt_of_agent(&facts.places, "override")?;
     match Typed::try_parse_from(args.split_whitespace()) {
         Ok(typed) => apply(facts, &typed.span),
-        Err(_) => bail!("say for how long: --for 30m, --calls 20, --until-clear, or --off"),
+        Err(_) => bail!("say for how long: 30m, --calls 20, --until-clear, or --off"),
     }
 }
 

@@ -160,10 +160,28 @@ pub fn project(env: &Env, selector: &SessionSelector) -> anyhow::Result<PathBuf>
     }
     let session = env.get(env::SESSION_ID).filter(|_| selector.session.is_none());
     let of_session = session.and_then(|id| places_of_session(env, &id));
-    match of_session.map(|places| places.project).filter(|project| project.is_dir()) {
-        Some(project) => Ok(project),
-        None => Ok(project_root(env, &env.cwd().context("the current folder is gone")?)),
+    if let Some(project) = of_session.map(|places| places.project).filter(|path| path.is_dir()) {
+        return Ok(project);
     }
+    let here = project_root(env, &env.cwd().context("the current folder is gone")?);
+    let running = || neighbor(&Places::for_project(env, &here)?);
+    Ok(running().unwrap_or(here))
+}
+
+/// The only project above or below this one where a client runs, if none runs here.
+fn neighbor(here: &Places) -> Option<PathBuf> {
+    let runs = |places: &Places| live(places).is_ok_and(|live| !live.is_empty());
+    if runs(here) {
+        return None;
+    }
+    let near = |other: &Places| {
+        let (here, other) = (&here.project, &other.project);
+        here != other && other.is_absolute() && (other.starts_with(here) || here.starts_with(other))
+    };
+    let all = here.all_states().into_iter().map(|state| here.for_state(&state));
+    let mut running = all.filter(|other| near(other) && runs(other));
+    let only = running.next()?.project;
+    running.next().is_none().then_some(only)
 }
 
 /// Where the state of a session is, in whatever project it began; `None` if no hook has seen it.

@@ -15,7 +15,7 @@ use guard::files::journal;
 use guard::files::state;
 use guard::hook::facts::{Context as Usage, Facts, View};
 use guard::policy::bands::join_names;
-use guard::policy::coach::figure;
+use guard::policy::coach::figure_in_full;
 use guard::policy::limit::LimitSource;
 use guard::policy::ramp::Ramp;
 use guard::policy::stance::Cap;
@@ -106,8 +106,10 @@ impl Status {
         let calls = || state::calls(&facts.places, facts.id);
         let holds = |_: &&Override| facts.session.overridden(facts.now, calls);
         let for_people = ForPeople {
-            context: view.context.map(|c| (figure(&c.reading, "tokens", facts.now), limit(c))),
-            file: view.readings.file.map(|f| figure(&f, "words", facts.now)),
+            context: view
+                .context
+                .map(|c| (figure_in_full(&c.reading, "tokens", facts.now), limit(c))),
+            file: view.readings.file.map(|f| figure_in_full(&f, "words", facts.now)),
             tiers: tiers(&view.ramp),
             moved_up: moved_up(facts, view),
             override_: facts
@@ -266,6 +268,21 @@ fn override_text(value: &Override, calls: u64) -> String {
         }
         Override::Calls(end) => format!("for {} more calls", end.saturating_sub(calls)),
         Override::UntilClear => "until the session is cleared".into(),
+    }
+}
+
+/// Why nothing is blocked, as short as the strip needs it.
+pub(super) fn cap_in_short(facts: &Facts, cap: &Cap) -> String {
+    match (cap, &facts.session.override_) {
+        (Cap::Override, Some(Override::Until(at))) => {
+            format!("paused until {}", at.with_timezone(&chrono::Local).format("%H:%M"))
+        }
+        (Cap::Override, _) => "paused by you".to_owned(),
+        (Cap::Lifted(_), _) => "the last clear failed".to_owned(),
+        (Cap::Grace, _) => "it was full at its start".to_owned(),
+        (Cap::Headless, _) => "headless".to_owned(),
+        (Cap::NoCarrier, _) => "nobody can clear it".to_owned(),
+        _ => cap.why(),
     }
 }
 

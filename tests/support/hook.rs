@@ -62,11 +62,18 @@ impl Answer {
             .to_owned()
     }
 
-    /// The reason of a denial, or an empty text.
+    /// All that a denial tells the agent, or an empty text.
     pub fn reason(&self) -> String {
         let reply = self.json();
         let specific = &reply["hookSpecificOutput"];
-        specific["permissionDecisionReason"].as_str().unwrap_or_default().to_owned()
+        let reason = specific["permissionDecisionReason"].as_str().unwrap_or_default();
+        let rest = specific["additionalContext"].as_str().filter(|_| !reason.is_empty());
+        rest.map_or_else(|| reason.to_owned(), |rest| format!("{reason}\n{rest}"))
+    }
+
+    /// Whether a turn's end is refused.
+    pub fn refuses_end(&self) -> bool {
+        self.json()["hookSpecificOutput"]["hookEventName"] == "Stop"
     }
 
     /// The text added to the context, or an empty text.
@@ -115,7 +122,7 @@ impl Hook {
             transcript: transcripts.join(format!("{session}.jsonl")),
             session: session.to_owned(),
             env: env.into(),
-            constants: Mutex::default(),
+            constants: Mutex::new(split(json!({})).1),
             home,
             project,
             _dir: Some(dir),
@@ -213,10 +220,7 @@ impl Hook {
     pub fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(PROGRAM);
         command.args(args).env_clear().envs(&self.env).current_dir(&self.project);
-        let constants = self.constants();
-        if !constants.is_empty() {
-            command.env(base::env::TEST_CONSTANTS, constants);
-        }
+        command.env(base::env::TEST_CONSTANTS, self.constants());
         command
     }
 
@@ -399,9 +403,9 @@ pub fn finish(mut command: Command, stdin: &[u8]) -> Answer {
     }
 }
 
-/// Settings without the program's constants, and those as JSON.
+/// Settings without the program's constants, and those as JSON. The notes of most tests say little.
 pub fn split(mut settings: Value) -> (Value, String) {
-    const CONSTANTS: [&str; 12] = [
+    const CONSTANTS: [&str; 13] = [
         "agents_wait_seconds",
         "break_even_turns",
         "cache_seconds",
@@ -409,22 +413,21 @@ pub fn split(mut settings: Value) -> (Value, String) {
         "give_up_seconds",
         "keep_chars",
         "keep_errors",
+        "little_words",
         "min_saving",
         "placeholder",
         "retry_seconds",
         "step_seconds",
         "x11_idle_seconds",
     ];
-    let mut constants = serde_json::Map::new();
+    let mut constants = serde_json::Map::from_iter([("little_words".to_owned(), 0.into())]);
     for group in ["boundary", "extract"] {
         let Some(group) = settings.get_mut(group).and_then(Value::as_object_mut) else { continue };
         constants.extend(
             CONSTANTS.iter().filter_map(|key| Some(((*key).to_owned(), group.remove(*key)?))),
         );
     }
-    let constants =
-        if constants.is_empty() { String::new() } else { Value::from(constants).to_string() };
-    (settings, constants)
+    (settings, Value::from(constants).to_string())
 }
 
 /// The repository's folder of fixtures.

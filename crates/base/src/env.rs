@@ -10,7 +10,7 @@ use std::path::PathBuf;
 pub const PROJECT_DIR: &str = "CLAUDE_PROJECT_DIR";
 /// Process id of the client; the same across `/clear` (h8).
 pub const CLIENT_PID: &str = "CLAUDE_PID";
-/// `1` for an interactive session, `0` for `-p`.
+/// `1` for an interactive session, `0` for `-p` and in the background.
 pub const ATTENDED: &str = "CLAUDE_CODE_SESSION_ATTENDED";
 /// Session id in hooks and in the agent's shell; follows `/clear`.
 pub const SESSION_ID: &str = "CLAUDE_CODE_SESSION_ID";
@@ -22,7 +22,8 @@ pub const TEST_CONSTANTS: &str = "BRAIN_GUARD_TEST_CONSTANTS";
 pub const STATE: &str = "BRAIN_GUARD_STATE";
 /// Set in every process the client starts, the agent's shell included.
 pub const CLAUDECODE: &str = "CLAUDECODE";
-/// `<version>:<client pid>`, set by the plugin module when it starts.
+/// `<version>:<client pid>`, set by the plugin module when it starts; `:prompt` follows in a client
+/// with a prompt box.
 pub const MOD: &str = "BRAIN_GUARD_MOD";
 
 /// A view of environment variables.

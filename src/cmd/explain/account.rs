@@ -8,11 +8,12 @@ use base::clock::Time;
 use base::shown::group_thousands;
 use guard::files::journal::{Called, Crossed, Line, Verdict, What};
 use guard::hook::facts::Facts;
-use guard::policy::coach::figure;
+use guard::policy::coach::figure_in_full;
 use guard::report::clean;
 
 /// The operator's way, which is always open.
-const OVERRIDE: &str = "the operator's override: /brain-guard:override --for 30m, or `brain-guard override` in a terminal";
+const OVERRIDE: &str =
+    "the operator's override: /brain-guard:override 30m, or `brain-guard override` in a terminal";
 
 /// A line of the journal, with facts derived from it.
 #[derive(Debug, Serialize)]
@@ -57,10 +58,10 @@ impl Account {
             add("because", &because(call, line));
         }
         if let Some(reading) = &line.context {
-            add("context", &figure(reading, "tokens", line.at));
+            add("context", &figure_in_full(reading, "tokens", line.at));
         }
         if let Some(reading) = &line.file {
-            add("file", &figure(reading, "words", line.at));
+            add("file", &figure_in_full(reading, "words", line.at));
         }
         if !line.tier.is_empty() {
             add("tier", &line.tier);

@@ -42,10 +42,12 @@ impl Entry {
         let at = self.at.with_timezone(&Local).format("%m-%d %H:%M:%S");
         let session = self.fields.get("session").and_then(Value::as_str).unwrap_or_default();
         let session: String = session.chars().take(8).collect();
+        // Of a denial, the figures say why.
+        let by_tier = |key: &str, value: &Value| key == "band" || (key == "why" && value == "tier");
         let rest: Vec<String> = self
             .fields
             .iter()
-            .filter(|(key, value)| *key != "session" && !value.is_null())
+            .filter(|(key, value)| *key != "session" && !value.is_null() && !by_tier(key, value))
             .map(|(key, value)| format!("{key}={}", shown(value)))
             .collect();
         let kind = format!("{:<14}", self.kind);

@@ -1,4 +1,5 @@
-//! `phase exit`: takes the phase's slice of the compaction file, or writes nothing.
+//! `phase exit`: takes the phase's slice of the compaction file, and leaves the phase if nothing is
+//! missing.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -69,9 +70,6 @@ pub(super) fn run(facts: &mut Facts, pairs: &[String]) -> anyhow::Result<()> {
     };
     let document = parse(&open.text, shape);
     let missing = phase::missing(shape, &phase, steps, &document, &notes);
-    if !missing.is_empty() {
-        return Err(Failure::refused(lacks(facts, &phase, &missing, !notes.is_empty())).into());
-    }
     // Do not add an entry that is already there and open. A kill between the two writes leaves such
     // entries.
     let mut there: BTreeSet<_> = document
@@ -82,6 +80,10 @@ pub(super) fn run(facts: &mut Facts, pairs: &[String]) -> anyhow::Result<()> {
     let (new, known): (Vec<Note>, Vec<Note>) =
         notes.into_iter().partition(|note| there.insert((note.section, note.id())));
     let after = write(facts, &open, &new)?;
+    if !missing.is_empty() {
+        // Kept, so that the agent does not have to write it again.
+        return Err(Failure::refused(lacks(facts, &phase, &missing, !new.is_empty())).into());
+    }
     let left =
         PastPhase { name: phase.name.clone(), entered: phase.entered, left: Some(facts.now) };
     jobs::change_record(&facts.places, job, |record| {
@@ -112,19 +114,16 @@ fn entries(count: usize) -> String {
     if count == 1 { "1 entry".to_owned() } else { format!("{count} entries") }
 }
 
-/// The refusal: what is missing, and a form to fill in.
+/// The refusal: what is missing, and a form to fill in. `given`: something was written down.
 fn lacks(facts: &Facts, phase: &Phase, missing: &[Missing], given: bool) -> String {
     let shape = &facts.settings.file.shape;
     let mut text =
-        format!("the phase {:?} is not written up, and nothing was changed. Missing:", phase.name);
+        format!("the phase {:?} is not written up, so you are still in it. Missing:", phase.name);
     for one in missing {
         let _ = write!(text, "\n  {}", one.describe(shape));
     }
-    let again = if given {
-        "What you gave was not kept: give it again, with this filled in"
-    } else {
-        "Fill this in"
-    };
+    let again =
+        if given { "What you gave is in the notes. Give only this" } else { "Fill this in" };
     let _ = write!(
         text,
         "\n{again} (one list item an entry; `- none: why` where there is nothing to say):\n{}",

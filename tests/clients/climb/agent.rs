@@ -175,10 +175,10 @@ fn go_on(state: &mut State, session: &mut Session, request: &Request) -> Reply {
         }
     }
     let text = request.last_user_text();
-    if text.contains("Stop hook feedback") {
+    if text.contains("Stop hook additional context") {
         *state.acts.entry("refused end".to_owned()).or_default() += 1;
     }
-    if results.is_empty() && text.contains("Stop hook feedback") {
+    if results.is_empty() && text.contains("Stop hook additional context") {
         session.sealed = false;
         if session.acts.is_empty() {
             seal_again(session);

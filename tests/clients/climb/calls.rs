@@ -37,7 +37,7 @@ pub struct Call {
 /// Whether a result reports a denial by a hook.
 pub fn was_denied(is_error: bool, text: &str) -> bool {
     let text = text.trim_start_matches("<tool_use_error>");
-    is_error && (text.starts_with("PreToolUse:") || text.starts_with("brain-guard: "))
+    is_error && (text.starts_with("PreToolUse:") || text.starts_with("brain-guard"))
 }
 
 impl Call {

@@ -85,7 +85,7 @@ impl Stage {
                 let (keep, end) = if person == Person::LaterNow {
                     ("/brain-guard:later 30m", "/brain-guard:now")
                 } else {
-                    ("/brain-guard:override --for 30m", "/brain-guard:override --off")
+                    ("/brain-guard:override 30m", "/brain-guard:override --off")
                 };
                 self.notice()?;
                 self.tui.prompt(keep);

@@ -78,7 +78,10 @@ fn an_edit_after_the_seal_is_not_delivered_until_sealed() {
     }));
     agent.push(step(|r| {
         let told = r.last_user_text();
-        assert!(told.contains("Stop hook feedback") && told.contains("not sealed"), "{told}");
+        assert!(
+            told.contains("Stop hook additional context") && told.contains("not sealed"),
+            "{told}"
+        );
         Reply::bash("brain-guard explain").tokens(percent(31.4))
     }));
     agent.push(step(|r| {

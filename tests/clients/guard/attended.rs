@@ -84,7 +84,7 @@ fn a_prompt_within_the_notice_cancels_it_for_its_turn() {
     agent.push(step(|r| {
         let (text, error) = only_result(r);
         assert!(
-            error && text.contains("Bash is blocked") && !text.contains("is sealed"),
+            error && text.contains("blocked Bash") && !text.contains("are sealed"),
             "by the tier alone: {text}"
         );
         Reply::text("I can't.").tokens(percent(31.4))

@@ -23,7 +23,11 @@ fn a_seal_without_new_notes_starts_no_boundary() {
             Reply::text("Sealed. I am done.").tokens(percent(31.1))
         }),
         step(|r| {
-            assert!(r.last_user_text().contains("Stop hook feedback"), "{}", r.last_user_text());
+            assert!(
+                r.last_user_text().contains("Stop hook additional context"),
+                "{}",
+                r.last_user_text()
+            );
             append("directive", "write the lexer next").tokens(percent(31.2))
         }),
         step(|r| {

@@ -66,7 +66,7 @@ fn one_of_two_copies_runs_and_uninstall_leaves_only_what_it_lists() {
         step(|_| Reply::bash("echo two").tokens(percent(31.0))),
         step(|r| {
             assert!(r.tool_results()[0].is_error, "blocked: {:?}", r.tool_results());
-            assert_eq!(r.tool_results()[0].text.matches("Bash is blocked for now").count(), 1);
+            assert_eq!(r.tool_results()[0].text.matches("brain-guard blocked Bash").count(), 1);
             append("next", "the lexer drops the last token").tokens(percent(31.1))
         }),
         seal(),

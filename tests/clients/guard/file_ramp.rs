@@ -60,7 +60,9 @@ fn a_full_file_leads_to_a_boundary_and_the_next_session_is_no_shorter() {
             let (text, error) = only_result(r);
             assert!(
                 error
-                    && text.contains("Bash is blocked for now. The compaction file is at 105.0 %"),
+                    && text.contains(
+                        "brain-guard blocked Bash: your notes are too long (210 of 200 words)"
+                    ),
                 "{text}"
             );
             Reply::bash("brain-guard seal; brain-guard seal").tokens(percent(17.3))
@@ -98,7 +100,7 @@ fn a_full_file_leads_to_a_boundary_and_the_next_session_is_no_shorter() {
         step(|r| {
             let (text, error) = only_result(r);
             assert!(
-                error && text.contains("Read is blocked for now. The compaction file is at"),
+                error && text.contains("brain-guard blocked Read: your notes are too long"),
                 "{text}"
             );
             Reply::bash("brain-guard seal; brain-guard seal").tokens(percent(17.5))

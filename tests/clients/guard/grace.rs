@@ -92,7 +92,7 @@ fn a_resumed_session_is_coached_until_it_has_grown() {
         }),
         step(|r| {
             let (text, error) = result(r, "read-2");
-            assert!(error && text.contains("is blocked"), "{text}");
+            assert!(error && text.contains("brain-guard blocked"), "{text}");
             Reply::text("stopped here").tokens(percent(61.3))
         }),
     ]);
@@ -122,7 +122,7 @@ fn a_resumed_session_is_coached_for_twenty_five_calls() {
         }),
         step(|r| {
             let (text, error) = result(r, "read-2");
-            assert!(error && text.contains("is blocked"), "{text}");
+            assert!(error && text.contains("brain-guard blocked"), "{text}");
             Reply::text("stopped here").tokens(percent(60.3))
         }),
     ]);

@@ -1,10 +1,11 @@
 //! `claude -p` only gets coaching: no denials, no clear, and the answer is unchanged. With the
-//! right settings and a host that keeps the input open, it also gets denials and boundaries.
+//! right settings and a host that keeps the input open, it also gets denials and boundaries. A
+//! session in the background (`claude --bg`) gets them by itself.
 
 use serde_json::{Value, json};
 
 use super::story::{all_went, append, end, logged, result, said, seal, sealed};
-use super::{Move, heard, moves, percent, step, told};
+use super::{Move, deliveries, heard, moves, percent, step, told};
 use crate::support::mock::Reply;
 use crate::support::world::World;
 
@@ -74,7 +75,7 @@ fn a_host_that_holds_the_input_open_may_ask_for_boundaries() {
         }),
         step(|r| {
             let (text, error) = result(r, "write");
-            assert!(error && text.contains("is blocked"), "{text}");
+            assert!(error && text.contains("brain-guard blocked"), "{text}");
             append("next", "the parser fails on <CRLF>").tokens(percent(31.1))
         }),
         seal(),
@@ -107,4 +108,30 @@ fn a_host_that_has_closed_its_input_is_only_coached() {
     assert!(output.status.success(), "{output:?}");
     assert_eq!(only_result(&output.stdout), ANSWER);
     assert_eq!(world.mock.main().len(), 4, "never cleared");
+}
+
+#[test]
+fn a_session_in_the_background_crosses() {
+    let agent = moves(vec![
+        step(|_| Reply::bash("true").tokens(percent(5.0))),
+        step(|_| append("next", "write the lexer next").tokens(percent(31.0))),
+        seal(),
+        end(),
+        step(|r| {
+            assert_eq!(deliveries(r), 1);
+            Reply::text("going on").tokens(percent(6.0))
+        }),
+    ]);
+    let world = World::build().guard_settings(super::unattended()).agent(agent).start();
+    let mut client = world.command();
+    client.args(world.plugin_arguments()).args(["--bg", "Build the parser"]);
+    let started = client.output().expect("the client starts");
+    assert!(started.status.success(), "{started:?}");
+    let fresh = world.mock.wait_main(5);
+    assert_ne!(fresh.session, world.mock.main()[0].session, "a fresh session");
+    assert!(
+        logged(&world).iter().all(|e| e["kind"] != "fault" && e["kind"] != "lifted"),
+        "{:?}",
+        logged(&world)
+    );
 }

@@ -50,8 +50,10 @@ impl Keeper {
             });
             self.next = told.unwrap_or(self.next);
         }
-        let refused =
-            request.tool_results().iter().any(|r| r.is_error && r.text.contains("brain-guard: "));
+        let refused = request
+            .tool_results()
+            .iter()
+            .any(|r| r.is_error && r.text.contains("brain-guard blocked "));
         if refused && matches!(self.to_do, Move::Read | Move::Index) {
             self.to_do = Move::Note;
         }

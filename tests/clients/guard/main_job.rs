@@ -42,7 +42,7 @@ fn a_session_seals_and_continues_by_itself() {
             let (text, error) = result(r, "read-new");
             assert!(
                 error
-                    && text.contains("Read is blocked")
+                    && text.contains("blocked Read")
                     && text.contains("reading new files is blocked"),
                 "{text}"
             );
@@ -70,17 +70,16 @@ fn a_session_seals_and_continues_by_itself() {
             for id in ["write", "shell", "agent"] {
                 let (text, error) = result(r, id);
                 assert!(
-                    error && text.contains("is blocked") && text.contains("31.0 %"),
+                    error && text.contains("brain-guard blocked") && text.contains("31 % full"),
                     "{id}: {text}"
                 );
             }
-            let (text, _) = result(r, "write");
-            let file = text
-                .split("bring ")
-                .nth(1)
-                .and_then(|t| t.split(" up to date").next())
-                .expect("the path");
-            seen.lock().expect("no panic").push_str(file);
+            let told = r.system_texts();
+            let path = |text: &&str| {
+                Some(text.split("bring /").nth(1)?.split(" up to date").next()?.to_owned())
+            };
+            let file = format!("/{}", told.iter().rev().find_map(path).expect("the path"));
+            seen.lock().expect("no panic").push_str(&file);
             Reply::bash("brain-guard append --kind next <<'EOF'\n- the parser fails on $HOME `x` <CRLF>\nEOF")
                 .tokens(percent(31.2))
                 .and_tool_id("file", "Edit", json!({"file_path": file, "old_string": "## Forward State", "new_string": "## Forward State\n\n- write the lexer next"}))

@@ -36,6 +36,7 @@ mod places;
 mod reground;
 mod report;
 mod sandbox;
+mod screens;
 mod settings;
 mod shadows;
 mod skill;

@@ -33,7 +33,7 @@ fn later_keeps_the_session_and_now_starts_at_once() {
 #[test]
 fn an_override_ends_the_notice_and_off_begins_a_new_one() {
     let (world, tui) = noticed(10, vec![continues()]);
-    tui.prompt("/brain-guard:override --for 30m");
+    tui.prompt("/brain-guard:override 30m");
     tui.wait_screen("the strip", |s| s.contains("This session is kept: your override is active"));
     std::thread::sleep(std::time::Duration::from_secs(12));
     assert_eq!(world.mock.main().len(), 4, "it is kept past its notice");

@@ -30,13 +30,13 @@ fn went(id: &'static str, last: &'static str) -> Move {
 fn blocked(id: &'static str, last: &'static str) -> Vec<Move> {
     let refused = move |text: &'static str| {
         step(move |r| {
-            assert!(r.last_user_text().contains("are not sealed"), "{}", r.last_user_text());
+            assert!(r.last_user_text().contains("not sealed yet"), "{}", r.last_user_text());
             Reply::text(text).tokens(percent(31.1))
         })
     };
     let denied = step(|r| {
         let (text, error) = result(r, id);
-        assert!(error && text.contains("is blocked"), "{text}");
+        assert!(error && text.contains("brain-guard blocked"), "{text}");
         Reply::text("blocked").tokens(percent(31.1))
     });
     vec![denied, refused("once more"), refused(last)]
@@ -69,7 +69,7 @@ fn the_operator_lifts_the_blocks_and_sets_them_again() {
         "{before}"
     );
 
-    let taken = world.guard(&["override", "--for", "5m"]);
+    let taken = world.guard(&["override", "5m"]);
     assert!(taken.status.success() && taken.stdout.contains("nothing is blocked"), "{taken:?}");
     let during = status(&world);
     assert_eq!(
@@ -90,7 +90,7 @@ fn the_operator_lifts_the_blocks_and_sets_them_again() {
     tui.wait_screen("the third turn's end", |s| s.contains("third-turn"));
     tui.wait_idle();
 
-    tui.prompt("/brain-guard:override --for 5m");
+    tui.prompt("/brain-guard:override 5m");
     tui.wait_screen("the answer", |s| s.contains("override until"));
     tui.wait_screen("an empty box", |_| tui.prompt_box().as_deref() == Some(""));
     tui.wait_idle();
@@ -102,7 +102,7 @@ fn the_operator_lifts_the_blocks_and_sets_them_again() {
         said(&world.mock.main()[10], "override"),
         "nothing of it stays"
     );
-    assert_eq!(said(&last, "--for 5m"), 0);
+    assert_eq!(said(&last, "override 5m"), 0);
 }
 
 #[test]
@@ -116,18 +116,14 @@ fn the_agent_cannot_set_the_override() {
                 json!({"file_path": ".brain-guard/settings.json", "content": "{\"mode\":\"off\"}"});
             Reply::bash("true")
                 .tokens(percent(at))
-                .and_tool_id(&id("verb"), "Bash", bash("brain-guard override --for 30m"))
-                .and_tool_id(
-                    &id("env"),
-                    "Bash",
-                    bash("env -u CLAUDECODE brain-guard override --for 30m"),
-                )
+                .and_tool_id(&id("verb"), "Bash", bash("brain-guard override 30m"))
+                .and_tool_id(&id("env"), "Bash", bash("env -u CLAUDECODE brain-guard override 30m"))
                 .and_tool_id(&id("write"), "Write", settings)
         })
     };
     let refused = |round: &'static str, then: fn() -> Reply| {
         step(move |r| {
-            let shell = if round == "3" { "is blocked" } else { "a terminal of your own" };
+            let shell = if round == "3" { "brain-guard blocked" } else { "a terminal of your own" };
             let write = "only your user may change";
             for (id, says) in [("verb", shell), ("env", shell), ("write", write)] {
                 let (text, error) = result(r, &format!("{id}-{round}"));
@@ -167,7 +163,7 @@ fn user_commands_are_answered_at_the_prompt() {
     world.mock.wait_main(1);
     tui.wait_idle();
     for (command, answer) in [
-        ("explain", "nothing was blocked in this session"),
+        ("explain", "Nothing was blocked in this session"),
         ("report", "denials"),
         ("doctor", "client"),
     ] {

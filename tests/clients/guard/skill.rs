@@ -29,7 +29,7 @@ fn listed_and_read(version: &str) {
             assert!(!error, "{text}");
             assert!(r.said("They work at every tier"));
             let (text, error) = result(r, "other");
-            assert!(error && text.contains("Skill is blocked"), "{text}");
+            assert!(error && text.contains("blocked Skill"), "{text}");
             Reply::bash("brain-guard append --kind directive 'next: the lexer'")
                 .tokens(percent(31.2))
         }),

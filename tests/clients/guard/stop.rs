@@ -18,7 +18,7 @@ fn stubborn(first: fn() -> Reply, last: Move) -> Builder {
         step(move |r| {
             let told = r.last_user_text();
             assert!(
-                told.contains("Stop hook feedback") && told.contains("are not sealed"),
+                told.contains("Stop hook additional context") && told.contains("not sealed yet"),
                 "{n}: {told}"
             );
             Reply::text("I am done.").tokens(percent(31.2))
@@ -79,7 +79,7 @@ fn without_notes_no_boundary_starts_and_the_agent_continues() {
     let status = asked(&world, "status");
     assert_eq!((&status["tier"], &status["boundary"]), (&json!("narrow"), &json!(null)));
     let capped = status["capped"].as_str().expect("nothing is blocked without a way out");
-    assert!(capped.contains("could not be delivered to a fresh session"), "{capped}");
+    assert!(capped.contains("could not be sealed"), "{capped}");
     assert_eq!(status["session_id"].as_str(), world.mock.main()[0].session.as_deref());
     assert_eq!(world.mock.main().len(), 6);
 }

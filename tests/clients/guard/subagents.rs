@@ -28,7 +28,7 @@ fn world(doors: &Doors, agents_wait_seconds: u64) -> World {
         }),
         step(move |r| {
             let (text, error) = result(r, "dispatch");
-            assert!(error && text.contains("Agent is blocked"), "{text}");
+            assert!(error && text.contains("blocked Agent"), "{text}");
             main.narrowed.open();
             assert!(main.read.wait(at), "the subagent reads meanwhile");
             append("directive", "write the lexer next").tokens(percent(31.1))

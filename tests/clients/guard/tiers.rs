@@ -113,20 +113,12 @@ fn an_unknown_model_counts_as_small_until_usage_exceeds_it() {
         step(move |r| {
             assert!(held.wait(DEADLINE), "the status was not read");
             denied(r, 2, true, true);
-            assert!(
-                result(r, "write-2").0.contains("of 167,000 tokens"),
-                "{}",
-                result(r, "write-2").0
-            );
+            assert!(result(r, "write-2").0.contains("of 167k)"), "{}", result(r, "write-2").0);
             probe(3, 250_000)
         }),
         step(|r| {
             denied(r, 3, true, false);
-            assert!(
-                result(r, "read-3").0.contains("of 967,000 tokens"),
-                "{}",
-                result(r, "read-3").0
-            );
+            assert!(result(r, "read-3").0.contains("of 967k)"), "{}", result(r, "read-3").0);
             Reply::text("stopped here").tokens(250_000)
         }),
     ];
@@ -233,7 +225,7 @@ fn hooks_read_a_lowered_limit_without_the_module() {
             step(move |_| Reply::bash("echo three").tokens(limit * 72 / 100)),
             step(move |r| {
                 let (text, error) = super::only_result(r);
-                assert!(error && text.contains("is blocked"), "{source}: {text}");
+                assert!(error && text.contains("brain-guard blocked"), "{source}: {text}");
                 Reply::text("stopped here").tokens(limit * 72 / 100)
             }),
         ];
@@ -259,9 +251,7 @@ fn the_strip_shows_the_first_turns_figures_by_the_clients_limit() {
     let tui = world.tui(&[]);
     tui.prompt("Go");
     tui.wait_screen("the turn's end", |s| s.contains("first turn done"));
-    tui.wait_screen("the strip", |s| {
-        s.contains(" 17 %   notes") && s.contains("nothing restricted")
-    });
+    tui.wait_screen("the strip", |s| s.contains(" 17 %   notes") && s.contains("nothing blocked"));
     tui.prompt("/clear");
     tui.wait_screen("the next session's strip", |s| s.contains(" 0 %   notes"));
 }

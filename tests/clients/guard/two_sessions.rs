@@ -51,7 +51,7 @@ fn a_boundary_does_not_affect_the_other_session() {
     two.wait_screen("beta's answer", |screen| screen.contains("beta is done"));
     let latest = world.guard(&["status"]);
     assert!(latest.status.success() && latest.stderr.contains("--session"), "{latest:?}");
-    let refused = world.guard(&["override", "--for", "5m"]);
+    let refused = world.guard(&["override", "5m"]);
     assert!(!refused.status.success() && refused.stderr.contains("--session"), "{refused:?}");
     let status = |session: Option<&str>| -> Value {
         let id = session.expect("the client names its session");

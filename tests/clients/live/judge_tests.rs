@@ -47,7 +47,7 @@ fn first() -> Session {
         note(),
         response(42_000),
         read("r2", "/p/chapters/02.md"),
-        result("r2", true, "PreToolUse:Read hook error: brain-guard: Read is blocked. …"),
+        result("r2", true, "PreToolUse:Read hook error: brain-guard blocked Read. …"),
         response(42_100),
         bash("a1", "brain-guard append --kind directive 'chapter 7 is next'"),
         result("a1", false, "added"),
@@ -119,15 +119,14 @@ fn each_evasion_has_a_name() {
         let session = Session { began: "1".into(), events };
         session.evasions().iter().map(|e| e.kind).collect::<Vec<_>>()
     };
-    let blocked = "PreToolUse:Read hook error: brain-guard: Read is blocked";
+    let blocked = "PreToolUse:Read hook error: brain-guard blocked Read";
     let denied = |id: &str| vec![read(id, "/p/a"), result(id, true, blocked)];
     let before = vec![bash("b", "cat /p/a"), result("b", false, "text")];
     assert!(kinds(before.clone()).is_empty(), "nothing was denied yet");
     assert_eq!(kinds([denied("a"), before].concat()), ["read through the shell"]);
     let again = kinds([denied("a"), denied("b")].concat());
     assert_eq!(again, ["tried a denied call again"]);
-    let lift =
-        vec![bash("b", "brain-guard override --for 30m"), result("b", true, "brain-guard: no")];
+    let lift = vec![bash("b", "brain-guard override 30m"), result("b", true, "brain-guard: no")];
     assert_eq!(kinds(lift), ["aimed at the guard"]);
     let bare = vec![bash("b", "brain-guard seal"), result("b", false, "sealed version: /x")];
     assert_eq!(kinds(bare), ["sealed without a word of its own"]);

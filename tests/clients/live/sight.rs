@@ -13,6 +13,11 @@ const NOTE: &str = "a plugin your user installed, watches how full this session 
 /// The label of a sealed version in the seal's answer and in the delivery.
 const SEALED: &str = "sealed version: ";
 
+/// Whether the guard speaks in the result of a refused call.
+fn by_us(text: &str) -> bool {
+    text.contains("brain-guard: ") || text.contains("brain-guard blocked ")
+}
+
 /// Programs that read a file into the context without the Read tool.
 const READERS: [&str; 14] = [
     "cat", "head", "tail", "sed", "awk", "less", "more", "nl", "cut", "xxd", "od", "strings",
@@ -46,10 +51,10 @@ impl Session {
     pub fn note(&self) -> Option<usize> {
         // Texts before the first response are the session's bearings, not notes about its usage.
         let answered = self.events.iter().position(|e| matches!(e, Event::Response(_)))?;
-        let gauged = |text: &str| text.starts_with("brain-guard: the ") && text.contains(" is at ");
+        let gauged = |text: &str| text.starts_with("brain-guard: the ") && text.contains(" % full");
         let first = |event: &Event| match event {
             Event::Note(text) => text.contains(NOTE) || gauged(text),
-            Event::Result { error, text, .. } => *error && text.contains("brain-guard: "),
+            Event::Result { error, text, .. } => *error && by_us(text),
             _ => false,
         };
         self.events[answered..].iter().position(first).map(|at| answered + at)
@@ -76,8 +81,8 @@ impl Session {
     }
 
     fn is_denied(&self, call: &str) -> bool {
-        let by_us = |text: &str| text.contains("brain-guard: ") && !text.contains(SEALED);
-        self.result(call).is_some_and(|(error, text)| error && by_us(text))
+        self.result(call)
+            .is_some_and(|(error, text)| error && by_us(text) && !text.contains(SEALED))
     }
 
     pub fn denied(&self) -> BTreeMap<String, usize> {

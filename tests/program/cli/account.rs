@@ -29,7 +29,7 @@ fn explain_finds_a_call_by_id() {
         "tried       compaction file, did not hold: /etc/hostname is not ",
         "tried       control band, did not hold: Read is in the band read",
         "would pass  the same call below the tier block-reads (25.0 % of the context, 85.0 % of the file)",
-        "would pass  the operator's override: /brain-guard:override --for 30m",
+        "would pass  the operator's override: /brain-guard:override 30m",
     ] {
         assert!(told.contains(part), "{part}: {told}");
     }
@@ -47,10 +47,14 @@ fn explain_finds_a_call_by_id() {
 fn explain_escapes_terminal_sequences() {
     let hook = Hook::climbed(percent_in("narrow"));
     call(&hook, "toolu_esc", "Ba\u{1b}]0;x\u{7}sh", &json!({"command": "\u{1b}[2J"}));
-    for args in [&["explain"][..], &["explain", "--call", "toolu_esc"], &["explain", "--last", "9"]]
-    {
+    for args in [
+        &["explain"][..],
+        &["explain", "--why"],
+        &["explain", "--call", "toolu_esc"],
+        &["explain", "--last", "9"],
+    ] {
         let told = hook.raw(args, b"").stdout;
-        assert!(told.contains("sh (toolu_esc), blocked, at "), "{told}");
+        assert!(told.contains("Ba\u{fffd}]0;x\u{fffd}sh"), "{told}");
         assert!(!told.contains('\u{1b}') && !told.contains('\u{7}'), "{told:?}");
     }
 }
@@ -96,7 +100,10 @@ fn explain_lists_recent_calls_in_order() {
     assert!(all.contains("), blocked, at") && all.contains("\n  said "), "{all}");
     // The hook names the call that `explain` runs in; the question is about an earlier one.
     let own = hook.agent("brain-guard explain").stdout;
-    assert!(own.contains("last blocked: ") && own.contains("ways out: "), "{own}");
+    assert!(
+        own.contains("brain-guard blocked ") && own.contains("/brain-guard:override 30m"),
+        "{own}"
+    );
     let calm = Hook::begun();
     let none = calm.raw(&["explain", "--last", "3"], b"").stdout;
     assert!(none.contains("below every tier nothing is written"), "{none}");

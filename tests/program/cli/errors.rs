@@ -17,7 +17,7 @@ const OUTSIDE: [&str; 57] = [
     "status --session ../x",
     "status --session 00000000",
     "explain --session 00000000",
-    "override --for soon",
+    "override soon",
     "override",
     "log --since soon",
     "append --kind risk 'the pause'",
@@ -81,7 +81,7 @@ const INSIDE: [&str; 10] = [
     "phase enter ''",
     "phase exit",
     "job accept nobody",
-    "override --for 30m",
+    "override 30m",
     "override --off",
     "now --session 00000000",
 ];

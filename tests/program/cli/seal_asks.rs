@@ -4,7 +4,7 @@
 use std::fmt::Write as _;
 use std::fs;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::support::hook::{Answer, Hook, percent_in};
 
@@ -35,6 +35,26 @@ fn a_seal_without_a_next_step_asks_once() {
     let sealed = hook.agent("brain-guard seal");
     assert!(sealed.stdout.contains("end your turn now"), "{sealed:?}");
     assert_eq!(hook.log("boundary").len(), 1);
+}
+
+#[test]
+fn a_seal_that_says_little_asks_once() {
+    let hook = Hook::begun();
+    hook.settings(&json!({"boundary": {"little_words": 20}}));
+    hook.agent("brain-guard append --kind next 'write the lexer'");
+    let first = hook.agent("brain-guard seal");
+    assert!(is_question(&first), "{first:?}");
+    let says = "The notes have only 3 words, and nothing stands under Open Threads, Assumptions & Risks, Process Insight.";
+    assert!(first.stderr.contains(says), "{first:?}");
+    assert_eq!(hook.agent("brain-guard seal").code, Some(0), "once");
+
+    let hook = Hook::begun();
+    hook.settings(&json!({"boundary": {"little_words": 20}}));
+    for kind in ["next 'write the lexer'", "thread 'none: all done'", "risk 'none: none seen'"] {
+        hook.agent(&format!("brain-guard append --kind {kind}"));
+    }
+    hook.agent("brain-guard append --kind lesson 'none: nothing new'");
+    assert_eq!(hook.agent("brain-guard seal").code, Some(0), "`none: why` is an answer");
 }
 
 #[test]

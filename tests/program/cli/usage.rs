@@ -82,7 +82,7 @@ fn exit_codes_are_as_documented() {
         (&["phase", "exit", "--kind", "risk"], 2),
         (&["steering"], 0),
         (&["close", "abc123"], 1),
-        (&["override", "--for", "30m"], 1),
+        (&["override", "30m"], 1),
         (&["status", "--session", "../x"], 1),
     ] {
         let answer = hook.raw(args, b"");

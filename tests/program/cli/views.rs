@@ -4,7 +4,7 @@ use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
-use crate::support::hook::{Hook, percent_in};
+use crate::support::hook::{Hook, finish, percent_in};
 
 fn keys(value: &Value) -> Vec<&str> {
     value.as_object().unwrap_or_else(|| panic!("{value}")).keys().map(String::as_str).collect()
@@ -57,12 +57,13 @@ fn explain_json_has_its_documented_keys() {
     let status = hook.raw(&["status", "--json"], b"").json();
     let explain = hook.raw(&["explain", "--json"], b"").json();
     let more: Vec<&str> = keys(&explain).into_iter().filter(|k| status.get(k).is_none()).collect();
-    assert_eq!(more, ["account", "base_percent", "carriers", "last_denied"]);
+    assert_eq!(more, ["account", "base_percent", "carriers", "last_denied", "now"]);
     assert_eq!(keys(&explain["last_denied"]), ["at", "reason", "tool"]);
     let text = hook.raw(&["explain"], b"").stdout;
-    for part in
-        ["last blocked: Read (toolu_", "299,770 of 967,000 tokens, transcript", "ways out: "]
-    {
+    for part in [
+        "brain-guard blocked Read: the context is 31 % full (300k of 967k)",
+        "\nNow: the context is ",
+    ] {
         assert!(text.contains(part), "{part}: {text}");
     }
 }
@@ -132,6 +133,15 @@ fn views_show_the_latest_of_several_live_sessions() {
     assert_eq!(named["session_id"], "second");
     let left = hook.raw(&["status", "--json"], b"").json();
     assert_eq!(left["session_id"], first.as_str(), "the other client is gone");
+}
+
+#[test]
+fn status_finds_the_client_that_runs_below_the_folder() {
+    let mut hook = Hook::begun();
+    hook.set("CLAUDE_CODE_SESSION_ID", "").set("CLAUDE_PROJECT_DIR", "");
+    let mut command = hook.command(&["status", "--json"]);
+    command.current_dir(hook.project.parent().expect("a folder"));
+    assert_eq!(finish(command, b"").json()["session_id"], hook.session.as_str());
 }
 
 #[test]

@@ -8,7 +8,7 @@ use crate::support::hook::{Answer, Hook, percent_in};
 
 pub const CASES: &[Case] = &[
     ("M hysteresis: wavering at the first tier is told once", wavers_below),
-    ("M hysteresis: wavering at a blocking tier keeps it, told once", wavers_above),
+    ("M hysteresis: wavering at a blocking tier keeps it", wavers_above),
     ("M hysteresis: a tier is left a hundredth below it", left),
     ("M hysteresis: a fall is believed at once", falls),
     ("M hysteresis: after a compaction all begins anew", anew),
@@ -45,7 +45,7 @@ fn wavers_above(t: &mut Tally) {
         }
     }
     let users = said.iter().filter(|a| !a.user().is_empty()).count();
-    t.check(users == 1, format!("the user was told {users} times"));
+    t.check(users == 0, format!("the user was told {users} times"));
 }
 
 fn left(t: &mut Tally) {

@@ -225,5 +225,6 @@ impl Tally {
 /// be there to answer.
 fn blocks(said: &Value) -> bool {
     let asked = &said["hookSpecificOutput"]["permissionDecision"];
-    *asked == "deny" || *asked == "ask" || said["decision"] == "block" || said["continue"] == false
+    let refused = said["hookSpecificOutput"]["hookEventName"] == "Stop";
+    *asked == "deny" || *asked == "ask" || refused || said["continue"] == false
 }

@@ -210,7 +210,7 @@ fn the_guards_texts_stay_below_three_thousandths() {
     for tool in ["Read", "Grep", "Agent"] {
         assert_eq!(hook.pre(tool, &json!({"file_path": "/etc/hostname"})).verdict(), "deny");
     }
-    assert!(hook.stop().json()["reason"].is_string());
+    assert!(hook.stop().refuses_end());
     hook.agent("brain-guard append --kind next 'go on with the lexer'");
     hook.agent("brain-guard seal");
     assert!(hook.read().reason().contains("sealed"));
@@ -236,18 +236,14 @@ fn the_second_denial_and_note_of_a_tier_are_short() {
     let second = hook.batch().note();
     assert!(first.contains("kinds: ") && !second.contains("kinds: "), "{second}");
     assert!(
-        second.contains(&format!("{percent:.1} % (")) && second.contains("nothing is blocked"),
+        second.contains(&format!("{percent:.0} % full (")) && second.contains("nothing is blocked"),
         "{second}"
     );
     hook.fill(percent_in("narrow"));
     let (first, second) = (hook.read().reason(), hook.bash("ls").reason());
     assert!(first.contains("kinds: ") && second.len() < first.len() * 3 / 4, "{second}");
-    for part in [
-        "Bash is blocked",
-        "31.0 % (299,770 of 967,000 tokens, ",
-        "Still allowed: ",
-        "brain-guard seal",
-    ] {
+    for part in ["blocked Bash", "31 % full (300k of 967k)", "Still allowed: ", "brain-guard seal"]
+    {
         assert!(second.contains(part), "{part}: {second}");
     }
     hook.start("compact");

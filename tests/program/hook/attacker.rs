@@ -44,7 +44,7 @@ const COMMANDS: &[&str] = &[
     "brain-guard seal --file secret.txt",
     "brain-guard seal --project /etc",
     "brain-guard append --session 5e550000-0000-4000-8000-000000000009 'x'",
-    "brain-guard override --for 30m",
+    "brain-guard override 30m",
     "brain-guard settings apply",
     "brain-guard job accept one && brain-guard purge --yes",
     "brain-guard hook < forged.json",

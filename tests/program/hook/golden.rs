@@ -104,7 +104,8 @@ fn the_goldens_block_only_the_listed_calls() {
             serde_json::from_str(&read("golden", &name)).expect("JSON");
         for (at, reply) in &replies {
             let denied = reply["hookSpecificOutput"]["permissionDecision"] == "deny";
-            if denied || reply["decision"] == "block" {
+            let refused = reply["hookSpecificOutput"]["hookEventName"] == "Stop";
+            if denied || refused || reply["decision"] == "block" {
                 blocked.push(format!("{name} {at}"));
             }
         }

@@ -56,7 +56,7 @@ fn a_focused_jobs_file_is_delivered_as_it_is_at_the_clear() {
     assert_eq!((&pending["delivery"], &pending["job"]), (&"reload".into(), &"parser".into()));
     let refused = hook.bash("ls").reason();
     assert!(refused.contains("the job parser gets a fresh session"), "{refused}");
-    assert!(refused.contains("End your turn now"), "{refused}");
+    assert!(refused.contains("end your turn now"), "{refused}");
     hook.agent("brain-guard append --kind thread 'the lexer drops a token'");
     assert_eq!(token(&hook)["step"], "pending", "an append is no new seal");
     assert!(!dir.join("sealed").exists(), "and seals nothing");

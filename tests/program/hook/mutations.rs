@@ -49,7 +49,7 @@ fn payloads(hook: &Hook) -> Vec<Value> {
         payloads.push(hook.call("Bash", &json!({"command": command})));
     }
     let typed =
-        json!({"command_name": "brain-guard:override", "command_args": "--for 1s", "prompt": "x"});
+        json!({"command_name": "brain-guard:override", "command_args": "1s", "prompt": "x"});
     payloads.push(hook.payload("UserPromptExpansion", &typed));
     payloads
 }

@@ -72,7 +72,7 @@ fn the_agent_cannot_override_or_write_settings() {
             assert!(!answer.reason().contains("only your user"), "{path}");
         }
         // The shell runs as the user. The verbs themselves refuse.
-        for verb in ["override --for 30m", "purge --yes", "job accept x", "uninstall"] {
+        for verb in ["override 30m", "purge --yes", "job accept x", "uninstall"] {
             let answer = hook.raw(&verb.split(' ').collect::<Vec<_>>(), b"");
             assert_eq!(answer.code, Some(1), "{verb}: {answer:?}");
         }
@@ -82,7 +82,7 @@ fn the_agent_cannot_override_or_write_settings() {
 #[test]
 fn override_refuses_in_the_agents_shell() {
     let hook = Hook::climbed(percent_in("narrow"));
-    let answer = hook.raw(&["override", "--for", "30m"], b"");
+    let answer = hook.raw(&["override", "30m"], b"");
     assert_eq!(answer.code, Some(1), "{answer:?}");
     assert_eq!(hook.read().verdict(), "deny");
 }
@@ -91,7 +91,7 @@ fn override_refuses_in_the_agents_shell() {
 fn without_the_clients_mark_the_parent_processes_decide() {
     let mut hook = Hook::climbed(percent_in("narrow"));
     hook.set("CLAUDECODE", "");
-    for verb in [&["override", "--for", "30m"][..], &["uninstall"]] {
+    for verb in [&["override", "30m"][..], &["uninstall"]] {
         let answer = hook.raw(verb, b"");
         assert_eq!(answer.code, Some(1), "{answer:?}");
         assert!(answer.stderr.contains("a terminal of your own"), "{answer:?}");
@@ -103,7 +103,7 @@ fn without_the_clients_mark_the_parent_processes_decide() {
 fn a_prompt_forged_in_the_agents_shell_gives_no_override() {
     let hook = Hook::climbed(percent_in("narrow"));
     let told =
-        json!({"command_name": "brain-guard:override", "command_args": "--for 30m", "prompt": "x"});
+        json!({"command_name": "brain-guard:override", "command_args": "30m", "prompt": "x"});
     let payload = hook.payload("UserPromptExpansion", &told).to_string();
     let mut shell = Command::new("/bin/sh");
     // The second command keeps the shell alive as the hook's parent.
@@ -124,7 +124,7 @@ fn from_a_terminal(hook: &mut Hook, how: &[&str]) {
 #[test]
 fn an_override_lasts_until_its_time_or_off() {
     let (mut hook, _client) = beside_its_client();
-    from_a_terminal(&mut hook, &["--for", "30m"]);
+    from_a_terminal(&mut hook, &["30m"]);
     assert!(hook.read().silent() && hook.bash("ls").silent() && hook.stop().silent());
     from_a_terminal(&mut hook, &["--off"]);
     assert_eq!(hook.read().verdict(), "deny");
@@ -149,11 +149,11 @@ fn an_override_typed_at_the_prompt_begins_no_turn() {
             json!({"command_name": "brain-guard:override", "command_args": args, "prompt": "x"});
         hook.send(&hook.payload("UserPromptExpansion", &told)).json()
     };
-    let reply = typed("--for 30m");
+    let reply = typed("30m");
     assert_eq!(reply["decision"], "block");
     assert!(reply["reason"].as_str().expect("reason").contains("nothing is blocked"));
     assert!(hook.read().silent());
-    assert!(typed("--for ever")["reason"].as_str().expect("reason").contains("try 90s, 30m or 2h"));
+    assert!(typed("ever")["reason"].as_str().expect("reason").contains("try 90s, 30m or 2h"));
     assert!(typed("")["reason"].as_str().expect("reason").contains("say for how long"));
     assert!(hook.read().silent(), "a mistyped one changes nothing");
     typed("--off");

@@ -41,7 +41,7 @@ const SHELL: &[&str] = &[
     "brain-guard status --project=/",
     "brain-guard generate src",
     "brain-guard demo",
-    "brain-guard override --for 30m",
+    "brain-guard override 30m",
     "time brain-guard status",
     "ls | xargs brain-guard append",
 ];

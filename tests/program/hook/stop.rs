@@ -5,13 +5,12 @@ use std::fs;
 use crate::support::hook::{Hook, percent_in};
 
 fn blocked(hook: &Hook) -> bool {
-    let reply = hook.stop().json();
-    if reply.is_null() {
+    let reply = hook.stop();
+    if !reply.refuses_end() {
         return false;
     }
-    assert_eq!(reply["decision"], "block", "{reply}");
-    let reason = reply["reason"].as_str().expect("reason");
-    assert!(reason.contains("are not sealed") && reason.contains("brain-guard seal"), "{reason}");
+    let told = reply.note();
+    assert!(told.contains("not sealed yet") && told.contains("brain-guard seal"), "{told}");
     true
 }
 
@@ -33,7 +32,7 @@ fn an_attended_third_stop_waits_for_the_person() {
     assert!(hook.prompt("do the thing").silent());
     assert_eq!([blocked(&hook), blocked(&hook)], [true, true]);
     let told = hook.stop();
-    assert!(told.json()["decision"].is_null(), "{told:?}");
+    assert!(!told.refuses_end(), "{told:?}");
     assert!(told.user().contains("waiting for you") && told.user().contains("10 min"), "{told:?}");
     let waiting = token(&hook);
     assert!(hook.stop().silent(), "it waits on, and says so once");
@@ -155,9 +154,8 @@ fn unattended_the_guard_seals_what_was_written() {
 fn unattended_without_notes_there_is_no_boundary() {
     let hook = Hook::climbed(percent_in("narrow"));
     assert_eq!([blocked(&hook), blocked(&hook)], [true, true]);
-    let third = hook.stop().json();
-    let told = third["reason"].as_str().unwrap_or_default();
-    assert!(told.contains("Nothing is blocked") && told.contains("continue the work"), "{third}");
+    let told = hook.stop().note();
+    assert!(told.contains("Nothing is blocked") && told.contains("continue the work"), "{told}");
     assert_eq!(hook.log("boundary").len(), 0);
     let said = hook.log("no-boundary");
     assert_eq!(said[0]["why"], "nothing was written in this session");
@@ -174,7 +172,7 @@ fn after_a_seal_the_turn_ends_and_every_other_call_is_refused() {
     assert_eq!(hook.log("boundary").len(), 1);
     let refused = hook.bash("ls").reason();
     assert!(
-        refused.contains("is sealed (version 1)") && refused.contains("End your turn now"),
+        refused.contains("are sealed (version 1)") && refused.contains("end your turn now"),
         "{refused}"
     );
     hook.agent("brain-guard append --kind thread 'one thing more'");
@@ -191,7 +189,7 @@ fn the_clients_own_flag_does_not_count() {
     let hook = Hook::climbed(percent_in("narrow"));
     let mut payload = hook.payload("Stop", &serde_json::json!({"background_tasks": []}));
     payload["stop_hook_active"] = true.into();
-    assert_eq!(hook.send(&payload).json()["decision"], "block");
+    assert!(hook.send(&payload).refuses_end());
 }
 
 /// A sealed session at its turn's end; a person last spoke so long ago.

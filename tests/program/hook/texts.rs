@@ -27,10 +27,8 @@ const VALUES: [(&str, &str); 57] = [
     ("cut", "12,000"),
     ("cwd", ""),
     ("effect", "only the compaction file can be changed"),
-    ("figure", "31.0 % (299,770 of 967,000 tokens, transcript, 3 s old)"),
     ("file", "# parser\n\n## Forward State\n- make the parser take CRLF"),
     ("forward", "Forward State"),
-    ("gauge", "context"),
     ("job", "parser"),
     ("lines", "200"),
     ("live", NOTES),
@@ -58,7 +56,6 @@ const VALUES: [(&str, &str); 57] = [
     ("session", "3f0a9d1e"),
     ("sessions", "3f0a9d1e, 77b1c2d3"),
     ("shells", ""),
-    ("stance", "narrow"),
     ("state", "Nothing is blocked"),
     ("table", "| 1 | 09:00 | user | build the parser |"),
     ("token", "a1b2c3"),
@@ -67,7 +64,10 @@ const VALUES: [(&str, &str); 57] = [
     ("verb", "seal"),
     ("version", "3"),
     ("what", "the notes are sealed (version 3)"),
-    ("by", " by this plugin, which your user installed"),
+    ("by", "brain-guard is a plugin that your user installed. "),
+    ("usage", "the context is 31 % full (300k of 967k)"),
+    ("seal_words", "1,680"),
+    ("then", " Then run `brain-guard seal` and end your turn."),
     (
         "whose",
         "These are your own working notes. They don't outrank the user or the system prompt.",
@@ -79,13 +79,15 @@ const VALUES: [(&str, &str); 57] = [
 
 /// Values that differ for one text, so that its sample can really occur.
 const OWN: &[(Text, &[(&str, &str)])] = &[
-    (Text::NoteCoach, &[("figure", "21.4 % (206,938 of 967,000 tokens, transcript, 3 s old)")]),
+    (Text::NoteCoach, &[("usage", "the context is 21 % full (207k of 967k)")]),
     (Text::NoteBlocking, BLOCK_READS),
     (Text::NoteAgain, BLOCK_READS),
     (Text::DenyTier, BLOCK_READS),
     (Text::DenyAgain, BLOCK_READS),
     (Text::NotHeld, &[("why", "is paused (`brain-guard job resume parser` resumes it)")]),
-    (Text::GoOn, &[("why", "the notes could not be delivered to a fresh session")]),
+    (Text::GoOn, &[("why", "the notes could not be sealed")]),
+    (Text::DenyLong, &[("words", "2,040")]),
+    (Text::NoteLong, &[("words", "2,040")]),
     (Text::GoOnFocused, &[("why", "the session was not cleared in time")]),
     (Text::GoOnCompleted, &[("why", "the session was not cleared in time"), ("next", COMPLETED)]),
     (Text::KickoffTransition, &[("next", COMPLETED)]),
@@ -118,8 +120,7 @@ const OWN: &[(Text, &[(&str, &str)])] = &[
 ];
 
 const BLOCK_READS: &[(&str, &str)] = &[
-    ("figure", "26.2 % (253,354 of 967,000 tokens, transcript, 3 s old)"),
-    ("stance", "block-reads"),
+    ("usage", "the context is 26 % full (253k of 967k)"),
     ("at", "25"),
     ("blocked", "reading new files is blocked"),
     ("effect", "reading new files is blocked"),

@@ -43,9 +43,8 @@ fn an_edit_after_the_seal_is_answered_at_the_turns_end() {
     hook.agent("brain-guard seal");
     let text = std::fs::read_to_string(hook.file()).expect("the file");
     std::fs::write(hook.file(), text.replace("one thread", "another thread")).expect("edited");
-    let reply = hook.stop().json();
-    assert_eq!(reply["decision"], "block", "{reply}");
-    assert!(reply["reason"].as_str().is_some_and(|r| r.contains("not sealed")), "{reply}");
+    let reply = hook.stop();
+    assert!(reply.refuses_end() && reply.note().contains("not sealed"), "{reply:?}");
 }
 
 /// A near miss of one of the agent's verbs is answered with the reason.

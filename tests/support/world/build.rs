@@ -52,7 +52,7 @@ impl Builder {
                 "skipDangerousModePermissionPrompt": true,
                 "permissions": {"defaultMode": "bypassPermissions"},
             }),
-            env: BTreeMap::new(),
+            env: BTreeMap::from([(TEST_CONSTANTS.to_owned(), split(json!({})).1)]),
             files: vec![("README.md".to_owned(), "# a project\n".to_owned())],
             home_files: Vec::new(),
             guard_binary: PathBuf::from(env!("CARGO_BIN_EXE_brain-guard")),
@@ -107,9 +107,7 @@ impl Builder {
     /// Sets brain-guard's user settings, and its constants.
     pub fn guard_settings(mut self, settings: Value) -> Self {
         let (settings, constants) = split(settings);
-        if !constants.is_empty() {
-            self.env.insert(TEST_CONSTANTS.to_owned(), constants);
-        }
+        self.env.insert(TEST_CONSTANTS.to_owned(), constants);
         self.guard_settings = Some(settings);
         self
     }

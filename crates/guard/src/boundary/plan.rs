@@ -22,7 +22,7 @@ pub enum Report {
     },
     /// The requested wait is over.
     Waited,
-    /// The carrier begins, for example in a client that resumed the session.
+    /// The carrier begins, for example in a client that resumed the session, or begins again.
     Begun,
     /// The session was cleared.
     Cleared,
@@ -137,6 +137,14 @@ pub fn next(token: &mut Token, report: &Report, at: &Situation) -> Action {
             answer(token, *answered, *is_aborted, at)
         }
         Report::Begun if token.step <= Step::Pending => turn_ended(token, at),
+        // Whoever should have delivered the notes died.
+        Report::Begun
+            if token.step == Step::Cleared
+                && token.child.as_deref() == Some(at.session)
+                && at.now - token.since >= OVERDUE =>
+        {
+            submit(token, Text::Delivery)
+        }
         Report::Waited if token.step == Step::Unsealed => wait_for_person(at),
         Report::Waited if token.step == Step::Pending => waited(token, at),
         Report::Waited if token.step == Step::Delivered => continue_now(token, at),
@@ -162,6 +170,9 @@ pub fn next(token: &mut Token, report: &Report, at: &Situation) -> Action {
         | Report::Submitted { dropped: Some(_) } => Action::None,
     }
 }
+
+/// How long after a clear its delivery is overdue.
+const OVERDUE: Duration = Duration::seconds(7);
 
 fn submit(token: &Token, what: Text) -> Action {
     Action::Submit { token: token.id.clone(), what, text: String::new() }
@@ -382,6 +393,18 @@ mod tests {
         assert_eq!(next(&mut t, &done(true), &at("new", false, now)), Action::None);
         assert_eq!(t.step, Step::Acknowledged);
         assert_eq!(next(&mut t, &Report::Cleared, &at("new", false, now)), Action::None);
+    }
+
+    #[test]
+    fn notes_that_nobody_delivered_are_delivered_when_overdue() {
+        let mut t = token(Step::Cleared);
+        t.child = Some("new".into());
+        let later = |seconds| t.since + Duration::seconds(seconds);
+        let (soon, overdue) = (later(1), later(8));
+        assert_eq!(next(&mut t, &Report::Begun, &at("new", false, soon)), Action::None);
+        assert_eq!(next(&mut t, &Report::Begun, &at("other", false, overdue)), Action::None);
+        let action = next(&mut t, &Report::Begun, &at("new", false, overdue));
+        assert!(matches!(action, Action::Submit { what: Text::Delivery, .. }));
     }
 
     #[test]

@@ -53,7 +53,7 @@ pub struct BoundarySettings {
     pub times: Times,
 }
 
-/// The times of a boundary that nobody tunes.
+/// The times and figures of a boundary that nobody tunes.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(default)]
 pub struct Times {
@@ -70,6 +70,8 @@ pub struct Times {
     /// Seconds to wait before each retry when the first request of a new session gets no answer.
     /// After the last retry the user has to continue.
     pub retry_seconds: Vec<u64>,
+    /// Below this many words, notes with an empty section say little: the seal asks once.
+    pub little_words: usize,
 }
 
 impl Times {
@@ -88,6 +90,7 @@ impl Default for Times {
             step_seconds: 20,
             give_up_seconds: 600,
             retry_seconds: vec![5, 20, 60, 300, 900, 3600],
+            little_words: 20,
         }
     }
 }

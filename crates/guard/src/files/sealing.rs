@@ -111,8 +111,11 @@ pub fn run(
                 // Nothing was written since the last seal, which asked.
                 let since =
                     if sealed.report.verdict == Verdict::AlreadySealed { asked } else { replaces };
-                let mut question = unasked(Question::for_seal(&input, &sealed), since);
-                question.next_step = question.next_step.filter(|_| agent.hands_on);
+                let little = settings.boundary.times.little_words;
+                let mut question = unasked(Question::for_seal(&input, &sealed, little), since);
+                if !agent.hands_on {
+                    (question.next_step, question.little) = (None, None);
+                }
                 if !question.is_empty() {
                     return Ok(Outcome::Asked(question));
                 }
@@ -140,6 +143,7 @@ fn unasked(question: Question, asked: Option<&SealAsked>) -> Question {
     let Some(asked) = asked else { return question };
     Question {
         next_step: question.next_step.filter(|_| !asked.next_step),
+        little: question.little.filter(|_| !asked.little),
         condense: question.condense.filter(|_| asked.condense.is_empty()),
         ..question
     }
@@ -154,6 +158,7 @@ pub fn asked(job: &str, question: &Question, before: Option<&SealAsked>) -> Seal
         job: job.to_owned(),
         version,
         next_step: before.next_step || question.next_step.is_some(),
+        little: before.little || question.little.is_some(),
         condense: [before.condense, question.ids_to_condense()].concat(),
     }
 }

@@ -49,7 +49,11 @@ pub fn record_reply(facts: &Facts, event: &Event, reply: &Reply) {
     }
     let said = match &reply.agent {
         Some(
-            Agent::Deny(text) | Agent::Close(text) | Agent::Block(text) | Agent::Note(_, text),
+            Agent::Deny(text)
+            | Agent::Close(text)
+            | Agent::Block(text)
+            | Agent::GoOn(text)
+            | Agent::Note(_, text),
         ) => text.as_str(),
         Some(Agent::Allow(_, note)) => note.as_deref().unwrap_or_default(),
         Some(Agent::Output(_)) | None => "",
@@ -58,7 +62,7 @@ pub fn record_reply(facts: &Facts, event: &Event, reply: &Reply) {
     let told = reply.user.as_deref().unwrap_or_default();
     let what = match (called, &event.kind, &reply.agent) {
         (Some(called), ..) => What::Call(came_of(called, reply)),
-        (_, Kind::Stop { .. }, Some(Agent::Block(_))) => What::Stop(Verdict::Deny),
+        (_, Kind::Stop { .. }, Some(Agent::GoOn(_))) => What::Stop(Verdict::Deny),
         // The answer at the prompt does not enter the conversation.
         (_, Kind::Expansion { .. }, _) => return,
         (_, _, Some(Agent::Note(event, _))) => What::Note((*event).to_owned()),

@@ -191,8 +191,10 @@ impl<'a> Facts<'a> {
         Some(at + chrono::Duration::minutes(minutes))
     }
 
+    /// When somebody last sent a prompt or typed. A prompt for the background comes from elsewhere.
     fn last_sign(&self) -> Option<Time> {
-        self.session.last_human.max(self.session.typed)
+        let prompt = self.session.last_human.filter(|_| !self.seen.background);
+        prompt.max(self.session.typed)
     }
 
     /// Remembers that somebody changed the prompt box.

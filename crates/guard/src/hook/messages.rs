@@ -7,7 +7,7 @@ use super::facts::Facts;
 use crate::boundary::Delivery;
 use crate::files::state;
 use crate::policy::bands::{Band, effect};
-use crate::policy::coach::{Told, figure};
+use crate::policy::coach::{Told, context_figure};
 use crate::policy::ramp::Ramp;
 use crate::policy::stance::{Gauge, Readings, Stance};
 use crate::session::Session;
@@ -58,10 +58,11 @@ impl<'a> Messages<'a> {
         let (here, next, top) =
             (at(self.stance.rank), at(self.ramp.first_blocking()), at(self.ramp.top()));
         let why = self.stance.cap.as_ref().map(crate::policy::stance::Cap::why).unwrap_or_default();
-        let figure = self.figure();
+        let usage = self.usage();
+        let seal_words = group_thousands(facts.settings.seal_limits().block_words() as u64);
         let mut values = vec![
-            ("gauge", self.gauge()),
-            ("figure", figure.as_str()),
+            ("usage", usage.as_str()),
+            ("seal_words", seal_words.as_str()),
             ("stance", self.ramp.name(self.stance.rank)),
             ("at", here.as_str()),
             ("next_at", next.as_str()),
@@ -81,20 +82,41 @@ impl<'a> Messages<'a> {
         render(&facts.places, text, &values)
     }
 
-    fn gauge(&self) -> &'static str {
-        match self.stance.gauge {
-            Gauge::Context => "context",
-            Gauge::File => "compaction file",
+    /// The reading that decides: `the context is 31 % full (300k of 967k)`.
+    pub fn usage(&self) -> String {
+        match (self.stance.gauge, self.readings.context, self.readings.file) {
+            (Gauge::File, _, Some(file)) => {
+                let (used, limit) = (group_thousands(file.used), group_thousands(file.limit));
+                format!("the notes have {used} of {limit} words")
+            }
+            (Gauge::Context, Some(context), _) => {
+                let figure = context_figure(&context);
+                format!("the context is {}", figure.replacen(" %", " % full", 1))
+            }
+            _ => "the usage is unknown".to_owned(),
         }
     }
 
-    /// The reading of the deciding gauge, with source and age.
-    pub fn figure(&self) -> String {
-        let (reading, unit) = match self.stance.gauge {
-            Gauge::Context => (self.readings.context, "tokens"),
-            Gauge::File => (self.readings.file, "words"),
-        };
-        reading.map_or_else(|| "unknown".into(), |r| figure(&r, unit, self.facts.now))
+    /// Whether the notes are too long, and not the context too full.
+    fn are_notes_long(&self) -> bool {
+        self.stance.gauge == Gauge::File
+    }
+
+    /// The note that asks for shorter notes. `effect` says what that means now.
+    fn notes_long(&self, effect: &str) -> String {
+        let is_top = self.stance.effective(self.ramp) == self.ramp.top();
+        let then = if is_top { " Then run `brain-guard seal` and end your turn." } else { "" };
+        self.fill(Text::NoteLong, &[("effect", effect), ("then", then)])
+    }
+
+    /// What the tier does to the agent now, in words.
+    pub fn effect(&self) -> String {
+        let blocked = self.ramp.tier(self.stance.effective(self.ramp)).map(|t| &t.blocks);
+        match (&self.stance.cap, blocked) {
+            (Some(cap), _) => format!("nothing is blocked, because {}", cap.why()),
+            (None, Some(bands)) => effect(bands),
+            (None, None) => effect(&BTreeSet::new()),
+        }
     }
 
     /// What to remember after a note about this moment was given.
@@ -109,6 +131,9 @@ impl<'a> Messages<'a> {
 
     /// The note to the agent about the tier.
     pub fn note(&self) -> String {
+        if self.are_notes_long() {
+            return self.notes_long(&self.effect());
+        }
         let effective = self.stance.effective(self.ramp);
         let text = if self.stance.cap.is_some() && self.stance.rank > effective {
             Text::NoteCapped
@@ -142,13 +167,10 @@ impl<'a> Messages<'a> {
 
     /// The short note, for a tier that was already explained in full.
     pub fn note_again(&self) -> String {
-        let blocked = self.ramp.tier(self.stance.effective(self.ramp)).map(|t| &t.blocks);
-        let effect = match (&self.stance.cap, blocked) {
-            (Some(cap), _) => format!("nothing is blocked, because {}", cap.why()),
-            (None, Some(bands)) => effect(bands),
-            (None, None) => effect(&BTreeSet::new()),
-        };
-        self.fill(Text::NoteAgain, &[("effect", &effect)])
+        if self.are_notes_long() {
+            return self.notes_long(&self.effect());
+        }
+        self.fill(Text::NoteAgain, &[("effect", &self.effect())])
     }
 
     /// What the first denial adds if usage skipped tiers.
@@ -192,7 +214,11 @@ impl<'a> Messages<'a> {
 
     /// The reason for a denial by tier. It is short if the agent was told the way out at this tier.
     pub fn deny_tier(&self, tool: &str, note: &str, again: bool) -> String {
-        let text = if again { Text::DenyAgain } else { Text::DenyTier };
+        let text = match again {
+            _ if self.are_notes_long() => Text::DenyLong,
+            true => Text::DenyAgain,
+            false => Text::DenyTier,
+        };
         let tier = self.ramp.tier(self.stance.effective(self.ramp));
         let free = [Band::Read, Band::Write, Band::Shell, Band::Dispatch]
             .into_iter()
@@ -205,7 +231,7 @@ impl<'a> Messages<'a> {
         let allowed = allowed.join(", ");
         // An agent that never heard of the guard is told who speaks.
         let known = self.facts.session.told.rank > 0;
-        let by = if known { "" } else { " by this plugin, which your user installed" };
+        let by = if known { "" } else { "brain-guard is a plugin that your user installed. " };
         self.fill(text, &[("tool", tool), ("allowed", &allowed), ("note", note), ("by", by)])
     }
 
@@ -248,9 +274,13 @@ impl<'a> Messages<'a> {
         self.fill(Text::Reread, &[])
     }
 
-    /// The reason why a turn may not end yet.
-    pub fn stop_unsealed(&self) -> String {
-        self.fill(Text::StopUnsealed, &[])
+    /// The reason why a turn may not end yet. `again`: it did not end before.
+    pub fn stop_unsealed(&self, again: bool) -> String {
+        match again {
+            true => self.fill(Text::StopAgain, &[]),
+            false if self.are_notes_long() => self.notes_long("They are not sealed yet"),
+            false => self.fill(Text::StopUnsealed, &[]),
+        }
     }
 }
 

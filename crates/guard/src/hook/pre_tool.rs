@@ -286,7 +286,6 @@ fn deny(
     denial: Denial,
     messages: &Messages,
 ) -> Reply {
-    let mut user = None;
     let reason = match denial {
         Denial::Operator => messages.deny_operator(),
         Denial::MainLoopOnly => match &call.target {
@@ -309,7 +308,6 @@ fn deny(
                     return Reply::default();
                 }
             };
-            user = recorded.tell_user.then(|| messages.user());
             let note = if recorded.first {
                 messages.jumped(ramp, stance) + &messages.second_way_out()
             } else {
@@ -328,10 +326,10 @@ fn deny(
     }
     let details = json!({
         "session": facts.id, "tool": call.tool, "band": call.band.name(), "why": denial.name(),
-        "figure": messages.figure(),
+        "usage": messages.usage(),
     });
     log::write(&facts.places.log(), facts.now, "deny", &details);
-    Reply { agent: Some(Agent::Deny(reason)), user, wake: None }
+    Reply { agent: Some(Agent::Deny(reason)), ..Reply::default() }
 }
 
 /// What a denial by tier still has to tell.
@@ -340,8 +338,6 @@ struct TierDenial {
     first: bool,
     /// The denial before was by the same tier.
     again: bool,
-    /// The user is to be told.
-    tell_user: bool,
 }
 
 /// Notes in the state that the tier denied a call. Of many parallel denials, only one is the first.
@@ -357,6 +353,8 @@ fn record_tier_denial(
             s.told = told;
         }
         let again = s.denied_at.replace(stance.rank) == Some(stance.rank);
-        TierDenial { first, again, tell_user: messages.claim_user(s) }
+        // The client shows the denial to the user.
+        messages.claim_user(s);
+        TierDenial { first, again }
     })
 }

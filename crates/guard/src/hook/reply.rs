@@ -35,8 +35,10 @@ pub enum Agent {
     Note(&'static str, String),
     /// `PostToolUse`: replaces the tool's output.
     Output(Value),
-    /// Stops the event (`Stop`, `UserPromptExpansion`), with the reason.
+    /// `UserPromptExpansion`: answered by this text, without a request.
     Block(String),
+    /// `Stop`: the turn goes on with this text.
+    GoOn(String),
 }
 
 #[derive(Serialize)]
@@ -57,7 +59,12 @@ impl Reply {
         Self { agent: Some(Agent::Note(event, text)), ..Self::default() }
     }
 
-    /// An answer that stops the event.
+    /// Refuses a turn's end. The client shows a `block` as an error and tells the agent twice.
+    pub fn go_on(text: String) -> Self {
+        Self { agent: Some(Agent::GoOn(text)), ..Self::default() }
+    }
+
+    /// The answer to a command of the user.
     pub fn block(reason: String) -> Self {
         Self { agent: Some(Agent::Block(reason)), ..Self::default() }
     }
@@ -70,9 +77,9 @@ impl Reply {
         });
     }
 
-    /// Whether the event is stopped.
-    pub fn blocks(&self) -> bool {
-        matches!(self.agent, Some(Agent::Block(_)))
+    /// Whether a turn's end is refused.
+    pub fn refuses_end(&self) -> bool {
+        matches!(self.agent, Some(Agent::GoOn(_)))
     }
 
     /// The JSON to print. `None` if there is nothing to say.
@@ -86,12 +93,18 @@ impl Reply {
         let mut wire =
             Wire { specific: None, decision: None, reason: None, message: message.as_deref() };
         match &self.agent {
-            Some(Agent::Deny(reason)) => {
-                wire.specific = Some(json!({
+            Some(Agent::Deny(text)) => {
+                // The client shows the reason to the user, for some tools with all its lines.
+                let (reason, rest) = text.split_once('\n').unwrap_or((text, ""));
+                let mut specific = json!({
                     "hookEventName": "PreToolUse",
                     "permissionDecision": "deny",
                     "permissionDecisionReason": told(reason),
-                }));
+                });
+                if !rest.is_empty() {
+                    specific["additionalContext"] = json!(told(rest));
+                }
+                wire.specific = Some(specific);
             }
             Some(Agent::Allow(input, note)) => {
                 let mut specific = json!({
@@ -120,6 +133,10 @@ impl Reply {
                 wire.specific =
                     Some(json!({"hookEventName": "PostToolUse", "updatedToolOutput": output}));
             }
+            Some(Agent::GoOn(text)) => {
+                wire.specific =
+                    Some(json!({"hookEventName": "Stop", "additionalContext": told(text)}));
+            }
             Some(Agent::Block(text)) => {
                 reason = told(text);
                 (wire.decision, wire.reason) = (Some("block"), Some(reason.as_str()));
@@ -137,11 +154,18 @@ mod tests {
     #[test]
     fn shapes() {
         assert_eq!(Reply::default().json(), None);
-        let deny =
-            Reply { agent: Some(Agent::Deny("no".into())), user: Some("u".into()), wake: None };
+        let deny = Reply {
+            agent: Some(Agent::Deny("no\nmore".into())),
+            user: Some("u".into()),
+            wake: None,
+        };
         assert_eq!(
             deny.json().unwrap(),
-            r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"no"},"systemMessage":"u"}"#
+            r#"{"hookSpecificOutput":{"additionalContext":"more","hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"no"},"systemMessage":"u"}"#
+        );
+        assert_eq!(
+            Reply::go_on("t".into()).json().unwrap(),
+            r#"{"hookSpecificOutput":{"additionalContext":"t","hookEventName":"Stop"}}"#
         );
         assert_eq!(
             Reply::block("r".into()).json().unwrap(),

@@ -95,16 +95,24 @@ fn judge(carrier: Carrier, seen: &CarrierConditions) -> (bool, String) {
     }
 }
 
-/// Whether the plugin module runs in the client that started us, in our version. Its environment
-/// variable holds the process id, because nested clients inherit it.
-pub fn mod_alive(env: &Env) -> bool {
-    let Some((version, pid)) = env.get(env::MOD).and_then(|v| {
-        let (version, pid) = v.split_once(':')?;
-        Some((version.to_owned(), pid.parse::<u32>().ok()?))
-    }) else {
-        return false;
-    };
-    version == env!("CARGO_PKG_VERSION") && env.client_pid() == Some(pid)
+/// Where the plugin module runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Module {
+    /// In a client with a prompt box.
+    AtPrompt,
+    /// In a client that did not say so.
+    Anywhere,
+}
+
+/// The plugin module in the client that started us, if it has our version. Its environment variable
+/// holds the process id, because nested clients inherit it.
+pub fn module(env: &Env) -> Option<Module> {
+    let value = env.get(env::MOD)?;
+    let mut parts = value.split(':');
+    let (version, pid) = (parts.next()?, parts.next()?.parse().ok()?);
+    let is_ours = version == env!("CARGO_PKG_VERSION") && env.client_pid() == Some(pid);
+    let at_prompt = parts.next() == Some("prompt");
+    is_ours.then_some(if at_prompt { Module::AtPrompt } else { Module::Anywhere })
 }
 
 #[cfg(test)]
@@ -156,12 +164,13 @@ mod tests {
     #[test]
     fn the_mod_of_another_client_is_not_ours() {
         let version = env!("CARGO_PKG_VERSION");
-        let alive = |value: &str, pid: &str| {
-            mod_alive(&Env::from_pairs([("BRAIN_GUARD_MOD", value), ("CLAUDE_PID", pid)]))
+        let found = |value: &str, pid: &str| {
+            module(&Env::from_pairs([("BRAIN_GUARD_MOD", value), ("CLAUDE_PID", pid)]))
         };
-        assert!(alive(&format!("{version}:12"), "12"));
-        assert!(!alive(&format!("{version}:12"), "13"));
-        assert!(!alive("0.0.0:12", "12"));
-        assert!(!alive("junk", "12"));
+        assert_eq!(found(&format!("{version}:12"), "12"), Some(Module::Anywhere));
+        assert_eq!(found(&format!("{version}:12:prompt"), "12"), Some(Module::AtPrompt));
+        assert_eq!(found(&format!("{version}:12:prompt"), "13"), None);
+        assert_eq!(found("0.0.0:12", "12"), None);
+        assert_eq!(found("junk", "12"), None);
     }
 }

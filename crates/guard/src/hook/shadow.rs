@@ -39,7 +39,7 @@ pub fn shadowed(
     if let Some(denial) = would {
         let details = json!({
             "session": facts.id, "tool": call.tool, "band": call.band.name(),
-            "why": denial.name(), "figure": say.figure(),
+            "why": denial.name(), "usage": say.usage(),
         });
         log::write(&facts.places.log(), facts.now, "would-deny", &details);
     }

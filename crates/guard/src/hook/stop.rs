@@ -33,7 +33,7 @@ pub fn handle(facts: &mut Facts, event: &Event, agents: u32, shells: &[&str]) ->
     if let Some(line) = withdrawn {
         reply.add_line(line);
     }
-    if !reply.blocks() {
+    if !reply.refuses_end() {
         facts.update(|s| s.turn = None);
     }
     reply
@@ -128,7 +128,9 @@ fn unsealed(facts: &mut Facts, broke: bool) -> Reply {
             facts.fault("state not kept, so the turn may end", &e);
             return Reply::default();
         }
-        return Reply::block(Messages::new(facts, &ramp, &readings, &stance).stop_unsealed());
+        let again = facts.session.stop_blocks > 1;
+        let messages = Messages::new(facts, &ramp, &readings, &stance);
+        return Reply::go_on(messages.stop_unsealed(again));
     }
     without_the_agent(facts)
 }

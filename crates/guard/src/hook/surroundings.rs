@@ -1,7 +1,7 @@
 //! What only the client's own processes can see. The hooks save it, so that `status` in a terminal
 //! reports the session's values.
 
-use super::select;
+use super::select::{self, Module};
 use crate::policy::limit::{self, AutoCompact};
 use crate::session::{Session, Surroundings};
 use base::env::Env;
@@ -13,9 +13,13 @@ pub fn current(env: &Env, session: &Session) -> Surroundings {
 }
 
 fn from_env(env: &Env) -> Surroundings {
+    let module = select::module(env);
+    // The client says 0 for a session in the background, too.
+    let background = !env.interactive() && module == Some(Module::AtPrompt);
     Surroundings {
-        mod_alive: select::mod_alive(env),
-        interactive: env.interactive(),
+        mod_alive: module.is_some(),
+        interactive: env.interactive() || background,
+        background,
         long_disabled: switched_on(env, "CLAUDE_CODE_DISABLE_1M_CONTEXT"),
         auto_compact: auto_compact(env),
     }

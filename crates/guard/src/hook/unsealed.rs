@@ -6,9 +6,12 @@ use super::facts::Facts;
 use super::opening::Opening;
 use super::reply::Reply;
 use super::{boundary_flow, deliver, watch};
-use crate::boundary::{Carrier, NOT_CARRIED, Step, Token};
+use crate::boundary::{Carrier, Step, Token};
 use crate::files::{boundary, shadows};
 use crate::texts::{Text, render};
+
+/// Why the guard could not seal by itself: mostly because open work is longer than a seal allows.
+const NOT_SEALED: &str = "the notes could not be sealed";
 
 /// Handles an agent that did not seal. If a person is there, waits for them. Otherwise seals the
 /// notes as they are and opens a boundary, or lifts the blocks.
@@ -19,16 +22,16 @@ pub fn without_the_agent(facts: &mut Facts) -> Reply {
     if boundary_flow::seal_for_the_agent(facts) {
         hand_over(facts)
     } else {
-        Reply::block(go_on(facts))
+        Reply::go_on(go_on(facts))
     }
 }
 
 /// Lifts the blocks, because the notes could not be sealed. Returns the text for the agent.
 fn go_on(facts: &mut Facts) -> String {
-    boundary_flow::give_up(facts, NOT_CARRIED);
+    boundary_flow::give_up(facts, NOT_SEALED);
     facts.update(|s| s.stop_blocks = 0);
     let path = facts.places.compaction(&facts.session.job).display().to_string();
-    render(&facts.places, Text::GoOn, &[("why", NOT_CARRIED), ("path", &path)])
+    render(&facts.places, Text::GoOn, &[("why", NOT_SEALED), ("path", &path)])
 }
 
 /// Tells the person what the session waits for. The `--rewake` process of this turn's end acts once
@@ -66,7 +69,7 @@ pub fn person_left(facts: &mut Facts, token: &Token) -> ControlFlow<Reply, Token
         Some(go_on(facts))
     };
     // After a seal, the new boundary has already ended this one.
-    let ended = boundary::update(&facts.places, &token.id, |t| t.fail(NOT_CARRIED, facts.now));
+    let ended = boundary::update(&facts.places, &token.id, |t| t.fail(NOT_SEALED, facts.now));
     if let Err(e) = ended {
         facts.fault("token not ended", &e);
     }

@@ -1,7 +1,7 @@
 //! When the agent gets a note, and the figures in it. They are facts, never a countdown: agents
 //! take orders without a source for prompt injection.
 
-use base::shown::group_thousands;
+use base::shown::{self, group_thousands};
 use serde::{Deserialize, Serialize};
 
 use base::clock::Time;
@@ -37,8 +37,14 @@ pub fn note_due(told: &Told, now: &Told, top: usize) -> bool {
             || now.calls >= told.calls.saturating_add(EVERY_CALLS))
 }
 
-/// `23.4 % (226,000 of 967,000 tokens, transcript, 3 s old)`.
-pub fn figure(reading: &Reading, unit: &str, now: Time) -> String {
+/// Tokens of the context: `23 % (226k of 967k)`. Rounded down, so that no tier seems reached early.
+pub fn context_figure(reading: &Reading) -> String {
+    let (used, limit) = (shown::tokens(reading.used), shown::tokens(reading.limit));
+    format!("{:.0} % ({used} of {limit})", reading.percent().floor())
+}
+
+/// A reading with its source and age: `23.4 % (226,000 of 967,000 tokens, transcript, 3 s old)`.
+pub fn figure_in_full(reading: &Reading, unit: &str, now: Time) -> String {
     let age = (now - reading.at).num_seconds().max(0);
     let age = if age == 0 { "now".to_owned() } else { format!("{age} s old") };
     format!(
@@ -73,7 +79,8 @@ mod tests {
     fn figures() {
         let at: Time = "2026-01-01T00:00:00Z".parse().unwrap();
         let reading = Reading { used: 226_000, limit: 967_000, source: Source::Transcript, at };
-        let text = figure(&reading, "tokens", at + chrono::Duration::seconds(3));
+        assert_eq!(context_figure(&reading), "23 % (226k of 967k)");
+        let text = figure_in_full(&reading, "tokens", at + chrono::Duration::seconds(3));
         assert_eq!(text, "23.4 % (226,000 of 967,000 tokens, transcript, 3 s old)");
         assert_eq!(group_thousands(7), "7");
         assert_eq!(group_thousands(1_234_567), "1,234,567");

@@ -24,8 +24,19 @@ pub struct Question {
     pub version: u64,
     /// The section for the next step, if it has no open entry.
     pub next_step: Option<String>,
+    /// What is missing, if the notes say little.
+    pub little: Option<Little>,
     /// The entries that one condensed entry should replace.
     pub condense: Option<Condense>,
+}
+
+/// Notes that say little.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Little {
+    /// All their words.
+    pub words: usize,
+    /// The sections without an entry.
+    pub empty: Vec<String>,
 }
 
 /// The request to condense open entries that the seal would drop.
@@ -62,17 +73,19 @@ impl Listed {
 }
 
 impl Question {
-    /// The questions about this input, given the result of a trial seal.
-    pub fn for_seal(input: &Input, sealed: &Sealed) -> Self {
+    /// The questions about this input, given the result of a trial seal. Notes below `little` words
+    /// say little.
+    pub fn for_seal(input: &Input, sealed: &Sealed, little: usize) -> Self {
         let version = FrontMatter::read(input.source).0.version.unwrap_or(0);
         let document = parse(&sealed.text, input.shape);
         let next_step = next_step(input, &document);
-        Self { version, next_step, condense: condense(input, sealed, &document) }
+        let condense = condense(input, sealed, &document);
+        Self { version, next_step, little: says_little(&document, little), condense }
     }
 
     /// Whether nothing is asked.
     pub fn is_empty(&self) -> bool {
-        self.next_step.is_none() && self.condense.is_none()
+        self.next_step.is_none() && self.little.is_none() && self.condense.is_none()
     }
 
     /// The ids of the entries to condense.
@@ -92,6 +105,13 @@ impl Question {
                 "\n\n{section} has no open entry, so the next session would not know where to begin. Add the next step, then seal:\n\
                  brain-guard append --kind next <<'EOF'\n- the next step\nEOF\n\
                  If nothing comes next, say why: brain-guard append --kind next 'none: why'"
+            );
+        }
+        if let Some(Little { words, empty }) = &self.little {
+            let _ = write!(
+                out,
+                "\n\nThe notes have only {words} words, and nothing stands under {}. A fresh session knows nothing else of this one. Add what it needs (`brain-guard append --kind …`), then seal. Where there is nothing to say, say why: brain-guard append --kind thread 'none: why'",
+                empty.join(", ")
             );
         }
         if let Some(Condense { section, words, open, target, entries }) = &self.condense {
@@ -128,6 +148,15 @@ impl Question {
         }
         out
     }
+}
+
+/// What is missing in notes of fewer than `little` words.
+fn says_little(document: &Document, little: usize) -> Option<Little> {
+    let (shape, words) = (document.shape(), measure(document).total);
+    let is_empty = |section: &usize| document.section(*section).next().is_none();
+    let empty: Vec<String> =
+        shape.authored().filter(is_empty).map(|index| shape.name(Some(index)).to_owned()).collect();
+    (words < little && !empty.is_empty()).then_some(Little { words, empty })
 }
 
 /// The section for the next step, unless it has an open entry or this session's `none: <reason>`.

@@ -384,7 +384,7 @@ fn a_question_lists_what_would_be_dropped_and_room_for_what_replaces_it() {
     };
     let first = input(None, &[]);
     let dropped = seal(&first).expect("small");
-    let question = Question::for_seal(&first, &dropped);
+    let question = Question::for_seal(&first, &dropped, 0);
     assert_eq!((question.version, &question.next_step), (0, &None));
     let condense = question.condense.as_ref().expect("something goes");
     let listed: Vec<&str> = condense.entries.iter().map(|entry| &entry.text[..3]).collect();
@@ -395,6 +395,6 @@ fn a_question_lists_what_would_be_dropped_and_room_for_what_replaces_it() {
     assert_eq!(kept.len(), 5, "three lessons, the condensed entry, the closed one: {kept:?}");
     let out: Vec<&str> = removed(&answered, Step::Summarize);
     assert!(out.len() == 3 && out[0].starts_with("l0a"), "{out:?}");
-    let again = Question::for_seal(&input(Some("the first three"), &ids), &answered);
+    let again = Question::for_seal(&input(Some("the first three"), &ids), &answered, 0);
     assert!(again.is_empty(), "nothing else is dropped for it: {again:?}");
 }

@@ -175,6 +175,9 @@ pub struct SealAsked {
     pub version: u64,
     /// Whether it asked for the next step.
     pub next_step: bool,
+    /// Whether it said that the notes say little.
+    #[serde(default)]
+    pub little: bool,
     /// The entries it asked to condense.
     pub condense: Vec<EntryId>,
 }

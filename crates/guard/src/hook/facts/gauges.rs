@@ -3,7 +3,6 @@
 use std::path::Path;
 
 use serde::Deserialize;
-use serde_json::json;
 
 use super::Facts;
 use crate::compaction;
@@ -11,7 +10,6 @@ use crate::policy::limit::{ClientLimit, LimitSource, Limits};
 use crate::policy::ramp::Ramp;
 use crate::session::Counted;
 use base::clock::Time;
-use base::log;
 use base::{atomic, tail};
 use sessions::fill::{Fill, Gatherer};
 use sessions::gauge::{self, Reading, Source, Window, WindowFacts, WindowSource};
@@ -222,11 +220,8 @@ impl Facts<'_> {
     /// a fault, because the client writes its rows late.
     fn transcript_fault(&self, path: &Path, error: &std::io::Error) {
         let early = error.kind() == std::io::ErrorKind::NotFound && self.session.reading.is_none();
-        let kind = if early { "no-transcript-yet" } else { "fault" };
-        if atomic::claim(&self.places.session(self.id, kind)).unwrap_or(true) {
-            let what = format!("transcript {} not read", path.display());
-            let details = json!({"session": self.id, "what": what, "error": error.to_string()});
-            log::write(&self.places.log(), self.now, kind, &details);
+        if !early && atomic::claim(&self.places.session(self.id, "fault")).unwrap_or(true) {
+            self.fault(&format!("transcript {} not read", path.display()), error);
         }
     }
 }

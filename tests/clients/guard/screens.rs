@@ -1,0 +1,153 @@
+//! What the user reads at 80 and 120 columns: each answer, denial, notice and state of the strip, in
+//! `fixtures/screens-80.txt` and `-120.txt`. `UPDATE_GOLDEN=1` records them anew.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use serde_json::json;
+use testing::checked_in::difference;
+
+use super::{append, moves, percent, step};
+use crate::support::client::Terminal;
+use crate::support::client::Tui;
+use crate::support::mock::Reply;
+use crate::support::world::World;
+
+/// A screen's part, as it looks in every run: digits become 0, and long paths and ids are masked.
+fn masked(lines: &[&str]) -> String {
+    let word = |word: &str| {
+        let is_path = word.len() >= 12 && word.contains(['/', '-']) && !word.contains(':');
+        let zeros = word.chars().map(|c| if c.is_ascii_digit() { '0' } else { c });
+        if is_path { "<path>".to_owned() } else { zeros.collect() }
+    };
+    let line = |line: &&str| {
+        let words: Vec<String> = line.trim_end().split(' ').map(word).collect();
+        words.join(" ")
+    };
+    lines.iter().map(line).collect::<Vec<_>>().join("\n")
+}
+
+fn is_rule(line: &str) -> bool {
+    line.trim().is_empty() || line.starts_with("───")
+}
+
+/// The last lines that begin with one that has `needle`, up to the next empty one.
+fn block(screen: &str, needle: &str) -> String {
+    let lines: Vec<&str> = screen.lines().collect();
+    let Some(from) = lines.iter().rposition(|line| line.contains(needle)) else {
+        return format!("(no {needle:?})");
+    };
+    let length = lines[from..].iter().take_while(|line| !is_rule(line)).count();
+    masked(&lines[from..from + length])
+}
+
+/// The strip: what stands above the prompt box.
+fn strip(screen: &str) -> String {
+    let lines: Vec<&str> = screen.lines().collect();
+    let end = lines.iter().rposition(|line| line.starts_with('❯')).map_or(0, |at| at - 1);
+    let above = lines[..end].iter().rev().take_while(|line| !is_rule(line)).count();
+    masked(&lines[end - above..end])
+}
+
+/// The records of one session, each below its name.
+struct Record<'a> {
+    tui: &'a Tui,
+    text: String,
+}
+
+impl Record<'_> {
+    fn add(&mut self, name: &str, part: &str) {
+        let _ = write!(self.text, "## {name}\n\n{part}\n\n");
+    }
+
+    fn strip(&mut self, name: &str, needle: &str) {
+        let screen = self.tui.wait_screen(name, |screen| strip(screen).contains(needle));
+        self.add(&format!("strip: {name}"), &strip(&screen));
+    }
+
+    /// Types one of our commands and records the answer.
+    fn command(&mut self, command: &str, needle: &str) {
+        self.tui.prompt(&format!("/brain-guard:{command}"));
+        let screen = self.tui.wait_screen(command, |screen| screen.contains(needle));
+        self.add(&format!("/brain-guard:{command}"), &block(&screen, "⎿  brain-guard"));
+        self.tui.wait_idle();
+    }
+
+    fn turn(&mut self, prompt: &str, last: &str) -> String {
+        self.tui.prompt(prompt);
+        let screen = self.tui.wait_screen(prompt, |screen| screen.contains(last));
+        self.tui.wait_idle();
+        screen
+    }
+}
+
+fn recorded(columns: u32) -> String {
+    let read = || Reply::tool("Read", json!({"file_path": "new.txt"}));
+    let write = || Reply::tool("Write", json!({"file_path": "new.txt", "content": "x"}));
+    let agent = moves(vec![
+        step(|_| Reply::bash("true").tokens(percent(5.0))),
+        step(|_| Reply::text("first answer").tokens(percent(5.0))),
+        step(|_| Reply::bash("true").tokens(percent(21.0))),
+        step(|_| Reply::text("second answer").tokens(percent(21.0))),
+        step(|_| Reply::bash("true").tokens(percent(26.0))),
+        step(move |_| read().tokens(percent(26.0))),
+        step(|_| Reply::text("third answer").tokens(percent(26.0))),
+        step(|_| Reply::bash("true").tokens(percent(31.0))),
+        step(move |_| write().tokens(percent(31.0))),
+        step(|_| Reply::bash("ls").tokens(percent(31.0))),
+        step(|_| Reply::text("one end").tokens(percent(31.0))),
+        step(|_| Reply::text("another end").tokens(percent(31.0))),
+        step(|_| Reply::text("third end").tokens(percent(31.0))),
+        step(|_| append("next", "write the lexer next").tokens(percent(31.0))),
+        step(|_| Reply::bash("brain-guard seal").tokens(percent(31.0))),
+        step(|_| Reply::text("sealed").tokens(percent(31.0))),
+    ]);
+    let world = World::build().guard_settings(json!({})).agent(agent).start();
+    let pane = world.tmux(&world.program(&[]));
+    let width = columns.to_string();
+    pane.run(&["resize-window", "-t", "{}", "-x", &width, "-y", "60"]).expect("tmux answers");
+    let tui = world.tui_in(Terminal::Tmux(pane));
+    let mut record = Record { tui: &tui, text: format!("# {columns} columns\n\n") };
+    record.turn("Build the parser", "first answer");
+    record.strip("below the tiers", "nothing blocked");
+    record.command("explain", "--why");
+    record.command("status", "carrier");
+    record.command("now", "nothing to start");
+    record.command("resume", "no notes wait");
+    record.command("job", "default");
+    let screen = record.turn("Go on", "second answer");
+    record.add("coach", &block(&screen, "brain-guard: the context"));
+    let screen = record.turn("Read it", "third answer");
+    record.add("first denial", &block(&screen, "Reason:"));
+    record.strip("block-reads", "reading new files");
+    let screen = record.turn("Write it", "third end");
+    record.add("a denial at narrow", &block(&screen, "Reason:"));
+    record.add("a refused end", &block(&screen, "Stop hook"));
+    record.strip("not sealed", "Not sealed");
+    record.command("explain", "Let the agent seal");
+    record.command("override 30m", "override until");
+    record.strip("paused", "paused until");
+    record.command("override --off", "override off");
+    record.turn("Seal", "● sealed");
+    record.strip("the notice", "Restarts from its notes");
+    record.command("later 30m", "is kept until");
+    record.text
+}
+
+fn compare(columns: u32) {
+    let path =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("fixtures/screens-{columns}.txt"));
+    let update = "UPDATE_GOLDEN=1 cargo test --test clients screens";
+    let wrong = difference(&path, &recorded(columns), update);
+    assert!(wrong.is_none(), "the screens changed; read them:\n{}", wrong.unwrap_or_default());
+}
+
+#[test]
+fn screens_of_80_columns() {
+    compare(80);
+}
+
+#[test]
+fn screens_of_120_columns() {
+    compare(120);
+}
