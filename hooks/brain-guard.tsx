@@ -43,6 +43,9 @@ const RETRIES = 5
 /** After a clear, when the notes should long have been delivered. */
 const OVERDUE_MS = 8000
 
+/** How many columns the strip needs beside its two bars and what is in force. */
+const TEXT_COLUMNS = 36
+
 /** How many rows may follow a turn before the next one, such as answers of commands. */
 const ROWS = 50
 
@@ -163,7 +166,7 @@ async function answerTo($: EngineInterface, command: string, args: string): Prom
   const session_id = await $.session.id()
   const typed = { hook_event_name: 'UserPromptExpansion', command_source: 'plugin', command_name: command, command_args: args }
   const { reason } = await exchange($, ['hook'], { ...typed, session_id, cwd: environment.CLAUDE_PROJECT_DIR }, LONG_TIMEOUT_MS)
-  return typeof reason === 'string' ? reason.replace(/^brain-guard: /, '') : undefined
+  return typeof reason === 'string' ? reason.replace(/^brain-guard(: |\n)/, '') : undefined
 }
 
 async function start($: EngineInterface, cwd: string, isInteractive: boolean): Promise<void> {
@@ -239,11 +242,13 @@ function bar(percent: number, width: number): string {
 function stripLine({ used, limit, file, tiers, harmless, capped }: Figures, columns: number): [string, string, string?] {
   const context = (used * 100) / Math.max(1, limit)
   const reached = tiers.filter(tier => context >= tier.context || file >= tier.file).length
-  const width = Math.max(4, Math.min(16, Math.floor((columns - 48) / 3)))
-  const gauges = `context ${bar(context, width)}   notes ${bar(file, width)}   `
-  if (reached <= harmless) return [gauges, 'nothing blocked']
-  if (capped !== null) return [gauges, `nothing blocked (${capped})`, 'warning']
-  return [gauges, String(tiers[reached - 1]?.effect), reached === tiers.length ? 'error' : 'warning']
+  const isHarmless = reached <= harmless
+  const because = capped === null || isHarmless ? '' : ` (${capped})`
+  const state = capped !== null || isHarmless ? `nothing blocked${because}` : String(tiers[reached - 1]?.effect)
+  const blocking = reached === tiers.length && capped === null ? 'error' : 'warning'
+  const color = isHarmless ? undefined : blocking
+  const width = Math.max(4, Math.min(16, Math.floor((columns - TEXT_COLUMNS - state.length) / 2)))
+  return [`context ${bar(context, width)}   notes ${bar(file, width)}   `, state, color]
 }
 
 /** `output` is null: a step's output tokens would cost a hook on every streamed chunk. */
@@ -682,8 +687,10 @@ export const register: Register = on => {
     const [gauges, state, color] = stripLine(figures, e.props.bodyColumns)
     return (
       <Box>
-        <Text>{gauges}</Text>
-        <Text wrap="wrap" color={color}>{state}</Text>
+        <Text wrap="wrap">
+          {gauges}
+          <Text color={color}>{state}</Text>
+        </Text>
       </Box>
     )
   })

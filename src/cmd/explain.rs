@@ -19,7 +19,6 @@ use guard::boundary::Step;
 use guard::files::journal::{self, Line, Verdict, What};
 use guard::files::state;
 use guard::hook::facts::Facts;
-use guard::hook::messages::Messages;
 use guard::policy::stance::Cap;
 use guard::report::clean;
 use guard::session::Denied;
@@ -127,8 +126,6 @@ struct Standing {
     account: Option<Account>,
     base_percent: f64,
     carriers: String,
-    /// What is in force, in one sentence.
-    now: String,
     #[serde(skip)]
     no_carrier: bool,
     /// What the session's boundary waits for, or why it failed.
@@ -144,7 +141,6 @@ struct Standing {
 impl Standing {
     fn of(facts: &Facts, lines: &[Line], in_full: bool) -> Self {
         let view = facts.view();
-        let messages = Messages::new(facts, &view.ramp, &view.readings, &view.stance);
         let waits = facts.token().and_then(|token| match (token.step, &token.waits, &token.why) {
             (Step::Failed, _, Some(why)) => Some(format!("The session was not cleared: {why}.")),
             (_, Some(waits), _) if token.awaits_carrier(facts.id) => Some(format!(
@@ -160,7 +156,6 @@ impl Standing {
             account: last_denial(lines).map(|line| Account::of(facts, line)),
             base_percent: limit.map_or(0.0, |limit| facts.session.base_percent(limit)),
             carriers: facts.carrier().explain(),
-            now: format!("{}: {}", messages.usage(), messages.effect()),
             no_carrier: view.stance.cap == Some(Cap::NoCarrier),
             is_blocking: !view.blocked().is_empty(),
             waits,
@@ -179,7 +174,7 @@ impl fmt::Display for Standing {
             }
             None => writeln!(f, "Nothing was blocked in this session.")?,
         }
-        writeln!(f, "Now: {}.", self.now)?;
+        writeln!(f, "Now: {}.", self.status.now())?;
         if self.no_carrier {
             writeln!(f, "{}", self.carriers.trim_end())?;
         }

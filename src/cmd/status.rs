@@ -14,6 +14,7 @@ use guard::boundary::{Step, Token};
 use guard::files::journal;
 use guard::files::state;
 use guard::hook::facts::{Context as Usage, Facts, View};
+use guard::hook::messages::Messages;
 use guard::policy::bands::join_names;
 use guard::policy::coach::figure_in_full;
 use guard::policy::limit::LimitSource;
@@ -28,6 +29,8 @@ use share::Share;
 /// The status of a session.
 #[derive(Debug, Serialize)]
 pub struct Status {
+    /// What is in force, in one sentence.
+    now: String,
     session_id: String,
     job: String,
     context: Option<ContextUsage>,
@@ -83,6 +86,11 @@ struct ForPeople {
 }
 
 impl Status {
+    /// What is in force, in one sentence.
+    pub fn now(&self) -> &str {
+        &self.now
+    }
+
     /// The present status of a session.
     pub fn of(facts: &Facts, view: &View) -> Self {
         let age = |r: &Reading| (facts.now - r.at).num_milliseconds().max(0);
@@ -119,7 +127,9 @@ impl Status {
                 .filter(holds)
                 .map(|o| override_text(o, calls())),
         };
+        let messages = Messages::new(facts, &view.ramp, &view.readings, &view.stance);
         Self {
+            now: format!("{}: {}", messages.usage(), messages.effect()),
             session_id: facts.id.to_owned(),
             job: facts.session.job.clone(),
             context,
@@ -159,6 +169,7 @@ fn rounded(percent: f64) -> f64 {
 
 impl fmt::Display for Status {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{}", self.now)?;
         let mut line = |name: &str, value: &str| writeln!(f, "{name:<9} {value}");
         line("session", &self.session_id)?;
         if let Some(mode) = self.mode() {
@@ -187,7 +198,7 @@ impl fmt::Display for Status {
             none if none.is_empty() => "nothing blocked".to_owned(),
             tools => format!("blocked: {tools}"),
         };
-        line("stance", &format!("{}, {blocked}", self.stance))?;
+        line("tier", &format!("{}, {blocked}", self.stance))?;
         if let Some(why) = &self.capped {
             line("capped", &format!("{} would hold, but {why}", self.tier))?;
         }
@@ -313,5 +324,5 @@ impl Run for StatusArgs {
 
 /// The answer to the slash command.
 pub fn at_the_prompt(facts: &Facts) -> String {
-    format!("brain-guard\n{}", Status::of(facts, &facts.view())).trim_end().to_owned()
+    format!("brain-guard: {}", Status::of(facts, &facts.view())).trim_end().to_owned()
 }

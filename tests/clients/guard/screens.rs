@@ -16,13 +16,14 @@ use crate::support::world::World;
 /// A screen's part, as it looks in every run: digits become 0, and long paths and ids are masked.
 fn masked(lines: &[&str]) -> String {
     let word = |word: &str| {
-        let is_path = word.len() >= 12 && word.contains(['/', '-']) && !word.contains(':');
+        let is_path = word.len() > 8 && word.contains('/') && !word.contains("/brain-guard:");
+        let is_path = is_path || word.matches('-').count() == 4;
         let zeros = word.chars().map(|c| if c.is_ascii_digit() { '0' } else { c });
         if is_path { "<path>".to_owned() } else { zeros.collect() }
     };
     let line = |line: &&str| {
         let words: Vec<String> = line.trim_end().split(' ').map(word).collect();
-        words.join(" ")
+        words.join(" ").replace(", now)", ", 0 s old)")
     };
     lines.iter().map(line).collect::<Vec<_>>().join("\n")
 }
@@ -31,22 +32,30 @@ fn is_rule(line: &str) -> bool {
     line.trim().is_empty() || line.starts_with("───")
 }
 
-/// The last lines that begin with one that has `needle`, up to the next empty one.
+fn is_strip(line: &str) -> bool {
+    line.starts_with("context ") || line.starts_with("1: later")
+}
+
+/// The last message with `needle` in its first line.
 fn block(screen: &str, needle: &str) -> String {
     let lines: Vec<&str> = screen.lines().collect();
     let Some(from) = lines.iter().rposition(|line| line.contains(needle)) else {
         return format!("(no {needle:?})");
     };
-    let length = lines[from..].iter().take_while(|line| !is_rule(line)).count();
-    masked(&lines[from..from + length])
+    let goes_on =
+        |line: &&&str| !is_rule(line) && !is_strip(line) && !line.contains(['⎿', '●', '◐', '✻']);
+    let more = lines[from + 1..].iter().take_while(goes_on).count();
+    masked(&lines[from..=from + more])
 }
 
 /// The strip: what stands above the prompt box.
 fn strip(screen: &str) -> String {
     let lines: Vec<&str> = screen.lines().collect();
     let end = lines.iter().rposition(|line| line.starts_with('❯')).map_or(0, |at| at - 1);
-    let above = lines[..end].iter().rev().take_while(|line| !is_rule(line)).count();
-    masked(&lines[end - above..end])
+    let from = lines[..end].iter().rposition(|line| is_strip(line)).unwrap_or(end);
+    // The client's own hints stand below it.
+    let ours = |line: &&&str| !line.contains('◐') && !line.contains("tmux");
+    masked(&lines[from..end].iter().filter(ours).copied().collect::<Vec<_>>())
 }
 
 /// The records of one session, each below its name.
@@ -69,7 +78,7 @@ impl Record<'_> {
     fn command(&mut self, command: &str, needle: &str) {
         self.tui.prompt(&format!("/brain-guard:{command}"));
         let screen = self.tui.wait_screen(command, |screen| screen.contains(needle));
-        self.add(&format!("/brain-guard:{command}"), &block(&screen, "⎿  brain-guard"));
+        self.add(&format!("/brain-guard:{command}"), &block(&screen, "\u{a0}brain-guard: "));
         self.tui.wait_idle();
     }
 
@@ -114,20 +123,20 @@ fn recorded(columns: u32) -> String {
     record.command("status", "carrier");
     record.command("now", "nothing to start");
     record.command("resume", "no notes wait");
-    record.command("job", "default");
+    record.command("job", "no job yet");
     let screen = record.turn("Go on", "second answer");
     record.add("coach", &block(&screen, "brain-guard: the context"));
     let screen = record.turn("Read it", "third answer");
     record.add("first denial", &block(&screen, "Reason:"));
     record.strip("block-reads", "reading new files");
+    record.command("override 30m", "override until");
+    record.strip("paused", "(paused");
+    record.command("override --off", "is off");
     let screen = record.turn("Write it", "third end");
     record.add("a denial at narrow", &block(&screen, "Reason:"));
-    record.add("a refused end", &block(&screen, "Stop hook"));
+    record.add("the second refused end", &block(&screen, "Stop hook says"));
     record.strip("not sealed", "Not sealed");
     record.command("explain", "Let the agent seal");
-    record.command("override 30m", "override until");
-    record.strip("paused", "paused until");
-    record.command("override --off", "override off");
     record.turn("Seal", "● sealed");
     record.strip("the notice", "Restarts from its notes");
     record.command("later 30m", "is kept until");

@@ -161,7 +161,7 @@ fn an_override_typed_at_the_prompt_begins_no_turn() {
     let status = json!({"command_name": "brain-guard:status", "command_args": "", "prompt": "x"});
     let reply = hook.send(&hook.payload("UserPromptExpansion", &status)).json();
     assert!(
-        reply["reason"].as_str().expect("reason").contains("stance    narrow, blocked: read"),
+        reply["reason"].as_str().expect("reason").contains("tier      narrow, blocked: read"),
         "{reply}"
     );
 }

@@ -183,10 +183,18 @@ fn submit(token: &Token, what: Text) -> Action {
 fn wait_for_person(at: &Situation) -> Action {
     let left = at.gone_at.map_or(Duration::zero(), |gone| gone - at.now);
     let minutes = (left.num_seconds() + 59) / 60;
-    let status =
-        format!("Not sealed: restarts from what is there in {minutes} min; type to answer first");
+    let status = match at.held {
+        Some(why) => kept(why),
+        None => format!(
+            "Not sealed: restarts from what is there in {minutes} min; type to answer first"
+        ),
+    };
     let ms = millis(left + SEALING).min(LOOK);
     Action::Wait { ms, status, choice: true, soon: false }
+}
+
+fn kept(why: &str) -> String {
+    format!("This session is kept: {why}")
 }
 
 /// The time a carrier allows for that seal.
@@ -277,8 +285,7 @@ pub fn due(token: &mut Token, at: &Situation) -> Due {
         if at.now - token.since >= Duration::milliseconds(LOOK as i64) {
             token.since = at.now;
         }
-        let status = format!("This session is kept: {why}");
-        return Due::Later { ms: LOOK, status, soon: false };
+        return Due::Later { ms: LOOK, status: kept(why), soon: false };
     }
     let agents_until = token.created + seconds(at.settings.times.agents_wait_seconds);
     if at.agents > 0 && at.now < agents_until {

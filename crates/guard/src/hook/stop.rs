@@ -128,7 +128,7 @@ fn unsealed(facts: &mut Facts, broke: bool) -> Reply {
             facts.fault("state not kept, so the turn may end", &e);
             return Reply::default();
         }
-        let again = facts.session.stop_blocks > 1;
+        let again = facts.session.stop_blocks > 0;
         let messages = Messages::new(facts, &ramp, &readings, &stance);
         return Reply::go_on(messages.stop_unsealed(again));
     }
