@@ -41,7 +41,7 @@ const CAPPED_MS = 30_000
 const RETRIES = 5
 
 /** After a clear, when the notes should long have been delivered. */
-const OVERDUE_MS = 8000
+const OVERDUE_MS = 13_000
 
 /** How many columns the strip needs beside its two bars and what is in force. */
 const TEXT_COLUMNS = 36
@@ -57,15 +57,17 @@ const EMPTIED_MS = 100
 
 type Json = Record<string, unknown>
 type Report = { event: string } & Json
-type Tier = { context: number; file: number; effect: string }
+type Tier = { context: number; effect: string }
 /** Figures for the strip above the prompt box: tokens, and percent of the compaction file's limit. Before the
- * first reading the limit is a guess. `harmless` of the tiers block nothing; `capped` says why none of them does. */
+ * first reading the limit is a guess. `file_rank` tiers are reached by
+ * the file, `harmless` block nothing; `capped` says why none of them does. */
 type Figures = {
   used: number
   limit: number
   measured: boolean
   file: number
   tiers: Tier[]
+  file_rank: number
   harmless: number
   capped: string | null
 }
@@ -218,12 +220,12 @@ async function readLimit($: EngineInterface): Promise<void> {
 /** Asks for the strip's figures, and what the user is to be told about them; the tokens are brought up to date with
  * every call. */
 async function readFigures($: EngineInterface): Promise<void> {
+  figuresAt = Date.now()
   const session_id = await $.session.id()
   const answer = await ask($, 'strip', { session_id, row: await lastRow($) })
   if (typeof answer.say === 'string') $.ui.log(answer.say)
   if ((await $.session.id()) !== session_id) return
   figures = Array.isArray(answer.tiers) ? (answer as Figures) : null
-  figuresAt = Date.now()
   $.ui.invalidate('ui.render')
 }
 
@@ -239,9 +241,9 @@ function bar(percent: number, width: number): string {
 }
 
 /** The gauges, and what is in force, with its color. */
-function stripLine({ used, limit, file, tiers, harmless, capped }: Figures, columns: number): [string, string, string?] {
+function stripLine({ used, limit, file, tiers, file_rank, harmless, capped }: Figures, columns: number): [string, string, string?] {
   const context = (used * 100) / Math.max(1, limit)
-  const reached = tiers.filter(tier => context >= tier.context || file >= tier.file).length
+  const reached = Math.max(file_rank, tiers.filter(tier => context >= tier.context).length)
   const isHarmless = reached <= harmless
   const because = capped === null || isHarmless ? '' : ` (${capped})`
   const state = capped !== null || isHarmless ? `nothing blocked${because}` : String(tiers[reached - 1]?.effect)
@@ -551,6 +553,8 @@ export const register: Register = on => {
     sealed = false
     question = undefined
     turn.row = undefined
+    isAnswered = false
+    whole.clear()
     show($, undefined)
     draw($)
     begin($)
@@ -602,6 +606,7 @@ export const register: Register = on => {
   // The user's commands: an answer, and no request.
   on('command.run', async ($, e, next) => {
     if (snapshots === '' || !e.command.startsWith('brain-guard:')) return next(e)
+    isAnswered = false
     const text = await answerTo($, e.command, e.args).catch(() => undefined)
     if (text === undefined) return next(e)
     isAnswered = true
@@ -645,7 +650,7 @@ export const register: Register = on => {
   on('classic.PreToolUse', async ($, e, next) => {
     const result = await next(e)
     if (typeof result?.deny !== 'string') return result
-    return { ...result, deny: result.deny.replace(/^PreToolUse:\w+ hook error: (?=brain-guard)/, '') }
+    return { ...result, deny: result.deny.replace(/^PreToolUse:\S+ hook error: (?=brain-guard)/, '') }
   })
 
   on('prompt.edit', async ($, e, next) => {

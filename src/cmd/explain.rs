@@ -166,31 +166,31 @@ impl Standing {
 
 impl fmt::Display for Standing {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.last_denied {
+        let mut lines = Vec::new();
+        lines.push(match &self.last_denied {
             Some(denied) => {
                 let at = denied.at.with_timezone(&chrono::Local).format("%H:%M");
                 let reason = denied.reason.lines().next().unwrap_or_default();
-                writeln!(f, "{}", clean(&format!("{at}  {reason}")))?;
+                clean(&format!("{at}  {reason}"))
             }
-            None => writeln!(f, "Nothing was blocked in this session.")?,
-        }
-        writeln!(f, "Now: {}.", self.status.now())?;
+            None => "Nothing was blocked in this session.".to_owned(),
+        });
+        lines.push(format!("Now: {}.", self.status.now()));
         if self.no_carrier {
-            writeln!(f, "{}", self.carriers.trim_end())?;
+            lines.push(self.carriers.trim_end().to_owned());
         }
-        if let Some(waits) = &self.waits {
-            writeln!(f, "{waits}")?;
-        }
+        lines.extend(self.waits.clone());
         if self.is_blocking {
-            f.write_str("Let the agent seal its notes, or pause brain-guard: /brain-guard:override 30m (in a terminal: brain-guard override 30m).\n")?;
+            lines.push("Let the agent seal its notes, or pause brain-guard: /brain-guard:override 30m (in a terminal: brain-guard override 30m).".to_owned());
         }
-        if !self.in_full {
-            return f.write_str("How that was decided: brain-guard explain --why");
+        if self.in_full {
+            lines.push(format!("\n{}", self.status).trim_end().to_owned());
+            let account = self.account.as_ref();
+            lines.extend(account.map(|account| format!("last blocked: {}", account.brief())));
+        } else if self.last_denied.is_some() {
+            lines.push("How that was decided: brain-guard explain --why".to_owned());
         }
-        write!(f, "\n{}", self.status)?;
-        self.account
-            .as_ref()
-            .map_or(Ok(()), |account| write!(f, "\nlast blocked: {}", account.brief()))
+        f.write_str(&lines.join("\n"))
     }
 }
 

@@ -151,9 +151,11 @@ fn strip(facts: &mut Facts, row: Option<&str>) -> Value {
         return json!({"say": offer});
     }
     let view = facts.view();
-    let tiers = view.ramp.tiers().iter().map(
-        |tier| json!({"context": tier.context, "file": tier.file, "effect": effect(&tier.blocks)}),
-    );
+    let tiers = view
+        .ramp
+        .tiers()
+        .iter()
+        .map(|tier| json!({"context": tier.context, "effect": effect(&tier.blocks)}));
     let capped = facts.cap(&view.readings).map(|cap| status::cap_in_short(facts, &cap));
     json!({
         // Before the first reading the limit is a guess.
@@ -162,6 +164,7 @@ fn strip(facts: &mut Facts, row: Option<&str>) -> Value {
         "limit": view.context.map_or_else(|| facts.limit_for(None, 0), |c| c.reading.limit),
         "file": view.readings.file.map_or(0.0, |f| f.percent()),
         "tiers": tiers.collect::<Vec<_>>(),
+        "file_rank": view.stance.file_rank,
         "harmless": view.ramp.last_harmless(),
         "capped": capped,
         "say": offer,

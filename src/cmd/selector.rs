@@ -163,25 +163,26 @@ pub fn project(env: &Env, selector: &SessionSelector) -> anyhow::Result<PathBuf>
     if let Some(project) = of_session.map(|places| places.project).filter(|path| path.is_dir()) {
         return Ok(project);
     }
-    let here = project_root(env, &env.cwd().context("the current folder is gone")?);
-    let running = || neighbor(&Places::for_project(env, &here)?);
-    Ok(running().unwrap_or(here))
+    Ok(project_root(env, &env.cwd().context("the current folder is gone")?))
 }
 
-/// The only project above or below this one where a client runs, if none runs here.
-fn neighbor(here: &Places) -> Option<PathBuf> {
-    let runs = |places: &Places| live(places).is_ok_and(|live| !live.is_empty());
-    if runs(here) {
+/// The only live session of the projects below this one, where none is live.
+fn live_below(selector: &SessionSelector, here: &Places) -> Option<Found> {
+    let all = here.all_states().into_iter().map(|state| here.for_state(&state));
+    let below = all.filter(|other| {
+        let (here, other) = (&here.project, &other.project);
+        selector.project.is_none() && other != here && other.starts_with(here)
+    });
+    let mut found = below.flat_map(|places| {
+        let live = live(&places).unwrap_or_default();
+        live.into_iter().map(move |id| Found { project: places.project.clone(), session: id })
+    });
+    let only = found.next()?;
+    if found.next().is_some() {
         return None;
     }
-    let near = |other: &Places| {
-        let (here, other) = (&here.project, &other.project);
-        here != other && other.is_absolute() && (other.starts_with(here) || here.starts_with(other))
-    };
-    let all = here.all_states().into_iter().map(|state| here.for_state(&state));
-    let mut running = all.filter(|other| near(other) && runs(other));
-    let only = running.next()?.project;
-    running.next().is_none().then_some(only)
+    err(format_args!("no live session here; this is the one in {}", only.project.display()));
+    Some(only)
 }
 
 /// Where the state of a session is, in whatever project it began; `None` if no hook has seen it.
@@ -225,6 +226,9 @@ pub fn find(env: &Env, selector: &SessionSelector) -> anyhow::Result<Found> {
     match live.len() {
         1 => Ok(Found { project, session: live.remove(0) }),
         0 => {
+            if let Some(found) = live_below(selector, &places) {
+                return Ok(found);
+            }
             let last = last(&places).map(|id| format!(" (the last one here was {id})"));
             let what = format!("no live session in {}", project.display());
             let hint = "run this in a project where Claude Code runs with the plugin, or name one with --session";
@@ -253,6 +257,11 @@ pub fn find_or_last(env: &Env, selector: &SessionSelector) -> anyhow::Result<Fou
     let mut live = live(&places)?;
     if live.len() == 1 {
         return Ok(Found { project, session: live.remove(0) });
+    }
+    if live.is_empty()
+        && let Some(found) = live_below(selector, &places)
+    {
+        return Ok(found);
     }
     let session = last(&places).ok_or_else(|| {
         let what = format!("no session yet in {}", project.display());

@@ -119,7 +119,7 @@ fn recorded(columns: u32) -> String {
     let mut record = Record { tui: &tui, text: format!("# {columns} columns\n\n") };
     record.turn("Build the parser", "first answer");
     record.strip("below the tiers", "nothing blocked");
-    record.command("explain", "--why");
+    record.command("explain", "nothing is blocked.");
     record.command("status", "carrier");
     record.command("now", "nothing to start");
     record.command("resume", "no notes wait");

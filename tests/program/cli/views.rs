@@ -142,7 +142,10 @@ fn status_finds_the_client_that_runs_below_the_folder() {
     hook.set("CLAUDE_CODE_SESSION_ID", "").set("CLAUDE_PROJECT_DIR", "");
     let mut command = hook.command(&["status", "--json"]);
     command.current_dir(hook.project.parent().expect("a folder"));
-    assert_eq!(finish(command, b"").json()["session_id"], hook.session.as_str());
+    let answer = finish(command, b"");
+    let status: Value = serde_json::from_str(&answer.stdout).expect("JSON");
+    assert_eq!(status["session_id"], hook.session.as_str());
+    assert!(answer.stderr.contains("no live session here; this is the one in"), "{answer:?}");
 }
 
 #[test]

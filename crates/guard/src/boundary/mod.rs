@@ -50,7 +50,6 @@ pub const LATE: &str = "the session was not cleared in time";
 pub const CLIENT_ENDED: &str = "the client ended";
 
 /// The wait for a person ends and the blocks are lifted.
-pub const NOT_CARRIED: &str = "the notes could not be delivered to a fresh session";
 
 /// The user left the session with `/resume`.
 pub const LEFT: &str = "the user went to another session";

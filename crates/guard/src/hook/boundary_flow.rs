@@ -71,13 +71,15 @@ fn reseal(facts: &Facts) {
     }
 }
 
-/// Seals without the agent at a turn's end that nobody would continue. `true` if a boundary is
-/// open.
-pub fn seal_for_the_agent(facts: &mut Facts) -> bool {
+/// Seals without the agent at a turn's end that nobody would continue, and opens a boundary.
+///
+/// # Errors
+/// Why no boundary is open.
+pub fn seal_for_the_agent(facts: &mut Facts) -> Result<(), String> {
     let session = facts.session.clone();
     if jobs::record(&facts.places, &session.job).state == State::Completed {
-        // A completed job keeps its sealed file.
-        return false;
+        // It keeps its sealed file.
+        return Err("the job is complete".to_owned());
     }
     let text = jobs::read(&facts.places, &session.job).ok().flatten().unwrap_or_default();
     let authored = sealing::authored(&text, &session, &facts.settings).entries > 0;
@@ -88,13 +90,20 @@ pub fn seal_for_the_agent(facts: &mut Facts) -> bool {
             sealed_as(facts, &session.job, version, Some(sealed.report.words()), true);
             let opening = Opening::of_seal(&facts.places, &session.job, version, None, authored);
             // Another boundary may be open. A refusal lifts the blocks if necessary.
-            let opened = open(facts, &opening).is_ok();
-            opened || facts.token().is_some_and(|t| t.awaits_carrier_or_cancelled(facts.id))
+            match open(facts, &opening) {
+                Err(_)
+                    if facts.token().is_some_and(|t| t.awaits_carrier_or_cancelled(facts.id)) =>
+                {
+                    Ok(())
+                }
+                opened => opened.map_err(|refusal| refusal.why),
+            }
         }
-        Ok(Outcome::Refused(_) | Outcome::Asked(_) | Outcome::NoFile) => false,
+        Ok(Outcome::Refused(_)) => Err("the notes are too long to seal".to_owned()),
+        Ok(Outcome::Asked(_) | Outcome::NoFile) => Err("there are no notes".to_owned()),
         Err(e) => {
             facts.fault("not sealed at the turn's end", &e);
-            false
+            Err("the notes could not be sealed".to_owned())
         }
     }
 }

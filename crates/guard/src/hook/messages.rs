@@ -63,7 +63,6 @@ impl<'a> Messages<'a> {
         let mut values = vec![
             ("usage", usage.as_str()),
             ("seal_words", seal_words.as_str()),
-            ("stance", self.ramp.name(self.stance.rank)),
             ("at", here.as_str()),
             ("next_at", next.as_str()),
             ("top_at", top.as_str()),
@@ -97,16 +96,20 @@ impl<'a> Messages<'a> {
         }
     }
 
-    /// Whether the notes are too long, and not the context too full.
+    /// Whether the notes are too long for now, and not the context too full.
     fn are_notes_long(&self) -> bool {
-        self.stance.gauge == Gauge::File
+        self.stance.gauge == Gauge::File && self.stance.rank >= self.ramp.first_blocking()
     }
 
-    /// The note that asks for shorter notes. `effect` says what that means now.
-    fn notes_long(&self, effect: &str) -> String {
-        let is_top = self.stance.effective(self.ramp) == self.ramp.top();
-        let then = if is_top { " Then run `brain-guard seal` and end your turn." } else { "" };
+    /// The note that asks for shorter notes. `effect` says what that means now, `seals` whether the
+    /// agent seals them next.
+    fn notes_long(&self, effect: &str, seals: bool) -> String {
+        let then = if seals { " Then run `brain-guard seal` and end your turn." } else { "" };
         self.fill(Text::NoteLong, &[("effect", effect), ("then", then)])
+    }
+
+    fn is_top(&self) -> bool {
+        self.stance.effective(self.ramp) == self.ramp.top()
     }
 
     /// What the tier does to the agent now, in words.
@@ -132,7 +135,7 @@ impl<'a> Messages<'a> {
     /// The note to the agent about the tier.
     pub fn note(&self) -> String {
         if self.are_notes_long() {
-            return self.notes_long(&self.effect());
+            return self.notes_long(&self.effect(), self.is_top());
         }
         let effective = self.stance.effective(self.ramp);
         let text = if self.stance.cap.is_some() && self.stance.rank > effective {
@@ -168,7 +171,7 @@ impl<'a> Messages<'a> {
     /// The short note, for a tier that was already explained in full.
     pub fn note_again(&self) -> String {
         if self.are_notes_long() {
-            return self.notes_long(&self.effect());
+            return self.notes_long(&self.effect(), self.is_top());
         }
         self.fill(Text::NoteAgain, &[("effect", &self.effect())])
     }
@@ -278,7 +281,7 @@ impl<'a> Messages<'a> {
     pub fn stop_unsealed(&self, again: bool) -> String {
         match again {
             true => self.fill(Text::StopAgain, &[]),
-            false if self.are_notes_long() => self.notes_long("They are not sealed yet"),
+            false if self.are_notes_long() => self.notes_long("they are not sealed yet", true),
             false => self.fill(Text::StopUnsealed, &[]),
         }
     }

@@ -207,7 +207,10 @@ fn is_switching(facts: &Facts, token: Option<&Token>) -> bool {
 
 /// `UserPromptExpansion` of one of our commands: answers it without a turn.
 pub fn expand(facts: &mut Facts, command: &str, args: &str, is_foreign: bool) -> Reply {
-    if is_foreign && command == "resume" {
+    // The module does not know whose file it is.
+    let is_foreign =
+        || is_foreign || shadows::shadowing_file(&facts.places, "brain-guard:resume").is_some();
+    if command == "resume" && is_foreign() {
         return shadowed(facts, "brain-guard:resume");
     }
     if command == "resume" && !awaited(facts, facts.token().as_ref()) {

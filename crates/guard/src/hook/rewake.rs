@@ -136,7 +136,9 @@ fn after_stop(facts: &mut Facts) -> Reply {
         }
         let attended = facts.attended_at(clock::now());
         if token.step == Step::Unsealed {
-            if !attended || token.at_once {
+            let calls = || state::calls(&facts.places, facts.id);
+            let is_held = facts.session.overridden(clock::now(), calls);
+            if (!attended && !is_held) || token.at_once {
                 match person_left(facts, &token) {
                     ControlFlow::Continue(opened) => token = opened,
                     ControlFlow::Break(reply) => return reply,

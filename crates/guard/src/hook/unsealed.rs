@@ -10,28 +10,24 @@ use crate::boundary::{Carrier, Step, Token};
 use crate::files::{boundary, shadows};
 use crate::texts::{Text, render};
 
-/// Why the guard could not seal by itself: mostly because open work is longer than a seal allows.
-const NOT_SEALED: &str = "the notes could not be sealed";
-
 /// Handles an agent that did not seal. If a person is there, waits for them. Otherwise seals the
 /// notes as they are and opens a boundary, or lifts the blocks.
 pub fn without_the_agent(facts: &mut Facts) -> Reply {
     if facts.attended() {
         return wait_for_person(facts);
     }
-    if boundary_flow::seal_for_the_agent(facts) {
-        hand_over(facts)
-    } else {
-        Reply::go_on(go_on(facts))
+    match boundary_flow::seal_for_the_agent(facts) {
+        Ok(()) => hand_over(facts),
+        Err(why) => Reply::go_on(go_on(facts, &why)),
     }
 }
 
-/// Lifts the blocks, because the notes could not be sealed. Returns the text for the agent.
-fn go_on(facts: &mut Facts) -> String {
-    boundary_flow::give_up(facts, NOT_SEALED);
+/// Lifts the blocks, because no boundary could be opened. Returns the text for the agent.
+fn go_on(facts: &mut Facts, why: &str) -> String {
+    boundary_flow::give_up(facts, why);
     facts.update(|s| s.stop_blocks = 0);
     let path = facts.places.compaction(&facts.session.job).display().to_string();
-    render(&facts.places, Text::GoOn, &[("why", NOT_SEALED), ("path", &path)])
+    render(&facts.places, Text::GoOn, &[("why", why), ("path", &path)])
 }
 
 /// Tells the person what the session waits for. The `--rewake` process of this turn's end acts once
@@ -62,14 +58,17 @@ pub fn person_left(facts: &mut Facts, token: &Token) -> ControlFlow<Reply, Token
     if !matches!(boundary::update(&facts.places, &token.id, still), Ok(Some(true))) {
         return ControlFlow::Break(Reply::default());
     }
-    let wake = if boundary_flow::seal_for_the_agent(facts) {
-        hand_over(facts);
-        None
-    } else {
-        Some(go_on(facts))
-    };
+    let sealed = boundary_flow::seal_for_the_agent(facts);
     // After a seal, the new boundary has already ended this one.
-    let ended = boundary::update(&facts.places, &token.id, |t| t.fail(NOT_SEALED, facts.now));
+    let why = sealed.as_ref().err().cloned().unwrap_or_default();
+    let wake = match &sealed {
+        Ok(()) => {
+            hand_over(facts);
+            None
+        }
+        Err(why) => Some(go_on(facts, why)),
+    };
+    let ended = boundary::update(&facts.places, &token.id, |t| t.fail(why.as_str(), facts.now));
     if let Err(e) = ended {
         facts.fault("token not ended", &e);
     }
