@@ -49,8 +49,6 @@ pub const LATE: &str = "the session was not cleared in time";
 /// The client is gone.
 pub const CLIENT_ENDED: &str = "the client ended";
 
-/// The wait for a person ends and the blocks are lifted.
-
 /// The user left the session with `/resume`.
 pub const LEFT: &str = "the user went to another session";
 
