@@ -88,6 +88,8 @@ fn a_selection_that_changes_in_the_middle_refuses() {
         &["-c", "while :; do printf other | xclip -selection primary; sleep 0.02; done"],
     );
     let mut window = screen.carrier(&reader);
-    let refused = wait("refusal", || window.paste(&text()).err());
-    assert!(matches!(&refused, Refusal::Later(why) if why.contains("selected")), "{refused:?}");
+    // A paste that a selection overtakes in its last moment is refused for another reason.
+    let seen =
+        |refusal: &Refusal| matches!(refusal, Refusal::Later(why) if why.contains("selected"));
+    wait("refusal", || window.paste(&text()).err().filter(seen));
 }
