@@ -111,7 +111,7 @@ fn a_host_that_has_closed_its_input_is_only_coached() {
 }
 
 #[test]
-fn a_session_in_the_background_crosses() {
+fn a_background_session_is_cleared_and_continues() {
     let agent = moves(vec![
         step(|_| Reply::bash("true").tokens(percent(5.0))),
         step(|_| append("next", "write the lexer next").tokens(percent(31.0))),

@@ -39,9 +39,8 @@ fn is_strip(line: &str) -> bool {
 /// The last message with `needle` in its first line.
 fn block(screen: &str, needle: &str) -> String {
     let lines: Vec<&str> = screen.lines().collect();
-    let Some(from) = lines.iter().rposition(|line| line.contains(needle)) else {
-        return format!("(no {needle:?})");
-    };
+    let from = lines.iter().rposition(|line| line.contains(needle));
+    let from = from.unwrap_or_else(|| panic!("no {needle:?}: {screen}"));
     let goes_on =
         |line: &&&str| !is_rule(line) && !is_strip(line) && !line.contains(['⎿', '●', '◐', '✻']);
     let more = lines[from + 1..].iter().take_while(goes_on).count();

@@ -59,15 +59,12 @@ pub fn person_left(facts: &mut Facts, token: &Token) -> ControlFlow<Reply, Token
         return ControlFlow::Break(Reply::default());
     }
     let sealed = boundary_flow::seal_for_the_agent(facts);
+    let wake = sealed.as_ref().err().map(|why| go_on(facts, why));
+    if sealed.is_ok() {
+        hand_over(facts);
+    }
     // After a seal, the new boundary has already ended this one.
-    let why = sealed.as_ref().err().cloned().unwrap_or_default();
-    let wake = match &sealed {
-        Ok(()) => {
-            hand_over(facts);
-            None
-        }
-        Err(why) => Some(go_on(facts, why)),
-    };
+    let why = sealed.err().unwrap_or_default();
     let ended = boundary::update(&facts.places, &token.id, |t| t.fail(why.as_str(), facts.now));
     if let Err(e) = ended {
         facts.fault("token not ended", &e);

@@ -53,8 +53,8 @@ pub(super) fn covers(fuller: &Item, item: &Item) -> bool {
     if fuller.none || item.none || fuller.set.len() < item.set.len() {
         return false;
     }
-    // Shared words count once for each entry in the sum of both. All words of a short entry are
-    // enough.
+    // Both lengths together count the shared words twice, so 3 in 4 of all words are 3 in 7 of that
+    // sum. All words of a short entry are enough.
     let (shared, of) = ALIKE;
     let alike = (shared * (fuller.set.len() + item.set.len())).div_ceil(shared + of);
     share(&fuller.set, &item.set, alike.min(item.set.len()))

@@ -176,7 +176,6 @@ pub struct SealAsked {
     /// Whether it asked for the next step.
     pub next_step: bool,
     /// Whether it said that the notes say little.
-    #[serde(default)]
     pub little: bool,
     /// The entries it asked to condense.
     pub condense: Vec<EntryId>,

@@ -10,7 +10,6 @@ pub struct Surroundings {
     /// The client has a prompt box, and somebody may be at it.
     pub interactive: bool,
     /// The session runs in the background (`claude --bg`), with a box that somebody may attach to.
-    #[serde(default)]
     pub background: bool,
     /// `CLAUDE_CODE_DISABLE_1M_CONTEXT` is on.
     pub long_disabled: bool,
