@@ -89,8 +89,7 @@ impl<'a> Messages<'a> {
                 format!("the notes have {used} of {limit} words")
             }
             (Gauge::Context, Some(context), _) => {
-                let figure = context_figure(&context);
-                format!("the context is {}", figure.replacen(" %", " % full", 1))
+                format!("the context is {}", context_figure(&context))
             }
             _ => "the usage is unknown".to_owned(),
         }

@@ -37,10 +37,10 @@ pub fn note_due(told: &Told, now: &Told, top: usize) -> bool {
             || now.calls >= told.calls.saturating_add(EVERY_CALLS))
 }
 
-/// Tokens of the context: `23 % (226k of 967k)`. Rounded down, so that no tier seems reached early.
+/// Tokens of the context: `23 % full (226k of 967k)`. Rounded down, so that no tier seems reached early.
 pub fn context_figure(reading: &Reading) -> String {
     let (used, limit) = (shown::tokens(reading.used), shown::tokens(reading.limit));
-    format!("{:.0} % ({used} of {limit})", reading.percent().floor())
+    format!("{:.0} % full ({used} of {limit})", reading.percent().floor())
 }
 
 /// A reading with its source and age: `23.4 % (226,000 of 967,000 tokens, transcript, 3 s old)`.
@@ -79,7 +79,7 @@ mod tests {
     fn figures() {
         let at: Time = "2026-01-01T00:00:00Z".parse().unwrap();
         let reading = Reading { used: 226_000, limit: 967_000, source: Source::Transcript, at };
-        assert_eq!(context_figure(&reading), "23 % (226k of 967k)");
+        assert_eq!(context_figure(&reading), "23 % full (226k of 967k)");
         let text = figure_in_full(&reading, "tokens", at + chrono::Duration::seconds(3));
         assert_eq!(text, "23.4 % (226,000 of 967,000 tokens, transcript, 3 s old)");
         assert_eq!(group_thousands(7), "7");
