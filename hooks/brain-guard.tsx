@@ -21,9 +21,8 @@ const LONG_TIMEOUT_MS = 60_000
 /** Between two looks for what the user agreed to. Each takes the client some 3 ms. */
 const LOOK_MS = 1000
 
-/** The same once a command is in the prompt box, and for how long. */
+/** The same after a command of the user. */
 const SOON_MS = 50
-const COMMAND_MS = 10_000
 
 /** For how long the user's consent counts. */
 const FRESH_MS = 60_000
@@ -111,10 +110,6 @@ let failures = 0
 let seen = ''
 /** Whether the looks have begun. */
 let isLooking = false
-/** When a command was last in the prompt box. */
-let commandAt = 0
-/** Ends the pause between two looks. */
-let hurry = () => {}
 /** The full names of the tools that the client took from us. */
 const tools = new Set<string>()
 /** Hears of edits of the prompt box while the client changes sessions. */
@@ -514,7 +509,7 @@ async function drive($: EngineInterface): Promise<void> {
   }
 }
 
-/** Looks for what the user agreed to or wants to edit while no turn runs: a command that a hook answers raises no event
+/** Looks for what the user agreed to or wants to edit while no turn runs: a command in another terminal raises no event
  * here. It cuts a drive's wait short. */
 async function look($: EngineInterface): Promise<void> {
   if (snapshots === '' || isTurn) return
@@ -532,9 +527,7 @@ async function look($: EngineInterface): Promise<void> {
 /** Looks for as long as the client runs. */
 async function watch($: EngineInterface): Promise<void> {
   for (;;) {
-    const typed = new Promise<void>(resolve => (hurry = resolve))
-    if (Date.now() - commandAt < COMMAND_MS) await $.clock.sleep(SOON_MS)
-    else await Promise.race([$.clock.sleep(LOOK_MS), typed])
+    await $.clock.sleep(LOOK_MS)
     await look($).catch(() => {})
   }
 }
@@ -611,6 +604,7 @@ export const register: Register = on => {
     if (text === undefined) return next(e)
     isAnswered = true
     void readFigures($).catch(() => {})
+    void $.clock.sleep(SOON_MS).then(() => look($)).catch(() => {})
     return { text, isTextDisplayOnly: true }
   })
 
@@ -656,10 +650,6 @@ export const register: Register = on => {
   on('prompt.edit', async ($, e, next) => {
     const box = await next(e)
     typedAt = Date.now()
-    if (box.text.startsWith('/')) {
-      commandAt = Date.now()
-      hurry()
-    }
     edited?.(box)
     return box
   })
@@ -674,9 +664,9 @@ export const register: Register = on => {
     if (notice !== undefined && isChoice) {
       return (
         <Box>
-          <Button key="later" hotkey="1" plain onPress={() => void press($, 'later').catch(() => {})}>later</Button>
+          <Button key="later" hotkey="1" plain onPress={() => void press($, 'later').catch(() => {})}>keep 30 min</Button>
           <Text> </Text>
-          <Button key="now" hotkey="2" plain onPress={() => void press($, 'now').catch(() => {})}>now</Button>
+          <Button key="now" hotkey="2" plain onPress={() => void press($, 'now').catch(() => {})}>restart now</Button>
           <Text color="warning" wrap="wrap"> {notice}</Text>
         </Box>
       )

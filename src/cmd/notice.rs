@@ -78,7 +78,7 @@ fn later(facts: &Facts, time: Option<&str>) -> anyhow::Result<String> {
     operator_override::set(facts, Some(Override::Until(until)), "later")?;
     let local = until.with_timezone(&chrono::Local).format("%H:%M");
     Ok(format!(
-        "brain-guard: this session is kept until {local}, and nothing is blocked until then. End that sooner: /brain-guard:now or /brain-guard:override --off"
+        "brain-guard: until {local}, this session does not restart and nothing is blocked. To restart it sooner: /brain-guard:now"
     ))
 }
 
@@ -102,7 +102,7 @@ fn now(facts: &Facts) -> anyhow::Result<String> {
     };
     let Some(token) = facts.token().filter(waits) else {
         return Ok(
-            "brain-guard: no notes are sealed, so there is nothing to start. /brain-guard:seal asks the agent to seal"
+            "brain-guard: there are no finished notes to restart from. /brain-guard:seal asks the agent to write and seal them."
                 .to_owned(),
         );
     };

@@ -191,8 +191,8 @@ impl fmt::Display for Status {
         }
         let path = self.file.path.display();
         match &self.for_people.file {
-            Some(figure) => line("file", &format!("{figure} {path}"))?,
-            None => line("file", &format!("none yet ({path})"))?,
+            Some(figure) => line("notes", &format!("{figure} {path}"))?,
+            None => line("notes", &format!("none yet ({path})"))?,
         }
         let blocked = match self.blocked.join(", ") {
             none if none.is_empty() => "nothing blocked".to_owned(),
@@ -206,7 +206,14 @@ impl fmt::Display for Status {
         if let Some(why) = &self.for_people.moved_up {
             line("", why)?;
         }
-        line("attended", if self.attended { "yes" } else { "no" })?;
+        line(
+            "you",
+            if self.attended {
+                "here: a restart is announced"
+            } else {
+                "away: a restart is not announced"
+            },
+        )?;
         if let Some(until) = &self.for_people.override_ {
             line("override", until)?;
         }
@@ -234,8 +241,8 @@ fn window_source_text(source: WindowSource) -> &'static str {
     match source {
         WindowSource::Settings => "from the settings",
         WindowSource::Environment => "from the environment",
-        WindowSource::Agreed => "by the model's name and the client's word",
-        WindowSource::Client => "by the client's word",
+        WindowSource::Agreed => "by the model's name and the client's report",
+        WindowSource::Client => "by the client's report",
         WindowSource::Model => "by the model's name",
         WindowSource::Observed => "more was used than the smaller one holds",
         WindowSource::Assumed => "assumed",

@@ -53,7 +53,6 @@ pub struct State {
     pub project: PathBuf,
     /// The folder with brain-guard's state.
     pub kept: PathBuf,
-    pub home: PathBuf,
     pub plans: VecDeque<Plan>,
     pub sessions: Vec<Session>,
     pub faults: Faults,
@@ -61,6 +60,8 @@ pub struct State {
     pub denied: usize,
     pub undecided: usize,
     pub active: Option<Instant>,
+    /// Times from the last request of a session without a person to the next session's first.
+    pub pauses: Vec<Duration>,
     pub made: usize,
     /// How often each kind of act was played, for the output.
     pub acts: BTreeMap<String, usize>,
@@ -85,9 +86,11 @@ impl Agent {
     /// Answers a request of the main conversation.
     pub fn answer(&self, request: &Request) -> Reply {
         let mut state = lock(&self.0);
-        state.active = Some(Instant::now());
+        let before = state.active.replace(Instant::now());
         let id = request.session.clone().unwrap_or_default();
         if !state.sessions.iter().any(|session| session.id == id) {
+            let alone = state.sessions.last().is_some_and(|last| last.plan.person.is_none());
+            state.pauses.extend(before.filter(|_| alone).map(|at| at.elapsed()));
             begin(&mut state, &id, request);
         } else if state.sessions.last().is_some_and(|session| session.id != id) {
             let number = state.sessions.len();
@@ -136,7 +139,6 @@ fn begin(state: &mut State, id: &str, request: &Request) {
         person: None,
         name: "is the last",
     });
-    calls::settings(&state.home, plan.person.is_some());
     state.sessions.push(Session {
         number,
         id: id.to_owned(),

@@ -1,6 +1,6 @@
 //! Tool calls of the scripted agent, with their expected and actual outcomes.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
@@ -11,7 +11,7 @@ use crate::climb::tally::Fault;
 use crate::climb::verdict::{Class, Moment, is_denied};
 use crate::support::evidence::short;
 use crate::support::mock::Reply;
-use crate::support::world::set_guard;
+use crate::support::world::{World, set_guard};
 
 /// Number of project files that the agent can read.
 pub const DOCS: usize = 40;
@@ -192,11 +192,11 @@ fn agent(prompt: &str, background: bool) -> Value {
     })
 }
 
-/// Sets whether the session counts as attended. The hooks read it at each call.
-pub fn settings(home: &Path, attended: bool) {
+/// Sets whether sessions count as attended, from their start or the next `settings apply` on.
+pub fn settings(world: &World, attended: bool) {
     let settings = json!({"boundary": {
         "min_interval_seconds": 0, "max_per_hour": 100_000, "agents_wait_seconds": 5,
         "attended_minutes": if attended { 1_000 } else { 0 }, "attended_notice_seconds": NOTICE,
     }});
-    set_guard(home, &settings);
+    set_guard(&world.home(), &settings);
 }

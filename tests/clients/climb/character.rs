@@ -42,9 +42,17 @@ pub enum Person {
     Override,
     InNotice,
     Unsealed,
+    /// Types an answer slowly, across the end of the countdown.
+    Typing,
+    /// Answers the notice by its digits.
+    Digits,
+    /// Sends more prompts after the seal.
+    Speaks,
+    /// Types `/clear` in the notice.
+    OwnClear,
 }
 
-pub const PERSONS: [Person; 7] = [
+pub const PERSONS: [Person; 11] = [
     Person::LaterNow,
     Person::Draft,
     Person::Escape,
@@ -52,6 +60,10 @@ pub const PERSONS: [Person; 7] = [
     Person::Override,
     Person::InNotice,
     Person::Unsealed,
+    Person::Typing,
+    Person::Digits,
+    Person::Speaks,
+    Person::OwnClear,
 ];
 
 /// Commands that are almost valid brain-guard commands.
@@ -178,6 +190,9 @@ fn ending(dice: &mut Dice, person: Option<Person>) -> (&'static str, Vec<Act>) {
                 "works in the notice",
                 vec![next, seal, Act::End, Act::Work("Bash"), Act::End],
             );
+        }
+        Some(Person::Speaks) => {
+            return ("is spoken to after the seal", vec![next, seal, Act::End, Act::End, Act::End]);
         }
         Some(Person::Draft | Person::MidTurn) => {
             return ("seals", vec![next, seal, Act::End]);

@@ -46,6 +46,14 @@ fn every_call_gets_its_verdict_over_many_boundaries() {
     );
     let acts: Vec<_> = state.acts.iter().map(|(act, count)| format!("{act} {count}")).collect();
     println!("  played: {}", acts.join(", "));
+    let mut pauses = state.pauses.clone();
+    pauses.sort();
+    if let (Some(median), Some(worst)) = (pauses.get(pauses.len() / 2), pauses.last()) {
+        let n = pauses.len();
+        println!(
+            "  end of turn to the next session's request: {median:.2?}, worst {worst:.2?}, n {n}"
+        );
+    }
     assert!(state.faults.0.is_empty(), "{}", state.faults);
     assert_eq!(done, n, "boundaries");
 }
@@ -79,9 +87,9 @@ fn climb(n: usize, plans: Vec<Plan>) -> (Agent, usize) {
     let world = world.start();
     {
         let mut state = lock(&agent.0);
-        (state.project, state.home, state.kept) = (world.project(), world.home(), world.state());
+        (state.project, state.kept) = (world.project(), world.state());
     }
-    calls::settings(&world.home(), false);
+    calls::settings(&world, false);
     let tui = world.tui(&[]);
     let stage = Stage { world, tui, agent: agent.clone() };
     let mut done = 0;
@@ -90,7 +98,10 @@ fn climb(n: usize, plans: Vec<Plan>) -> (Agent, usize) {
         let number = done + 1;
         let played = catch_unwind(AssertUnwindSafe(|| {
             stage.until("no request", |_| agent.sessions() >= number)?;
-            match agent.now(|session| session.plan.person).flatten() {
+            let person = agent.now(|session| session.plan.person).flatten();
+            calls::settings(&stage.world, person.is_some());
+            stage.world.guard(&["settings", "apply", "--all"]);
+            match person {
                 Some(person) => stage.play(number, person),
                 None => stage.boundary(number),
             }

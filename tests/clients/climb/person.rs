@@ -73,13 +73,7 @@ impl Stage {
                 let draft = format!("half a prompt {number}");
                 self.tui.type_text(&draft);
                 self.boundary(number)?;
-                let there = || (self.tui.prompt_box().as_deref() == Some(&draft)).then_some(());
-                if process::poll(Duration::from_secs(5), Duration::from_millis(50), there).is_none()
-                {
-                    let shown = format!("{draft:?} became {:?}", self.tui.prompt_box());
-                    self.fault(number, Fault::Typed, &shown);
-                }
-                self.empty_box();
+                self.holds(number, &draft);
             }
             Person::LaterNow | Person::Override => {
                 let (keep, end) = if person == Person::LaterNow {
@@ -89,7 +83,9 @@ impl Stage {
                 };
                 self.notice()?;
                 self.tui.prompt(keep);
-                self.until("no word that it is kept", |s| s.contains("This session is kept"))?;
+                self.until("no word that it is kept", |s| {
+                    s.contains("This session does not restart")
+                })?;
                 self.still(number, keep);
                 self.tui.prompt(end);
                 self.boundary(number)?;
@@ -120,8 +116,57 @@ impl Stage {
                     );
                 }
             }
+            Person::Typing => {
+                self.notice()?;
+                let draft = format!("take the second one {number}");
+                for letter in draft.chars() {
+                    self.tui.type_text(&letter.to_string());
+                    thread::sleep(Duration::from_millis(600));
+                }
+                if self.agent.sessions() > number {
+                    self.fault(number, Fault::Boundary, "cleared while the person typed");
+                }
+                self.boundary(number)?;
+                self.holds(number, &draft);
+            }
+            Person::Digits => {
+                self.notice()?;
+                self.press("1");
+                self.until("no word that it is kept", |s| {
+                    s.contains("This session does not restart")
+                })?;
+                self.still(number, "the digit 1");
+                self.press("2");
+                self.boundary(number)?;
+            }
+            Person::Speaks => {
+                let said = ["leave the vendor folder", "the tests first"];
+                let said = said.map(|text| format!("{text} {number}"));
+                for text in &said {
+                    self.notice()?;
+                    self.tui.prompt(text);
+                    let heard = || self.world.mock.main().iter().any(|r| r.said(text));
+                    self.until("a prompt after the seal", |_| heard())?;
+                    self.tui.wait_idle();
+                }
+                self.boundary(number)?;
+                let first = self.world.mock.main().pop();
+                let text = first.map(|request| request.user_texts().concat()).unwrap_or_default();
+                let places = said.each_ref().map(|said| text.find(&format!("> {said}")));
+                if !matches!(places, [Some(one), Some(other)] if one < other) {
+                    let details = format!("{said:?} at {places:?} of the delivery");
+                    self.fault(number, Fault::Typed, &details);
+                }
+            }
+            Person::OwnClear => {
+                self.notice()?;
+                self.tui.prompt("/clear");
+                self.boundary(number)?;
+            }
             Person::Unsealed => {
-                self.until("no word that it waits", |s| s.contains("Not sealed: restarts"))?;
+                self.until("no word that it waits", |s| {
+                    s.contains("restarts from unfinished notes")
+                })?;
                 self.still(number, "three ends without a seal");
                 self.tui.prompt("/brain-guard:now");
                 self.boundary(number)?;
@@ -135,7 +180,7 @@ impl Stage {
     }
 
     fn notice(&self) -> Result<(), Stall> {
-        self.until("no notice", |screen| screen.contains("Restarts from its notes in"))
+        self.until("no notice", |screen| screen.contains("restarts from its notes in"))
     }
 
     /// Asserts that no boundary comes within the time of a notice.
@@ -144,6 +189,22 @@ impl Stage {
         if self.agent.sessions() > number {
             self.fault(number, Fault::Boundary, &format!("cleared in spite of {after}"));
         }
+    }
+
+    /// Asserts that the draft is in the box after the boundary, and deletes it.
+    fn holds(&self, number: usize, draft: &str) {
+        let there = || (self.tui.prompt_box().as_deref() == Some(draft)).then_some(());
+        if process::poll(Duration::from_secs(5), Duration::from_millis(50), there).is_none() {
+            let shown = format!("{draft:?} became {:?}", self.tui.prompt_box());
+            self.fault(number, Fault::Typed, &shown);
+        }
+        self.empty_box();
+    }
+
+    /// Presses a button of the strip, which takes its digit once it was drawn for a moment.
+    fn press(&self, digit: &str) {
+        thread::sleep(Duration::from_secs(1));
+        self.tui.type_text(digit);
     }
 
     fn empty_box(&self) {

@@ -7,7 +7,7 @@ const LIMIT: f64 = 967_000.0;
 /// From here on, new files cannot be read (README: 25 % of a long context).
 const BLOCK_READS: f64 = 25.0;
 
-/// From here on, only the compaction file can be changed (README: 30 %).
+/// From here on, only the notes can be edited (README: 30 %).
 pub const NARROW: f64 = 30.0;
 
 /// Closer to an edge than this, the verdict depends on how the client counts output tokens.

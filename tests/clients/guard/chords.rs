@@ -40,7 +40,7 @@ fn bound_used_and_given_back(version: &str) {
     assert_eq!(keys["level"], "ok", "{keys}");
 
     tui.type_text("half a draft");
-    let answer = "no notes wait for this session";
+    let answer = "no notes of an earlier session wait";
     press(
         &world,
         "the answer to resume",

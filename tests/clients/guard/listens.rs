@@ -22,7 +22,7 @@ pub fn noticed(seconds: u64, then: Vec<Move>) -> (World, Tui) {
     let world = World::build().guard_settings(settings).agent(moves(agent)).start();
     let tui = world.tui(&[]);
     tui.prompt("Build the parser");
-    tui.wait_screen("the notice", |s| s.contains("1: later 2: now"));
+    tui.wait_screen("the notice", |s| s.contains("1: keep 30 min 2: restart now"));
     (world, tui)
 }
 
@@ -62,7 +62,9 @@ fn an_answer_typed_slowly_is_never_cut_off() {
 fn digits_answer_the_notice() {
     let (world, tui) = noticed(8, vec![continues()]);
     press(&tui, "1");
-    tui.wait_screen("the strip", |s| s.contains("This session is kept: your override is active"));
+    tui.wait_screen("the strip", |s| {
+        s.contains("This session does not restart: your override is active")
+    });
     std::thread::sleep(Duration::from_secs(10));
     assert_eq!(world.mock.main().len(), 4, "it is kept past its notice");
     press(&tui, "2");
@@ -112,7 +114,7 @@ fn a_client_that_was_quit_in_the_notice_takes_the_boundary_up() {
         let arguments: &[&str] =
             if how == "--resume" { &["--resume", &session] } else { &["--continue"] };
         let tui = world.tui(arguments);
-        tui.wait_screen("the notice again", |s| s.contains("1: later 2: now"));
+        tui.wait_screen("the notice again", |s| s.contains("1: keep 30 min 2: restart now"));
         press(&tui, "2");
         let last = world.mock.wait_main(5);
         assert_ne!(last.session.as_ref(), Some(&session), "{how}");
@@ -129,7 +131,7 @@ fn the_notice_is_seen_with_the_strip_hidden() {
     tui.wait_screen("the line below the box", |s| {
         s.contains("panel hidden") && s.contains("/brain-guard:later keeps this session")
     });
-    tui.wait_screen("the toast", |s| s.matches("Restarts from its notes in").count() == 2);
+    tui.wait_screen("the toast", |s| s.matches("restarts from its notes in").count() == 2);
     world.mock.wait_main(5);
     assert!(began.elapsed() < Duration::from_secs(30));
     tui.wait_screen("no line any more", |s| !s.contains("keeps this session"));

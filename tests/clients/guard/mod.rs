@@ -19,6 +19,7 @@ mod grace;
 mod headless;
 mod installed;
 mod jobs;
+mod kills;
 mod listens;
 mod live_run;
 mod main_job;

@@ -12,7 +12,7 @@ fn the_notice_counts_down_above_the_prompt_box() {
     let (_world, tui) = noticed(60, vec![continues()]);
     for second in [58, 57, 56] {
         tui.wait_screen("the next second", |s| {
-            s.contains(&format!("Restarts from its notes in {second} s"))
+            s.contains(&format!("restarts from its notes in {second} s"))
         });
     }
 }
@@ -21,8 +21,10 @@ fn the_notice_counts_down_above_the_prompt_box() {
 fn later_keeps_the_session_and_now_starts_at_once() {
     let (world, tui) = noticed(10, vec![continues()]);
     tui.prompt("/brain-guard:later 30m");
-    tui.wait_screen("the answer", |s| s.contains("this session is kept until"));
-    tui.wait_screen("the strip", |s| s.contains("This session is kept: your override is active"));
+    tui.wait_screen("the answer", |s| s.contains("this session does not restart and"));
+    tui.wait_screen("the strip", |s| {
+        s.contains("This session does not restart: your override is active")
+    });
     std::thread::sleep(std::time::Duration::from_secs(12));
     assert_eq!(world.mock.main().len(), 4, "it is kept past its notice");
     tui.prompt("/brain-guard:now");
@@ -34,11 +36,13 @@ fn later_keeps_the_session_and_now_starts_at_once() {
 fn an_override_ends_the_notice_and_off_begins_a_new_one() {
     let (world, tui) = noticed(10, vec![continues()]);
     tui.prompt("/brain-guard:override 30m");
-    tui.wait_screen("the strip", |s| s.contains("This session is kept: your override is active"));
+    tui.wait_screen("the strip", |s| {
+        s.contains("This session does not restart: your override is active")
+    });
     std::thread::sleep(std::time::Duration::from_secs(12));
     assert_eq!(world.mock.main().len(), 4, "it is kept past its notice");
     tui.prompt("/brain-guard:override --off");
-    tui.wait_screen("a new notice", |s| s.contains("Restarts from its notes in 9 s"));
+    tui.wait_screen("a new notice", |s| s.contains("restarts from its notes in 9 s"));
     let last = world.mock.wait_main(5);
     assert_ne!(last.session, world.mock.main()[0].session);
 }

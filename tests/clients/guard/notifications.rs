@@ -58,7 +58,7 @@ fn a_background_agents_end_does_not_cancel_the_notice() {
     let tui = world.tui(&[]);
     tui.prompt("Build the lexer");
     world.mock.wait_main(5);
-    tui.wait_screen("the notice", |s| s.contains("Restarts from its notes in"));
+    tui.wait_screen("the notice", |s| s.contains("restarts from its notes in"));
     let before = std::time::Instant::now();
     std::thread::sleep(std::time::Duration::from_secs(6));
     gate.open();

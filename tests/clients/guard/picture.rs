@@ -91,7 +91,7 @@ fn a_session_is_blocked_sealed_and_continued_on_the_screen() {
     pane.run(&["resize-window", "-t", "{}", "-x", &width, "-y", height]).expect("tmux answers");
     let tui = world.tui_in(Terminal::Tmux(pane));
     tui.prompt("Make the retries robust");
-    tui.wait_screen("the notice", |s| s.contains("Restarts from its notes in"));
+    tui.wait_screen("the notice", |s| s.contains("restarts from its notes in"));
     let (project, state) = (world.project(), world.state());
     let shown = || {
         let screen = tui.screen().replace(&*project.to_string_lossy(), "/home/me/app");

@@ -33,7 +33,7 @@ fn is_rule(line: &str) -> bool {
 }
 
 fn is_strip(line: &str) -> bool {
-    line.starts_with("context ") || line.starts_with("1: later")
+    line.starts_with("context ") || line.starts_with("1: keep")
 }
 
 /// The last message with `needle` in its first line.
@@ -45,6 +45,18 @@ fn block(screen: &str, needle: &str) -> String {
         |line: &&&str| !is_rule(line) && !is_strip(line) && !line.contains(['⎿', '●', '◐', '✻']);
     let more = lines[from + 1..].iter().take_while(goes_on).count();
     masked(&lines[from..=from + more])
+}
+
+/// What stands below a command that was typed last, or nothing yet.
+fn answer(screen: &str, typed: &str) -> String {
+    let lines: Vec<&str> = screen.lines().collect();
+    let asked = |line: &&str| line.starts_with('❯') && line.trim_end().ends_with(typed);
+    let Some(from) = lines.iter().rposition(|line| asked(line)) else { return String::new() };
+    let is_next = |line: &&&str| {
+        line.starts_with("───") || line.starts_with(['❯', '●', '✻']) || is_strip(line)
+    };
+    let below = lines[from + 1..].iter().take_while(|line| !is_next(line));
+    masked(&below.copied().collect::<Vec<_>>()).trim_end().to_owned()
 }
 
 /// The strip: what stands above the prompt box.
@@ -75,9 +87,10 @@ impl Record<'_> {
 
     /// Types one of our commands and records the answer.
     fn command(&mut self, command: &str, needle: &str) {
-        self.tui.prompt(&format!("/brain-guard:{command}"));
-        let screen = self.tui.wait_screen(command, |screen| screen.contains(needle));
-        self.add(&format!("/brain-guard:{command}"), &block(&screen, "\u{a0}brain-guard: "));
+        let typed = format!("/brain-guard:{command}");
+        self.tui.prompt(&typed);
+        let screen = self.tui.wait_screen(command, |s| answer(s, &typed).contains(needle));
+        self.add(&typed, &answer(&screen, &typed));
         self.tui.wait_idle();
     }
 
@@ -120,9 +133,12 @@ fn recorded(columns: u32) -> String {
     record.strip("below the tiers", "nothing blocked");
     record.command("explain", "nothing is blocked.");
     record.command("status", "carrier");
-    record.command("now", "nothing to start");
-    record.command("resume", "no notes wait");
+    record.command("now", "no finished notes");
+    record.command("resume", "no notes of an earlier session");
     record.command("job", "no job yet");
+    for command in ["report", "slim", "extract", "undo", "setup", "doctor"] {
+        record.command(command, "⎿");
+    }
     let screen = record.turn("Go on", "second answer");
     record.add("coach", &block(&screen, "brain-guard: the context"));
     let screen = record.turn("Read it", "third answer");
@@ -134,11 +150,16 @@ fn recorded(columns: u32) -> String {
     let screen = record.turn("Write it", "third end");
     record.add("a denial at narrow", &block(&screen, "Reason:"));
     record.add("the second refused end", &block(&screen, "Stop hook says"));
-    record.strip("not sealed", "Not sealed");
+    record.strip("not sealed", "unfinished notes");
     record.command("explain", "Let the agent seal");
     record.turn("Seal", "● sealed");
-    record.strip("the notice", "Restarts from its notes");
-    record.command("later 30m", "is kept until");
+    record.strip("the notice", "restarts from its notes");
+    record.command("later 30m", "does not restart and");
+    record.command("override --off", "is off");
+    record.strip("the notice again", "restarts from its notes");
+    record.tui.prompt("/compact");
+    let screen = record.tui.wait_screen("the line", |s| s.contains("this session goes on"));
+    record.add("a withdrawn boundary", &block(&screen, "this session goes on"));
     record.text
 }
 

@@ -6,18 +6,21 @@ use serde_json::json;
 use super::story::{logged, with_chords};
 use super::tmux::{arrived, crossing, settings};
 use super::{climb_and_seal, deliveries, moves, percent, step};
+use crate::support::client::Terminal;
 use crate::support::mock::Reply;
 use crate::support::world::{Builder, World};
 
 const WORDS: &str = "words of the repository";
 
+/// A command or skill. The client's list of both shows the description only.
+fn text() -> String {
+    format!("---\nname: x\ndescription: x\n---\n{WORDS}\n")
+}
+
 /// A repository with these commands and skills.
 fn repository(files: &[&str]) -> Builder {
     let built = World::build();
-    files.iter().fold(built, |built, file| {
-        let text = format!("---\nname: x\ndescription: x\n---\n{WORDS}\n");
-        built.file(&format!(".claude/{file}"), &text)
-    })
+    files.iter().fold(built, |built, file| built.file(&format!(".claude/{file}"), &text()))
 }
 
 #[track_caller]
@@ -81,5 +84,42 @@ fn the_pane_is_cleared_by_a_name_that_is_free() {
     tui.prompt("Build the lexer");
     arrived(&world, &tui);
     assert!(logged(&world).iter().any(|event| event["road"] == "typed"));
+    kept_out(&world);
+}
+
+/// Under X11 nothing is typed, so the run goes on, and the user reads the name that is free.
+#[test]
+fn in_an_xterm_the_run_goes_on_and_the_user_reads_which_name_is_free() {
+    let mut agent = crossing();
+    agent.truncate(5);
+    agent.push(step(|r| {
+        assert_eq!(deliveries(r), 0, "{r}");
+        Reply::tool("Read", json!({"file_path": "README.md"})).tokens(percent(31.3))
+    }));
+    agent.push(step(|r| {
+        assert!(!r.tool_results()[0].is_error, "nothing is blocked: {r}");
+        Reply::text("going on").tokens(percent(31.4))
+    }));
+    let world = repository(&["skills/brain-guard:resume/SKILL.md"])
+        .home_file(".claude/commands/clear.md", &text())
+        .without_mod()
+        .guard_settings(settings(&[("carrier", json!("x11"))]))
+        .agent(moves(agent))
+        .start();
+    with_chords(&world);
+    let desktop = world.desktop();
+    let xterm = world.xterm(&desktop, "+0+0", &world.program(&[]));
+    desktop.activate(xterm.window());
+    let tui = world.tui_in(Terminal::Xterm(xterm));
+    tui.prompt("Build the lexer");
+    world.mock.wait_main(7);
+    tui.wait_idle();
+    tui.prompt("How is it going?");
+    tui.wait_screen("the file and the free name", |screen| {
+        let words = screen.split_whitespace().collect::<Vec<_>>().join(" ");
+        words.contains("clear.md stands in the way of /clear; type /new yourself")
+    });
+    world.mock.wait_main(8);
+    tui.wait_idle();
     kept_out(&world);
 }

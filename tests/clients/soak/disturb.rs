@@ -1,5 +1,6 @@
 //! The disturbance of a scenario around the end of a turn.
 
+use std::collections::VecDeque;
 use std::process::Command;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -17,6 +18,9 @@ use crate::support::process;
 /// How long Caps Lock stays on. Meanwhile the carrier types nothing, but it can press a chord.
 const CAPS: Duration = Duration::from_secs(4);
 
+/// The pause between two letters of a user who types.
+const LETTER: Duration = Duration::from_millis(200);
+
 /// The disturbance of one boundary.
 pub struct Disturbance {
     scenario: Scenario,
@@ -27,6 +31,9 @@ pub struct Disturbance {
     shift: Option<Held>,
     lock: Option<Locked>,
     twin: Option<Twin>,
+    /// The letters that the user has yet to type, and when the last one was typed.
+    letters: VecDeque<char>,
+    typed: Instant,
 }
 
 impl Disturbance {
@@ -62,6 +69,8 @@ impl Disturbance {
             shift: None,
             lock: None,
             twin: None,
+            letters: VecDeque::new(),
+            typed: Instant::now(),
         }
     }
 
@@ -101,6 +110,9 @@ impl Disturbance {
                 stage.tui.keys("Enter");
             }
             (Scenario::AgentDialog, _, _) => self.agent.open(),
+            (Scenario::Typing, _, _) => {
+                self.letters = self.scenario.draft().unwrap_or_default().chars().collect();
+            }
             (Scenario::CopyMode, Terminal::Tmux(pane), _) => {
                 let entered = pane.run(&["copy-mode", "-t", "{}"]);
                 self.stay(entered.is_ok(), outcome);
@@ -148,11 +160,18 @@ impl Disturbance {
 
     /// Whether the boundary need not wait for the disturbance.
     pub fn is_over(&self) -> bool {
-        self.until.is_none() || self.scenario == Scenario::CapsLock
+        self.letters.is_empty() && (self.until.is_none() || self.scenario == Scenario::CapsLock)
     }
 
-    /// Ends the disturbance when its time is over.
+    /// Types the next letter, and ends the disturbance when its time is over.
     pub fn pass(&mut self, stage: &Stage, scene: &mut Scene, outcome: &mut Outcome) {
+        if self.typed.elapsed() >= LETTER
+            && let Some(letter) = self.letters.pop_front()
+        {
+            stage.tui.type_text(&letter.to_string());
+            self.typed = Instant::now();
+            scene.released = Some(now());
+        }
         if self.until.is_some_and(|until| Instant::now() >= until) {
             self.take_away(stage, outcome);
             scene.released = Some(now());

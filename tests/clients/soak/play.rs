@@ -108,7 +108,7 @@ pub fn play(stage: &mut Stage, plan: &Plan) -> Outcome {
     } else {
         Vec::new()
     };
-    if let Some(draft) = plan.scenario.draft() {
+    if let Some(draft) = plan.scenario.draft().filter(|_| plan.scenario != Scenario::Typing) {
         type_into_the_box(&stage.tui, draft);
     }
     let mut disturbance = Disturbance::prepare(stage, plan, agent, &mut scene);

@@ -46,6 +46,8 @@ scenarios! {
     DraftLines = "draft-lines" on BOTH;
     /// A draft that begins with a slash, over which the client opens its menu.
     DraftSlash = "draft-slash" on BOTH;
+    /// The user types a draft letter by letter around the turn's end.
+    Typing = "typing" on BOTH;
     /// The user sends a prompt around the turn's end; its first call asks for permission.
     Dialog = "dialog" on BOTH;
     /// A background agent asks for permission around the turn's end.
@@ -104,10 +106,10 @@ impl Scenario {
         mine.map(|entry| entry.0).collect()
     }
 
-    /// The user's unsent text in the box when the turn ends.
+    /// The user's unsent text in the box at the end.
     pub fn draft(self) -> Option<&'static str> {
         match self {
-            Self::DraftLine | Self::PasteDraft => Some("half a prompt of the user"),
+            Self::DraftLine | Self::PasteDraft | Self::Typing => Some("half a prompt of the user"),
             Self::DraftLines => Some("the first line\nand a second one\nand a third"),
             Self::DraftSlash => Some("/half a command"),
             _ => None,

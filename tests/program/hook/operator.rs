@@ -187,7 +187,7 @@ fn a_command_that_is_answered_begins_no_turn() {
     }
     let reply = resume(&hook).json();
     assert_eq!(reply["decision"], "block");
-    assert!(reply["reason"].as_str().expect("reason").contains("no notes wait"), "{reply}");
+    assert!(reply["reason"].as_str().expect("reason").contains("wait for this one"), "{reply}");
 }
 
 fn resume(hook: &Hook) -> crate::support::hook::Answer {

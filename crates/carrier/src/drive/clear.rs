@@ -97,10 +97,12 @@ impl Drive<'_> {
                 (Road::Chord, keyboard::chord(terminal, &strokes, &mut commit))
             } else {
                 // The client may read a chord that was just bound in a moment.
-                let no_chord = if line == "/clear" {
-                    Refusal::later(NO_CHORD)
-                } else {
-                    Refusal::never(format!("a file has the name of /clear; type {line} yourself"))
+                let no_chord = match shadows::shadowing_file(&facts.places, "clear") {
+                    None => Refusal::later(NO_CHORD),
+                    Some(file) => Refusal::never(format!(
+                        "{} stands in the way of /clear; type {line} yourself",
+                        file.display()
+                    )),
                 };
                 let readable = terminal.readable().ok_or(no_chord)?;
                 (Road::Typed, keyboard::typed(readable, &line, &mut commit, &mut left))
@@ -189,7 +191,7 @@ impl Drive<'_> {
                     && let Ok(terminal) = self.terminal(facts, token)
                 {
                     // A countdown's next line appears before this one disappears.
-                    let ways = "/brain-guard:later keeps this session, :now skips the wait";
+                    let ways = "/brain-guard:later keeps this session, :now restarts it at once";
                     let text = format!("brain-guard: {status} ({ways})");
                     terminal.notice(&text, ms.div_ceil(1_000) + 1);
                 }

@@ -50,9 +50,11 @@ impl Token {
     /// What the session does next, for the start of a notice.
     pub fn restart(&self) -> String {
         match self.delivery {
-            Delivery::Sealed => "Restarts from its notes".to_owned(),
-            Delivery::Reload | Delivery::Template => format!("Restarts with job {}", self.job),
-            Delivery::Transition => format!("Restarts after job {}", self.job),
+            Delivery::Sealed => "This session restarts from its notes".to_owned(),
+            Delivery::Reload | Delivery::Template => {
+                format!("This session restarts with job {}", self.job)
+            }
+            Delivery::Transition => format!("This session restarts after job {}", self.job),
         }
     }
 }

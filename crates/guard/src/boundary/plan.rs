@@ -186,7 +186,7 @@ fn wait_for_person(at: &Situation) -> Action {
     let status = match at.held {
         Some(why) => kept(why),
         None => format!(
-            "Not sealed: restarts from what is there in {minutes} min; type to answer first"
+            "This session restarts from unfinished notes in {minutes} min; type to answer first"
         ),
     };
     let ms = millis(left + SEALING).min(LOOK);
@@ -194,7 +194,7 @@ fn wait_for_person(at: &Situation) -> Action {
 }
 
 fn kept(why: &str) -> String {
-    format!("This session is kept: {why}")
+    format!("This session does not restart: {why}")
 }
 
 /// The time a carrier allows for that seal.
@@ -508,7 +508,7 @@ mod tests {
             panic!("it waits")
         };
         assert!(status.contains("your override is active"), "{status}");
-        // The carrier's time does not run while the session is kept.
+        // The carrier's time does not run while the session must not restart.
         let long = now + Duration::minutes(30);
         let held = Situation { now: long, ..held };
         assert!(matches!(next(&mut t, &Report::Waited, &held), Action::Wait { .. }));

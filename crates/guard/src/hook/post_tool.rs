@@ -173,7 +173,9 @@ pub fn batch(facts: &mut Facts, event: &Event, bytes: u64) -> Reply {
         }
         // At the highest tier the denials explain it, but a capped tier denies nothing.
         let top = if stance.cap.is_some() { usize::MAX } else { ramp.top() };
-        let due = note_due(&s.told, &now, top);
+        // Whoever lifted the blocks wants the work to go on.
+        let is_lifted = matches!(stance.cap, Some(Cap::Lifted(_)));
+        let due = !is_lifted && note_due(&s.told, &now, top);
         let again = now.rank == s.told.rank;
         if due || now.rank < s.told.rank {
             s.told = now;

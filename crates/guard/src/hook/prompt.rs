@@ -217,7 +217,7 @@ pub fn expand(facts: &mut Facts, command: &str, args: &str, is_foreign: bool) ->
         let why = match job_assignment::resume_offered(facts) {
             Some(Ok(())) => return Reply::default(),
             Some(Err(why)) => why,
-            None => "no notes wait for this session".to_owned(),
+            None => "no notes of an earlier session wait for this one".to_owned(),
         };
         return Reply::block(format!("brain-guard: {why}"));
     }

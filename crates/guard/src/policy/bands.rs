@@ -57,7 +57,7 @@ pub fn join_names(bands: impl IntoIterator<Item = Band>) -> String {
 pub fn effect(bands: &BTreeSet<Band>) -> String {
     let all = [Band::Read, Band::Write, Band::Shell, Band::Dispatch];
     if all.iter().all(|band| bands.contains(band)) {
-        return "only the compaction file can be changed".to_owned();
+        return "only the notes can be edited".to_owned();
     }
     let words: Vec<&str> =
         bands.iter().filter(|b| **b != Band::Control).map(|b| b.activity()).collect();
@@ -127,7 +127,7 @@ mod tests {
                 &[Read, Dispatch, Shell],
                 "reading new files, running commands and starting agents are blocked",
             ),
-            (&[Read, Write, Shell, Dispatch], "only the compaction file can be changed"),
+            (&[Read, Write, Shell, Dispatch], "only the notes can be edited"),
         ] {
             assert_eq!(effect(&bands.iter().copied().collect()), said);
         }
