@@ -72,7 +72,7 @@ const NEAR: [&str; 5] = [
     "brain-guard seal > /dev/null",
     "brain-guard append --kind thread \"costs $5\"",
     "brain-guard seal # done",
-    "cd /tmp && brain-guard seal",
+    "brain-guard seal; ls",
 ];
 
 #[derive(Debug, Clone)]

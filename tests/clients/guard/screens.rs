@@ -47,15 +47,14 @@ fn block(screen: &str, needle: &str) -> String {
     masked(&lines[from..=from + more])
 }
 
-/// What stands below a command that was typed last, or nothing yet.
-fn answer(screen: &str, typed: &str) -> String {
+/// The last answer to a command.
+fn answer(screen: &str) -> String {
     let lines: Vec<&str> = screen.lines().collect();
-    let asked = |line: &&str| line.starts_with('❯') && line.trim_end().ends_with(typed);
-    let Some(from) = lines.iter().rposition(|line| asked(line)) else { return String::new() };
+    let from = lines.iter().rposition(|line| line.starts_with("  ⎿")).unwrap_or(lines.len());
     let is_next = |line: &&&str| {
         line.starts_with("───") || line.starts_with(['❯', '●', '✻']) || is_strip(line)
     };
-    let below = lines[from + 1..].iter().take_while(|line| !is_next(line));
+    let below = lines[from..].iter().take_while(|line| !is_next(line));
     masked(&below.copied().collect::<Vec<_>>()).trim_end().to_owned()
 }
 
@@ -87,10 +86,11 @@ impl Record<'_> {
 
     /// Types one of our commands and records the answer.
     fn command(&mut self, command: &str, needle: &str) {
-        let typed = format!("/brain-guard:{command}");
-        self.tui.prompt(&typed);
-        let screen = self.tui.wait_screen(command, |s| answer(s, &typed).contains(needle));
-        self.add(&typed, &answer(&screen, &typed));
+        let before = answer(&self.tui.screen());
+        self.tui.prompt(&format!("/brain-guard:{command}"));
+        let is_new = |text: &str| text != before && text.contains(needle);
+        let screen = self.tui.wait_screen(command, |screen| is_new(&answer(screen)));
+        self.add(&format!("/brain-guard:{command}"), &answer(&screen));
         self.tui.wait_idle();
     }
 

@@ -70,3 +70,41 @@ fn a_boundary_does_not_affect_the_other_session() {
     assert!(text(&first).is_ok_and(|t| t.contains("write the lexer next")));
     assert!(text(&second).is_err(), "the other has written nothing");
 }
+
+/// Both windows of a project count down; each hears only the person in it.
+#[test]
+fn a_notice_in_one_window_is_answered_there_only() {
+    let one_window = |words: &'static str| {
+        let mut agent = climb_and_seal();
+        agent.push(step(|_| Reply::text("A or B?").tokens(percent(31.2))));
+        agent.push(step(move |r| {
+            assert_eq!(deliveries(r), 1, "{r}");
+            assert!(r.said(words), "{r}");
+            Reply::text("going on").tokens(percent(6.0))
+        }));
+        moves(agent)
+    };
+    let (mut alpha, mut beta) = (one_window("Build alpha"), one_window("Build beta"));
+    let agent = move |r: &Request| if r.said("Build beta") { beta(r) } else { alpha(r) };
+    let boundary = json!({"attended_notice_seconds": 20, "min_interval_seconds": 0});
+    let world = World::build().guard_settings(json!({"boundary": boundary})).agent(agent).start();
+    let (one, two) = (world.tui(&[]), world.tui(&[]));
+    one.prompt("Build alpha");
+    world.mock.wait_main(4);
+    two.prompt("Build beta");
+    for tui in [&one, &two] {
+        tui.wait_screen("the notice", |s| s.contains("restarts from its notes in"));
+    }
+    std::thread::sleep(std::time::Duration::from_secs(1));
+    one.type_text("1");
+    one.wait_screen("its strip", |s| s.contains("does not restart: your override is active"));
+    assert!(two.screen().contains("restarts from its notes in"), "{}", two.screen());
+    two.type_text("2");
+    let last = world.mock.wait_main(9);
+    assert!(last.said("Build beta"), "{last}");
+    two.wait_idle();
+    assert_eq!(world.mock.main().len(), 9, "the other waits");
+    one.type_text("2");
+    let last = world.mock.wait_main(10);
+    assert!(last.said("Build alpha"), "{last}");
+}
