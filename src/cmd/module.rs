@@ -20,13 +20,15 @@ use base::switch::Switch;
 use carrier::waiter;
 use guard::boundary::plan::{self, Action, Report, Situation, Text as PlanText};
 use guard::boundary::{Carrier, EDITED, Step, Token};
-use guard::files::{boundary, sealing, shadows};
+use guard::files::{boundary, sealing, shadows, state};
+use guard::hook::event::{Event, Kind, Source};
 use guard::hook::facts::{Facts, read_settings};
 use guard::hook::pre_tool;
 use guard::hook::question::{self, Question};
+use guard::hook::session;
 use guard::hook::watch;
 use guard::hook::withdrawal;
-use guard::hook::{boundary_flow, deliver};
+use guard::hook::{boundary_flow, deliver, job_assignment};
 use guard::policy::bands::effect;
 use guard::texts::Text;
 
@@ -85,7 +87,10 @@ impl Run for ModArgs {
                 if matches!(asked.event.as_deref(), Some("cleared" | "resumed")) {
                     wait_for_session(env, id);
                 }
-                facts(env, now, id).map(|mut f| step(&mut f, &asked, &text))
+                let is_begun = asked.event.as_deref() == Some("begun");
+                let is_late = is_begun && start_cleared_session(env, now, id);
+                let report = if is_late { r#"{"event":"cleared"}"# } else { &text };
+                facts(env, now, id).map(|mut f| step(&mut f, &asked, report))
             }
             _ => None,
         };
@@ -107,6 +112,26 @@ fn wait_for_session(env: &Env, id: &str) {
         let path = places.session(id, "json");
         boundary_flow::wait_for(SESSION_PATIENCE, || path.exists());
     }
+}
+
+/// Starts the session that the module has cleared into, if every hook of its start was killed.
+fn start_cleared_session(env: &Env, now: Time, id: &str) -> bool {
+    let root = env.path(env::PROJECT_DIR).or_else(|| Some(project_root(env, &env.cwd()?)));
+    let facts = root.and_then(|root| Facts::for_session(env, now, &root, id));
+    let Some(mut facts) = facts.filter(|f| f.on() && f.unseen) else { return false };
+    let parent = job_assignment::left_seat(&facts);
+    let parent = parent.and_then(|id| state::load(&facts.places, &id).ok()?);
+    let token = parent.and_then(|parent| boundary::load(&facts.places, &parent.token?).ok()?);
+    if token.is_none_or(|t| t.carrier != Carrier::Mod || t.step != Step::Clearing) {
+        return false;
+    }
+    let kind = Kind::SessionStart { source: Source::Clear, model: None };
+    let event =
+        Event { session: id, transcript: None, cwd: None, subagent: false, mode: None, kind };
+    // The module delivers, so the notes are not in this reply.
+    session::start(&mut facts, &event, Source::Clear, None);
+    facts.fault("session begun late", &"no hook of its start was done");
+    true
 }
 
 /// Compares versions: a module of another version does nothing. Names the tools that the module
