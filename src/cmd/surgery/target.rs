@@ -99,9 +99,10 @@ pub fn client_folder(env: &Env, cwd: &str) -> Option<PathBuf> {
     Some(config_folder(env)?.join("projects").join(new_file::project_name(cwd)))
 }
 
-/// The working folder of the plan's first session that has one.
+/// The folder of the plan's session that ended last.
 pub fn cwd(plan: &Plan) -> Option<&str> {
-    plan.sessions.iter().find_map(|session| session.cwd.as_deref())
+    let with_folder = plan.sessions.iter().filter(|session| session.cwd.is_some());
+    with_folder.max_by_key(|session| session.ended)?.cwd.as_deref()
 }
 
 /// The dialect of its sessions.

@@ -4,7 +4,7 @@
 use serde_json::json;
 
 use crate::guard::{moves, step};
-use crate::support::mock::Reply;
+use crate::support::mock::{Reply, Request};
 use crate::support::world::World;
 
 #[test]
@@ -51,5 +51,66 @@ fn a_session_stays_one_through_a_worktree() {
     for (_, _, answer) in turns {
         let found = world.guard(&["search", answer, "--json"]);
         assert_eq!(found.stdout.matches("\"seq\":").count(), 1, "{}", found.stdout);
+    }
+}
+
+/// An agent that enters a worktree, says where it is, or reads a long part.
+fn wanders(request: &Request) -> Reply {
+    let (asked, results) = (request.prompt(), request.tool_results());
+    let is_first = results.is_empty();
+    let reply = match asked {
+        "enter" if is_first => Reply::tool("ToolSearch", json!({"query": "select:EnterWorktree"})),
+        "enter"
+            if results.iter().all(|r| !r.text.contains("worktree") && !r.text.contains("wt1")) =>
+        {
+            Reply::tool("EnterWorktree", json!({"name": "wt1"}))
+        }
+        "where" if is_first => Reply::bash("pwd; git branch --show-current"),
+        part if part.starts_with("part") && is_first => Reply::bash(&format!(
+            "for i in $(seq 1 200); do echo \"{part}, line $i of many\"; done"
+        )),
+        _ => Reply::text("done"),
+    };
+    reply.tokens(60_000)
+}
+
+/// Surgery on the running session, and the way back, leave the agent in its worktree.
+#[test]
+fn a_shortened_session_goes_on_in_its_worktree() {
+    let world = World::build().agent(wanders).start();
+    let tui = world.tui(&[]);
+    let ask = |text: &str| {
+        let before = world.mock.main().len();
+        tui.prompt(text);
+        world.mock.wait_main(before + 1);
+        tui.wait_idle();
+    };
+    let place = || {
+        ask("where");
+        let last = world.mock.main().pop().expect("a request");
+        last.tool_results().pop().expect("a result").text.clone()
+    };
+    for n in 1..=3 {
+        ask(&format!("part {n}"));
+    }
+    ask("enter");
+    for n in 4..=6 {
+        ask(&format!("part {n}"));
+    }
+    let there = place();
+    assert!(there.contains("wt1"), "{there}");
+    let command = |command: &str, done: &str| {
+        tui.prompt(command);
+        tui.wait_screen(command, |screen| screen.contains(done));
+        tui.wait_idle();
+    };
+    command("/brain-guard:slim", super::live::PROPOSED);
+    for (text, done) in [
+        ("/brain-guard:slim yes", super::live::DONE),
+        ("/brain-guard:undo", "The later messages are"),
+        ("/brain-guard:undo redo", "again in the session you came back from. "),
+    ] {
+        command(text, done);
+        assert_eq!(place(), there, "after {text}");
     }
 }
