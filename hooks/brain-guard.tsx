@@ -21,7 +21,7 @@ const LONG_TIMEOUT_MS = 60_000
 /** Between two looks for what the user agreed to. Each takes the client some 3 ms. */
 const LOOK_MS = 1000
 
-/** The same after a command of the user. */
+/** From the answer to a command to the look for what the user agreed to. */
 const SOON_MS = 50
 
 /** For how long the user's consent counts. */
@@ -430,7 +430,7 @@ function draw($: EngineInterface): void {
 
 function drawBelow($: EngineInterface): void {
   const text = notice ?? question
-  const ways = isChoice && notice !== undefined ? '/brain-guard:later keeps this session. ' : ''
+  const ways = isChoice && notice !== undefined ? '/brain-guard:later keeps this session for 30 min. ' : ''
   $.ui.status((figures === null || isHidden) && text !== undefined ? ways + text : undefined)
 }
 

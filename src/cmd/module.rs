@@ -122,13 +122,16 @@ fn start_cleared_session(env: &Env, now: Time, id: &str) -> bool {
     let parent = job_assignment::left_seat(&facts);
     let parent = parent.and_then(|id| state::load(&facts.places, &id).ok()?);
     let token = parent.and_then(|parent| boundary::load(&facts.places, &parent.token?).ok()?);
-    if token.is_none_or(|t| t.carrier != Carrier::Mod || t.step != Step::Clearing) {
+    let is_cleared = |t: &Token| {
+        t.step == Step::Clearing || (t.step == Step::Cleared && t.child.as_deref() == Some(id))
+    };
+    if token.is_none_or(|t| t.carrier != Carrier::Mod || !is_cleared(&t)) {
         return false;
     }
     let kind = Kind::SessionStart { source: Source::Clear, model: None };
     let event =
         Event { session: id, transcript: None, cwd: None, subagent: false, mode: None, kind };
-    // The module delivers, so the notes are not in this reply.
+    // The module delivers the notes. What the agent's shell has left running is not told.
     session::start(&mut facts, &event, Source::Clear, None);
     facts.fault("session begun late", &"no hook of its start was done");
     true

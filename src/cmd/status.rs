@@ -206,14 +206,7 @@ impl fmt::Display for Status {
         if let Some(why) = &self.for_people.moved_up {
             line("", why)?;
         }
-        line(
-            "you",
-            if self.attended {
-                "here: a restart is announced"
-            } else {
-                "away: a restart is not announced"
-            },
-        )?;
+        line("you", if self.attended { "here" } else { "away" })?;
         if let Some(until) = &self.for_people.override_ {
             line("override", until)?;
         }

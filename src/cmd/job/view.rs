@@ -104,7 +104,7 @@ impl Jobs {
 impl fmt::Display for Jobs {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.0.is_empty() {
-            return f.write_str("no job yet: the first note that the agent writes begins one, or `brain-guard job focus NAME`");
+            return f.write_str("no job yet. The agent's first note begins one; `brain-guard job focus NAME` begins one now");
         }
         let widest = self.0.iter().map(|listed| listed.line.name.len()).max().unwrap_or(0);
         for Listed { line, phase } in &self.0 {

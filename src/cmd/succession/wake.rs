@@ -1,4 +1,4 @@
-//! Wakes the module, which looks for a small file while no turn runs: a command that a hook answers
+//! Wakes the module, which looks for a small file while no turn runs: a command in another terminal
 //! raises no event in it.
 
 use std::io;

@@ -74,7 +74,7 @@ fn make_each(
             plan.omit_rewound();
         }
         plan.carry(&mut |id| store.known(id));
-        store.follow_folders(&mut plan)?;
+        plan.folder = store.last_folder(&plan)?;
         let target = Target::of(env, now, &plan, number, output)?;
         ready.push(prepare(env, now, store, plan, target, chosen, output.dry_run)?);
     }

@@ -1,8 +1,12 @@
 //! Reads rows of stored sessions, round by round.
 
+use std::borrow::Cow;
+use std::path::Path;
+
 use anyhow::Context as _;
 
 use super::source::Store;
+use base::new_file::project_name;
 use sessions::round::Session;
 use sessions::span;
 use store::blocks::{Reader, Rows};
@@ -14,21 +18,27 @@ impl Store {
         plan.sessions.iter().map(|session| self.reader(session)).collect()
     }
 
-    /// Sets the folder of each session to the one that its last row names: a worktree, or where
-    /// `/cd` went. A session made from it goes on there.
-    pub fn follow_folders(&self, plan: &mut Plan) -> anyhow::Result<()> {
-        for session in plan.sessions.iter_mut().filter(|session| session.dialect == "claude") {
-            let reader = self.reader(session)?;
-            let mut rows = Rows::default();
-            for round in session.rounds.iter().rev() {
-                reader.round(round.seq, &mut rows)?;
-                if let Some(cwd) = rows.iter().filter_map(folder).last() {
-                    session.cwd = Some(cwd);
-                    break;
-                }
+    /// The folder that the plan's first session was in at its end, if another one than at its
+    /// start: a worktree, or where `/cd` went. The client has then moved the session's file; a `cd`
+    /// of the agent's shell moves nothing.
+    pub fn last_folder(&self, plan: &Plan) -> anyhow::Result<Option<String>> {
+        let first = plan.sessions.first().filter(|session| session.dialect == "claude");
+        let Some(session) = first else { return Ok(None) };
+        let source = session.source.as_deref().and_then(|source| Path::new(source).parent());
+        let Some(place) = source.and_then(Path::file_name) else { return Ok(None) };
+        let is_there = |cwd: &str| place == project_name(cwd).as_str() && Path::new(cwd).is_dir();
+        if session.cwd.as_deref().is_none_or(is_there) {
+            return Ok(None);
+        }
+        let reader = self.reader(session)?;
+        let mut rows = Rows::default();
+        for round in session.rounds.iter().rev() {
+            reader.round(round.seq, &mut rows)?;
+            if let Some(cwd) = rows.iter().filter_map(folder).filter(|cwd| is_there(cwd)).last() {
+                return Ok(Some(cwd));
             }
         }
-        Ok(())
+        Ok(None)
     }
 
     fn reader(&self, session: &Session) -> anyhow::Result<Reader> {
@@ -38,9 +48,6 @@ impl Store {
     }
 }
 
-/// The folder that a row of the main loop names.
 fn folder(row: &[u8]) -> Option<String> {
-    let is_beside = span::find(row, "isSidechain") == Some(b"true");
-    let cwd = span::find(row, "cwd").filter(|_| !is_beside)?;
-    span::text(cwd).map(std::borrow::Cow::into_owned)
+    span::text(span::find(row, "cwd")?).map(Cow::into_owned)
 }

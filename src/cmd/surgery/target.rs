@@ -44,7 +44,7 @@ impl Target {
         let mut notes = Vec::new();
         if let Some(gone) = cwd(plan).filter(|cwd| !Path::new(cwd).is_dir()) {
             notes.push(format!(
-                "{gone}, where it goes on, is not an existing folder: make it, or move it back, before"
+                "{gone}, where it goes on, is not an existing folder: make it, or move it back, before you resume the session"
             ));
         }
         let path = match &output.out {
@@ -99,10 +99,10 @@ pub fn client_folder(env: &Env, cwd: &str) -> Option<PathBuf> {
     Some(config_folder(env)?.join("projects").join(new_file::project_name(cwd)))
 }
 
-/// The folder of the plan's session that ended last.
+/// The folder in which the new session goes on.
 pub fn cwd(plan: &Plan) -> Option<&str> {
-    let with_folder = plan.sessions.iter().filter(|session| session.cwd.is_some());
-    with_folder.max_by_key(|session| session.ended)?.cwd.as_deref()
+    let began = || plan.sessions.iter().find_map(|session| session.cwd.as_deref());
+    plan.folder.as_deref().or_else(began)
 }
 
 /// The dialect of its sessions.

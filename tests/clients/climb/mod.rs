@@ -100,7 +100,8 @@ fn climb(n: usize, plans: Vec<Plan>) -> (Agent, usize) {
             stage.until("no request", |_| agent.sessions() >= number)?;
             let person = agent.now(|session| session.plan.person).flatten();
             calls::settings(&stage.world, person.is_some());
-            stage.world.guard(&["settings", "apply", "--all"]);
+            let applied = stage.world.guard(&["settings", "apply", "--all"]);
+            assert!(applied.status.success(), "{}", applied.stderr);
             match person {
                 Some(person) => stage.play(number, person),
                 None => stage.boundary(number),

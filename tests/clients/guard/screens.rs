@@ -50,7 +50,8 @@ fn block(screen: &str, needle: &str) -> String {
 /// The last answer to a command.
 fn answer(screen: &str) -> String {
     let lines: Vec<&str> = screen.lines().collect();
-    let from = lines.iter().rposition(|line| line.starts_with("  ⎿")).unwrap_or(lines.len());
+    let from =
+        lines.iter().rposition(|line| line.contains("\u{a0}brain-guard: ")).unwrap_or(lines.len());
     let is_next = |line: &&&str| {
         line.starts_with("───") || line.starts_with(['❯', '●', '✻']) || is_strip(line)
     };
@@ -88,7 +89,8 @@ impl Record<'_> {
     fn command(&mut self, command: &str, needle: &str) {
         let before = answer(&self.tui.screen());
         self.tui.prompt(&format!("/brain-guard:{command}"));
-        let is_new = |text: &str| text != before && text.contains(needle);
+        let is_sent = || self.tui.prompt_box().as_deref() == Some("");
+        let is_new = |text: &str| text != before && text.contains(needle) && is_sent();
         let screen = self.tui.wait_screen(command, |screen| is_new(&answer(screen)));
         self.add(&format!("/brain-guard:{command}"), &answer(&screen));
         self.tui.wait_idle();

@@ -117,7 +117,7 @@ fn in_an_xterm_the_run_goes_on_and_the_user_reads_which_name_is_free() {
     tui.prompt("How is it going?");
     tui.wait_screen("the file and the free name", |screen| {
         let words = screen.split_whitespace().collect::<Vec<_>>().join(" ");
-        words.contains("clear.md stands in the way of /clear; type /new yourself")
+        words.contains("clear.md instead of /clear; type /new yourself")
     });
     world.mock.wait_main(8);
     tui.wait_idle();

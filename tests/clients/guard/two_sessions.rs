@@ -86,7 +86,7 @@ fn a_notice_in_one_window_is_answered_there_only() {
     };
     let (mut alpha, mut beta) = (one_window("Build alpha"), one_window("Build beta"));
     let agent = move |r: &Request| if r.said("Build beta") { beta(r) } else { alpha(r) };
-    let boundary = json!({"attended_notice_seconds": 20, "min_interval_seconds": 0});
+    let boundary = json!({"attended_notice_seconds": 120, "min_interval_seconds": 0});
     let world = World::build().guard_settings(json!({"boundary": boundary})).agent(agent).start();
     let (one, two) = (world.tui(&[]), world.tui(&[]));
     one.prompt("Build alpha");

@@ -60,12 +60,11 @@ fn wanders(request: &Request) -> Reply {
     let is_first = results.is_empty();
     let reply = match asked {
         "enter" if is_first => Reply::tool("ToolSearch", json!({"query": "select:EnterWorktree"})),
-        "enter"
-            if results.iter().all(|r| !r.text.contains("worktree") && !r.text.contains("wt1")) =>
-        {
-            Reply::tool("EnterWorktree", json!({"name": "wt1"}))
+        "Tool loaded." => Reply::tool("EnterWorktree", json!({"name": "wt1"})),
+        "down" if is_first => Reply::bash("mkdir sub; cd sub"),
+        "where" if is_first => {
+            Reply::bash("git rev-parse --show-toplevel; git branch --show-current")
         }
-        "where" if is_first => Reply::bash("pwd; git branch --show-current"),
         part if part.starts_with("part") && is_first => Reply::bash(&format!(
             "for i in $(seq 1 200); do echo \"{part}, line $i of many\"; done"
         )),
@@ -97,6 +96,8 @@ fn a_shortened_session_goes_on_in_its_worktree() {
     for n in 4..=6 {
         ask(&format!("part {n}"));
     }
+    // A `cd` of the shell is no move.
+    ask("down");
     let there = place();
     assert!(there.contains("wt1"), "{there}");
     let command = |command: &str, done: &str| {

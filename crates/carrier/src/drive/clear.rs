@@ -100,7 +100,7 @@ impl Drive<'_> {
                 let no_chord = match shadows::shadowing_file(&facts.places, "clear") {
                     None => Refusal::later(NO_CHORD),
                     Some(file) => Refusal::never(format!(
-                        "{} stands in the way of /clear; type {line} yourself",
+                        "the client runs {} instead of /clear; type {line} yourself",
                         file.display()
                     )),
                 };
@@ -191,7 +191,7 @@ impl Drive<'_> {
                     && let Ok(terminal) = self.terminal(facts, token)
                 {
                     // A countdown's next line appears before this one disappears.
-                    let ways = "/brain-guard:later keeps this session, :now restarts it at once";
+                    let ways = "/brain-guard:later keeps this session for 30 min, :now restarts it at once";
                     let text = format!("brain-guard: {status} ({ways})");
                     terminal.notice(&text, ms.div_ceil(1_000) + 1);
                 }

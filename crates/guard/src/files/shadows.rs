@@ -25,13 +25,13 @@ pub fn shadowing_file(places: &Places, name: &str) -> Option<PathBuf> {
 /// The first of these names that no file shadows.
 ///
 /// # Errors
-/// What stands in the way, if all are shadowed.
+/// Which files the client runs instead, if all are shadowed.
 pub fn free_name(places: &Places, names: &[&'static str]) -> Result<&'static str, String> {
     let first = names.iter().find(|name| shadowing_file(places, name).is_none()).copied();
     first.ok_or_else(|| {
         let files = names.iter().filter_map(|name| shadowing_file(places, name));
         let files: Vec<_> = files.map(|path| path.display().to_string()).collect();
-        format!("{} stand in the way of /{}", files.join(", "), names[0])
+        format!("the client runs {} instead of /{}", files.join(" and "), names[0])
     })
 }
 
@@ -58,6 +58,6 @@ mod tests {
         put(dir.path().join(".claude/skills/new/SKILL.md"));
         put(dir.path().join(".claude/commands/reset.md"));
         let why = free_name(&places, &CLEAR).unwrap_err();
-        assert!(why.contains("clear.md, ") && why.ends_with("stand in the way of /clear"), "{why}");
+        assert!(why.contains("clear.md and ") && why.ends_with("instead of /clear"), "{why}");
     }
 }

@@ -173,10 +173,10 @@ pub fn batch(facts: &mut Facts, event: &Event, bytes: u64) -> Reply {
         }
         // At the highest tier the denials explain it, but a capped tier denies nothing.
         let top = if stance.cap.is_some() { usize::MAX } else { ramp.top() };
-        // Whoever lifted the blocks wants the work to go on.
-        let is_lifted = matches!(stance.cap, Some(Cap::Lifted(_)));
-        let due = !is_lifted && note_due(&s.told, &now, top);
         let again = now.rank == s.told.rank;
+        // After a failed boundary the agent was told to go on with the work.
+        let is_lifted = matches!(stance.cap, Some(Cap::Lifted(_)));
+        let due = note_due(&s.told, &now, top) && !(again && is_lifted);
         if due || now.rank < s.told.rank {
             s.told = now;
         }

@@ -196,7 +196,7 @@ pub fn shadowed(facts: &Facts, name: &str) -> Reply {
     }
     let file = shadows::shadowing_file(&facts.places, name);
     let file = file.map_or_else(|| "another command".to_owned(), |path| path.display().to_string());
-    Reply::block(format!("brain-guard: {file} stands in the way of /{name}"))
+    Reply::block(format!("brain-guard: the client would run {file} instead of /{name}"))
 }
 
 /// Whether the guard is just clearing this session, or going to another one.

@@ -121,7 +121,7 @@ impl fmt::Display for Refusal {
             }
             Self::NoJob => write!(
                 f,
-                "this session has no job yet; its first note makes one (`brain-guard append`), or `brain-guard job focus NAME`"
+                "this session has no job yet. Its first note (`brain-guard append`) begins one; `brain-guard job focus NAME` begins one now"
             ),
             Self::OtherBoundary { job } => write!(
                 f,

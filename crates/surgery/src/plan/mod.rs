@@ -97,6 +97,9 @@ pub struct Plan {
     /// Further sessions, of which its tables name rounds.
     #[serde(skip)]
     pub origins: Vec<Session>,
+    /// The folder in which it goes on, if not the one in which its first session began.
+    #[serde(skip)]
+    pub folder: Option<String>,
     /// Its pieces, in order.
     pub pieces: Vec<Piece>,
     /// Requested rounds that are not in it.

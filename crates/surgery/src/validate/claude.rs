@@ -6,6 +6,9 @@ use super::rules;
 use sessions::dialect::{Kind, Row, Scratch};
 use sessions::span::{self, Field};
 
+/// The leaf of a session that was rewound to before its first prompt.
+const NO_ROW: &str = "00000000-0000-0000-0000-000000000000";
+
 /// Checks a row whose head was just parsed.
 pub(super) fn row(
     line: &[u8],
@@ -25,7 +28,7 @@ pub(super) fn row(
             b"sessionId" => session = span::plain(json),
             b"message" => message = Some(json),
             b"toolUseResult" => shown = Some(json),
-            b"leafUuid" => leaf = span::plain(json),
+            b"leafUuid" => leaf = span::plain(json).filter(|id| *id != NO_ROW),
             b"forkedFrom" => fork(json, ledger),
             b"sourceToolAssistantUUID" => {
                 if let Some(id) = span::plain(json) {

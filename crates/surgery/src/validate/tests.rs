@@ -144,8 +144,8 @@ fn every_place_where_a_file_may_be_cut_is_seen() {
     }
 }
 
-/// Rows as the client writes them are no errors: a running session, a compaction, a branch, times
-/// that go back a little.
+/// Rows as the client writes them are no errors: a running session, a compaction, a rewind to the
+/// start, a branch, times that go back a little.
 #[test]
 fn what_clients_write_is_no_error() {
     let mut client = Client::new(OLD);
@@ -154,6 +154,7 @@ fn what_clients_write_is_no_error() {
     client.round(2);
     client.call("msg_9", "toolu_open");
     client.text.push_str("{\"type\":\"summary\",\"summary\":\"x\",\"leafUuid\":\"33333333-3333-4333-8333-333333333333\"}\n");
+    client.text.push_str("{\"type\":\"last-prompt\",\"leafUuid\":\"00000000-0000-0000-0000-000000000000\",\"explicit\":true}\n");
     let mut validator = Validator::new(Some(OLD));
     (1..)
         .zip(client.text.split_inclusive('\n'))
