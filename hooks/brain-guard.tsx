@@ -664,7 +664,7 @@ export const register: Register = on => {
     if (notice !== undefined && isChoice) {
       return (
         <Box>
-          <Button key="later" hotkey="1" plain onPress={() => void press($, 'later').catch(() => {})}>keep 30 min</Button>
+          <Button key="later" hotkey="1" plain onPress={() => void press($, 'later').catch(() => {})}>wait 30 min</Button>
           <Text> </Text>
           <Button key="now" hotkey="2" plain onPress={() => void press($, 'now').catch(() => {})}>restart now</Button>
           <Text color="warning" wrap="wrap"> {notice}</Text>

@@ -78,7 +78,7 @@ fn later(facts: &Facts, time: Option<&str>) -> anyhow::Result<String> {
     operator_override::set(facts, Some(Override::Until(until)), "later")?;
     let local = until.with_timezone(&chrono::Local).format("%H:%M");
     Ok(format!(
-        "brain-guard: until {local}, this session does not restart and nothing is blocked. To restart it sooner: /brain-guard:now"
+        "brain-guard: until {local}, this session does not restart and nothing is blocked. /brain-guard:now restarts it; /brain-guard:override --off ends the wait."
     ))
 }
 

@@ -74,7 +74,7 @@ fn apply(facts: &Facts, how: &OverrideSpan) -> anyhow::Result<String> {
             "override until the session is cleared: nothing is blocked".to_owned(),
         )
     } else {
-        (None, "the override is off: brain-guard is active again".to_owned())
+        (None, "the override is off: blocks and restarts apply again".to_owned())
     };
     set(facts, value, &said)?;
     let end = if value.is_some() { ". End it: /brain-guard:override --off" } else { "" };

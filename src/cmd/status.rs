@@ -206,7 +206,7 @@ impl fmt::Display for Status {
         if let Some(why) = &self.for_people.moved_up {
             line("", why)?;
         }
-        line("you", if self.attended { "here" } else { "away" })?;
+        line("user", if self.attended { "here" } else { "away" })?;
         if let Some(until) = &self.for_people.override_ {
             line("override", until)?;
         }
@@ -226,7 +226,7 @@ fn limit(context: Usage) -> String {
         source @ (LimitSource::OffByVariable | LimitSource::Off(_)) => {
             format!("{tokens} tokens, the whole window: {source}")
         }
-        source => format!("{tokens} tokens, where the client compacts ({source})"),
+        source => format!("{tokens} tokens are 100 %: there the client compacts ({source})"),
     }
 }
 

@@ -91,7 +91,7 @@ fn propose_advice(facts: &Facts) -> anyhow::Result<String> {
     }
     let report = advise::Report::of(facts.env, facts.now, Some(facts.id))?;
     let Some((advice, words)) = report.compression() else {
-        return Ok("brain-guard: no work here is known to be finished, and nothing else would free enough. /brain-guard:extract shows what long values take".to_owned());
+        return Ok("brain-guard: there is nothing to shorten: no finished work was found, and the rest would free too little. /brain-guard:extract shows what long values take".to_owned());
     };
     let tokens = Tokens { before: report.tokens, after: advice.after.unwrap_or(report.tokens) };
     let effect = effect_of(&words);
@@ -166,7 +166,7 @@ fn go_back(facts: &Facts) -> anyhow::Result<String> {
             None => "",
         };
         bail!(
-            "there is nothing to undo: this session was not made by surgery in this client{redo}"
+            "there is nothing to undo: neither slim nor extract made this session in this client{redo}"
         );
     };
     enter(

@@ -98,7 +98,7 @@ fn a_prompt_within_the_notice_cancels_it_for_its_turn() {
     tui.prompt("Build the parser");
     world.mock.wait_main(4);
     tui.wait_screen("the notice", |screen| {
-        screen.contains("restarts from its notes in 5 s") && screen.contains("answer first")
+        screen.contains("restarts from its notes in 5 s") && screen.contains("goes first")
     });
     tui.prompt("wait, list the files first");
     world.mock.wait_main(6);

@@ -22,7 +22,7 @@ pub fn noticed(seconds: u64, then: Vec<Move>) -> (World, Tui) {
     let world = World::build().guard_settings(settings).agent(moves(agent)).start();
     let tui = world.tui(&[]);
     tui.prompt("Build the parser");
-    tui.wait_screen("the notice", |s| s.contains("1: keep 30 min 2: restart now"));
+    tui.wait_screen("the notice", |s| s.contains("1: wait 30 min 2: restart now"));
     (world, tui)
 }
 
@@ -81,7 +81,7 @@ fn a_compaction_by_the_user_withdraws_the_boundary() {
     let (world, tui) = noticed(8, vec![goes_on]);
     tui.prompt("/compact");
     tui.wait_screen("the line", |s| {
-        s.contains("this session goes on, because it was compacted")
+        s.contains("this session does not restart, because it was compacted")
             && s.contains("Nothing is blocked")
     });
     tui.wait_idle();
@@ -100,7 +100,9 @@ fn a_rewind_withdraws_the_boundary() {
     tui.keys("Enter");
     std::thread::sleep(Duration::from_millis(700));
     tui.keys("Enter");
-    tui.wait_screen("the line", |s| s.contains("this session goes on, because you rewound it"));
+    tui.wait_screen("the line", |s| {
+        s.contains("this session does not restart, because you rewound it")
+    });
     std::thread::sleep(Duration::from_secs(12));
     assert_eq!(world.mock.main().len(), 4, "nothing is cleared");
 }
@@ -114,7 +116,7 @@ fn a_client_that_was_quit_in_the_notice_takes_the_boundary_up() {
         let arguments: &[&str] =
             if how == "--resume" { &["--resume", &session] } else { &["--continue"] };
         let tui = world.tui(arguments);
-        tui.wait_screen("the notice again", |s| s.contains("1: keep 30 min 2: restart now"));
+        tui.wait_screen("the notice again", |s| s.contains("1: wait 30 min 2: restart now"));
         press(&tui, "2");
         let last = world.mock.wait_main(5);
         assert_ne!(last.session.as_ref(), Some(&session), "{how}");

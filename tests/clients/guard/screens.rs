@@ -13,13 +13,18 @@ use crate::support::client::Tui;
 use crate::support::mock::Reply;
 use crate::support::world::World;
 
-/// A screen's part, as it looks in every run: digits become 0, and long paths and ids are masked.
+/// A screen's part, as it looks in every run: numbers become 0, and long paths and ids are masked.
 fn masked(lines: &[&str]) -> String {
     let word = |word: &str| {
         let is_path = word.len() > 8 && word.contains('/') && !word.contains("/brain-guard:");
         let is_path = is_path || word.matches('-').count() == 4;
-        let zeros = word.chars().map(|c| if c.is_ascii_digit() { '0' } else { c });
-        if is_path { "<path>".to_owned() } else { zeros.collect() }
+        if is_path {
+            return "<path>".to_owned();
+        }
+        let mut zeros: Vec<char> =
+            word.chars().map(|c| if c.is_ascii_digit() { '0' } else { c }).collect();
+        zeros.dedup_by(|a, b| *a == '0' && *b == '0');
+        zeros.into_iter().collect()
     };
     let line = |line: &&str| {
         let words: Vec<String> = line.trim_end().split(' ').map(word).collect();
@@ -33,7 +38,7 @@ fn is_rule(line: &str) -> bool {
 }
 
 fn is_strip(line: &str) -> bool {
-    line.starts_with("context ") || line.starts_with("1: keep")
+    line.starts_with("context ") || line.starts_with("1: wait")
 }
 
 /// The last message with `needle` in its first line.
@@ -138,7 +143,7 @@ fn recorded(columns: u32) -> String {
     record.command("now", "no finished notes");
     record.command("resume", "no notes of an earlier session");
     record.command("job", "no job yet");
-    for command in ["report", "slim", "extract", "undo", "setup", "doctor"] {
+    for command in ["report", "slim", "extract", "undo", "setup"] {
         record.command(command, "⎿");
     }
     let screen = record.turn("Go on", "second answer");
@@ -160,8 +165,8 @@ fn recorded(columns: u32) -> String {
     record.command("override --off", "is off");
     record.strip("the notice again", "restarts from its notes");
     record.tui.prompt("/compact");
-    let screen = record.tui.wait_screen("the line", |s| s.contains("this session goes on"));
-    record.add("a withdrawn boundary", &block(&screen, "this session goes on"));
+    let screen = record.tui.wait_screen("the line", |s| s.contains("SessionStart:compact says"));
+    record.add("a withdrawn boundary", &block(&screen, "SessionStart:compact says"));
     record.text
 }
 

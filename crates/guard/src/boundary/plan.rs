@@ -137,6 +137,11 @@ pub fn next(token: &mut Token, report: &Report, at: &Situation) -> Action {
             answer(token, *answered, *is_aborted, at)
         }
         Report::Begun if token.step <= Step::Pending => turn_ended(token, at),
+        // The module never got the order to clear.
+        Report::Begun if token.step == Step::Clearing && token.parent == at.session => {
+            token.step = Step::Pending;
+            turn_ended(token, at)
+        }
         // Whoever should have delivered the notes died.
         Report::Begun
             if token.step == Step::Cleared
@@ -186,7 +191,7 @@ fn wait_for_person(at: &Situation) -> Action {
     let status = match at.held {
         Some(why) => kept(why),
         None => format!(
-            "This session restarts from unfinished notes in {minutes} min; type to answer first"
+            "This session restarts from unfinished notes in {minutes} min; a prompt from you goes first"
         ),
     };
     let ms = millis(left + SEALING).min(LOOK);
@@ -307,7 +312,7 @@ pub fn due(token: &mut Token, at: &Situation) -> Due {
             }
             let ms = millis(until - at.now);
             let left = ms.div_ceil(TICK);
-            let status = format!("{} in {left} s; type to answer first", token.restart());
+            let status = format!("{} in {left} s; a prompt from you goes first", token.restart());
             // Waits until the next whole second, so that the countdown skips none.
             return Due::Later { ms: (ms - 1) % TICK + 1, status, soon: left <= SOON };
         }
@@ -400,6 +405,18 @@ mod tests {
         assert_eq!(next(&mut t, &done(true), &at("new", false, now)), Action::None);
         assert_eq!(t.step, Step::Acknowledged);
         assert_eq!(next(&mut t, &Report::Cleared, &at("new", false, now)), Action::None);
+    }
+
+    #[test]
+    fn a_clear_that_the_module_never_heard_of_is_ordered_again() {
+        let mut t = token(Step::Clearing);
+        let now = t.created;
+        assert_eq!(next(&mut t, &Report::Begun, &at("new", false, now)), Action::None);
+        assert!(matches!(
+            next(&mut t, &Report::Begun, &at("old", false, now)),
+            Action::Clear { .. }
+        ));
+        assert_eq!(t.step, Step::Clearing);
     }
 
     #[test]
