@@ -57,9 +57,9 @@ fn answer(screen: &str) -> String {
     let lines: Vec<&str> = screen.lines().collect();
     let from =
         lines.iter().rposition(|line| line.contains("\u{a0}brain-guard: ")).unwrap_or(lines.len());
-    let is_next = |line: &&&str| {
-        line.starts_with("───") || line.starts_with(['❯', '●', '✻']) || is_strip(line)
-    };
+    // The client's menu of commands is below, too.
+    let marks = ["───", "❯", "●", "✻", "  ❯ /"];
+    let is_next = |line: &&&str| marks.iter().any(|mark| line.starts_with(mark)) || is_strip(line);
     let below = lines[from..].iter().take_while(|line| !is_next(line));
     masked(&below.copied().collect::<Vec<_>>()).trim_end().to_owned()
 }
@@ -71,7 +71,7 @@ fn strip(screen: &str) -> String {
     let from = lines[..end].iter().rposition(|line| is_strip(line)).unwrap_or(end);
     // The client's own hints stand below it.
     let ours = |line: &&&str| !line.contains('◐') && !line.contains("tmux");
-    masked(&lines[from..end].iter().filter(ours).copied().collect::<Vec<_>>())
+    masked(&lines[from..end].iter().filter(ours).copied().collect::<Vec<_>>()).trim_end().to_owned()
 }
 
 /// The records of one session, each below its name.
@@ -94,8 +94,7 @@ impl Record<'_> {
     fn command(&mut self, command: &str, needle: &str) {
         let before = answer(&self.tui.screen());
         self.tui.prompt(&format!("/brain-guard:{command}"));
-        let is_sent = || self.tui.prompt_box().as_deref() == Some("");
-        let is_new = |text: &str| text != before && text.contains(needle) && is_sent();
+        let is_new = |text: &str| text != before && text.contains(needle);
         let screen = self.tui.wait_screen(command, |screen| is_new(&answer(screen)));
         self.add(&format!("/brain-guard:{command}"), &answer(&screen));
         self.tui.wait_idle();
@@ -143,9 +142,11 @@ fn recorded(columns: u32) -> String {
     record.command("now", "no finished notes");
     record.command("resume", "no notes of an earlier session");
     record.command("job", "no job yet");
-    for command in ["report", "slim", "extract", "undo", "setup"] {
-        record.command(command, "⎿");
-    }
+    record.command("report", "its journal is empty");
+    record.command("slim", "nothing to shorten");
+    record.command("extract", "nothing can be extracted");
+    record.command("undo", "nothing to undo");
+    record.command("setup", "nothing changed");
     let screen = record.turn("Go on", "second answer");
     record.add("coach", &block(&screen, "brain-guard: the context"));
     let screen = record.turn("Read it", "third answer");
