@@ -604,15 +604,17 @@ export const register: Register = on => {
     if (text === undefined) return next(e)
     isAnswered = true
     void readFigures($).catch(() => {})
-    void $.clock.sleep(SOON_MS).then(() => look($)).catch(() => {})
     return { text, isTextDisplayOnly: true }
   })
 
-  on('session.append', { door: 'command' }, ($, e, next) => {
+  on('session.append', { door: 'command' }, async ($, e, next) => {
     const isOurs = e.message.content.some(block => String(block.text).includes('<command-name>/brain-guard:'))
     if (!isAnswered || !isOurs) return next(e)
     isAnswered = false
-    return next({ ...e, message: { ...e.message, content: [] } })
+    const appended = await next({ ...e, message: { ...e.message, content: [] } })
+    // The row belongs to this session, also if the user goes on in another one.
+    void $.clock.sleep(SOON_MS).then(() => look($)).catch(() => {})
+    return appended
   })
 
   // A refused turn's end takes one line on the screen; the agent gets the whole text.

@@ -90,7 +90,7 @@ fn long_notes_arrive_in_order_and_what_the_user_said_comes_last() {
     let world = world.agent(moves(agent)).start();
     let tui = world.tui(&[]);
     tui.prompt("Build the lexer");
-    tui.wait_screen("the notice", |screen| screen.contains("a prompt from you is answered"));
+    tui.wait_screen("the notice", |screen| screen.contains("restarts from its notes in"));
     tui.prompt("never touch the vendor folder");
     let first = world.mock.wait_main(7);
     assert_ne!(first.session, world.mock.main()[0].session);
@@ -161,7 +161,7 @@ fn a_prompt_cancels_the_notice_and_the_next_turns_end_offers_it_again() {
     let tui = world.tui(&[]);
     tui.prompt("Build the lexer");
     world.mock.wait_main(5);
-    tui.wait_screen("the notice", |screen| screen.contains("a prompt from you is answered"));
+    tui.wait_screen("the notice", |screen| screen.contains("restarts from its notes in"));
     tui.wait_idle();
     tui.prompt("What is left?");
     let answer = world.mock.wait_main(6);
