@@ -128,10 +128,14 @@ pub fn agree(tui: &Tui) -> Instant {
     Instant::now()
 }
 
-/// The conversation before the prompt.
+/// The conversation before the prompt, without the empty rows of our commands: the client may not
+/// have written the last one when a successor is made.
 fn history(request: &Request) -> Vec<Block> {
     let mut blocks = blocks_of_request(request);
     assert!(request.prompt().ends_with(NEXT), "{request}");
     blocks.pop();
+    let is_empty =
+        |block: &Block| matches!(block, Block::User(text) if text.trim() == "(no content)");
+    blocks.retain(|block| !is_empty(block));
     blocks
 }
