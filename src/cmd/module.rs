@@ -3,6 +3,7 @@
 
 mod tool;
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use serde::Deserialize;
@@ -99,15 +100,19 @@ impl Run for ModArgs {
     }
 }
 
+fn project(env: &Env) -> Option<PathBuf> {
+    env.path(env::PROJECT_DIR).or_else(|| Some(project_root(env, &env.cwd()?)))
+}
+
 fn facts<'a>(env: &'a Env, now: Time, id: &'a str) -> Option<Facts<'a>> {
-    let root = env.path(env::PROJECT_DIR).or_else(|| Some(project_root(env, &env.cwd()?)))?;
+    let root = project(env)?;
     Facts::for_session(env, now, &root, id).filter(|f| f.on() && !f.unseen)
 }
 
 /// The client's clear or resume may return while the `SessionStart` hooks still run. Without their state of
 /// the new session, its delivery would be missed.
 fn wait_for_session(env: &Env, id: &str) {
-    let root = env.path(env::PROJECT_DIR).or_else(|| Some(project_root(env, &env.cwd()?)));
+    let root = project(env);
     if let Some(places) = root.and_then(|root| Places::for_project(env, &root)) {
         let path = places.session(id, "json");
         boundary_flow::wait_for(SESSION_PATIENCE, || path.exists());
@@ -116,7 +121,7 @@ fn wait_for_session(env: &Env, id: &str) {
 
 /// Starts the session that the module has cleared into, if every hook of its start was killed.
 fn start_cleared_session(env: &Env, now: Time, id: &str) -> bool {
-    let root = env.path(env::PROJECT_DIR).or_else(|| Some(project_root(env, &env.cwd()?)));
+    let root = project(env);
     let facts = root.and_then(|root| Facts::for_session(env, now, &root, id));
     let Some(mut facts) = facts.filter(|f| f.on() && f.unseen) else { return false };
     let parent = job_assignment::left_seat(&facts);
@@ -148,7 +153,7 @@ fn start(env: &Env, version: Option<&str>) -> Option<Value> {
         );
         return Some(json!({"ok": false, "why": why}));
     }
-    let root = env.path(env::PROJECT_DIR).or_else(|| Some(project_root(env, &env.cwd()?)))?;
+    let root = project(env)?;
     let places = Places::for_project(env, &root)?;
     if let Err(e) = places.ensure_state() {
         return Some(json!({"ok": false, "why": format!("no place for state: {e}")}));

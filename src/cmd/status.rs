@@ -226,7 +226,7 @@ fn limit(context: Usage) -> String {
         source @ (LimitSource::OffByVariable | LimitSource::Off(_)) => {
             format!("{tokens} tokens, the whole window: {source}")
         }
-        source => format!("{tokens} tokens are 100 %: there the client compacts ({source})"),
+        source => format!("{tokens} tokens are 100 %, where the client compacts ({source})"),
     }
 }
 

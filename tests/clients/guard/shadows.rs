@@ -5,7 +5,7 @@ use serde_json::json;
 
 use super::story::{logged, with_chords};
 use super::tmux::{arrived, crossing, settings};
-use super::{climb_and_seal, deliveries, moves, percent, step};
+use super::{Move, climb_and_seal, deliveries, moves, percent, step};
 use crate::support::client::Terminal;
 use crate::support::mock::Reply;
 use crate::support::world::{Builder, World};
@@ -21,6 +21,20 @@ fn text() -> String {
 fn repository(files: &[&str]) -> Builder {
     let built = World::build();
     files.iter().fold(built, |built, file| built.file(&format!(".claude/{file}"), &text()))
+}
+
+/// The agent reads a file that the tiers would block, in the same session.
+fn works_on() -> Vec<Move> {
+    vec![
+        step(|r| {
+            assert_eq!(deliveries(r), 0, "{r}");
+            Reply::tool("Read", json!({"file_path": "README.md"})).tokens(percent(31.3))
+        }),
+        step(|r| {
+            assert!(!r.tool_results()[0].is_error, "nothing is blocked: {r}");
+            Reply::text("going on").tokens(percent(31.4))
+        }),
+    ]
 }
 
 #[track_caller]
@@ -52,14 +66,7 @@ fn a_user_whose_files_take_all_names_reads_which() {
     let files = ["commands/clear.md", "commands/new.md", "skills/reset/SKILL.md"];
     let mut agent = climb_and_seal();
     agent.push(step(|_| Reply::text("I end my turn.").tokens(percent(31.2))));
-    agent.push(step(|r| {
-        assert_eq!(deliveries(r), 0, "{r}");
-        Reply::tool("Read", json!({"file_path": "README.md"})).tokens(percent(31.3))
-    }));
-    agent.push(step(|r| {
-        assert!(!r.tool_results()[0].is_error, "nothing is blocked: {r}");
-        Reply::text("going on").tokens(percent(31.4))
-    }));
+    agent.extend(works_on());
     let world = repository(&files).guard_settings(super::unattended()).agent(moves(agent)).start();
     let tui = world.tui(&[]);
     tui.prompt("Build the parser");
@@ -92,14 +99,7 @@ fn the_pane_is_cleared_by_a_name_that_is_free() {
 fn in_an_xterm_the_run_goes_on_and_the_user_reads_which_name_is_free() {
     let mut agent = crossing();
     agent.truncate(5);
-    agent.push(step(|r| {
-        assert_eq!(deliveries(r), 0, "{r}");
-        Reply::tool("Read", json!({"file_path": "README.md"})).tokens(percent(31.3))
-    }));
-    agent.push(step(|r| {
-        assert!(!r.tool_results()[0].is_error, "nothing is blocked: {r}");
-        Reply::text("going on").tokens(percent(31.4))
-    }));
+    agent.extend(works_on());
     let world = repository(&["skills/brain-guard:resume/SKILL.md"])
         .home_file(".claude/commands/clear.md", &text())
         .without_mod()

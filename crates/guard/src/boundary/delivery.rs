@@ -49,13 +49,12 @@ impl Token {
 
     /// What the session does next, for the start of a notice.
     pub fn restart(&self) -> String {
-        match self.delivery {
-            Delivery::Sealed => "This session restarts from its notes".to_owned(),
-            Delivery::Reload | Delivery::Template => {
-                format!("This session restarts with job {}", self.job)
-            }
-            Delivery::Transition => format!("This session restarts after job {}", self.job),
-        }
+        let how = match self.delivery {
+            Delivery::Sealed => "from its notes".to_owned(),
+            Delivery::Reload | Delivery::Template => format!("with job {}", self.job),
+            Delivery::Transition => format!("after job {}", self.job),
+        };
+        format!("This session restarts {how}")
     }
 }
 

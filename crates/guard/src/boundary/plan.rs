@@ -189,7 +189,7 @@ fn wait_for_person(at: &Situation) -> Action {
     let left = at.gone_at.map_or(Duration::zero(), |gone| gone - at.now);
     let minutes = (left.num_seconds() + 59) / 60;
     let status = match at.held {
-        Some(why) => kept(why),
+        Some(why) => held_status(why),
         None => format!(
             "This session restarts from unfinished notes in {minutes} min; a prompt from you goes first"
         ),
@@ -198,7 +198,7 @@ fn wait_for_person(at: &Situation) -> Action {
     Action::Wait { ms, status, choice: true, soon: false }
 }
 
-fn kept(why: &str) -> String {
+fn held_status(why: &str) -> String {
     format!("This session does not restart: {why}")
 }
 
@@ -290,7 +290,7 @@ pub fn due(token: &mut Token, at: &Situation) -> Due {
         if at.now - token.since >= Duration::milliseconds(LOOK as i64) {
             token.since = at.now;
         }
-        return Due::Later { ms: LOOK, status: kept(why), soon: false };
+        return Due::Later { ms: LOOK, status: held_status(why), soon: false };
     }
     let agents_until = token.created + seconds(at.settings.times.agents_wait_seconds);
     if at.agents > 0 && at.now < agents_until {
