@@ -612,7 +612,7 @@ export const register: Register = on => {
     if (!isAnswered || !isOurs) return next(e)
     isAnswered = false
     const appended = await next({ ...e, message: { ...e.message, content: [] } })
-    // The row belongs to this session, also if the user goes on in another one.
+    // What the user agreed to starts once the row is in the conversation.
     void $.clock.sleep(SOON_MS).then(() => look($)).catch(() => {})
     return appended
   })
