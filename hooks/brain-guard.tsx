@@ -458,6 +458,16 @@ async function wait($: EngineInterface, { ms, status, choice, soon }: Json): Pro
   return reports.length === 0 ? { event: 'waited' } : undefined
 }
 
+/** How many subagents still run; 2.1.286 has no such call. */
+async function runningAgents($: EngineInterface): Promise<number | undefined> {
+  try {
+    const agents = await $.agent.list()
+    return agents.filter(({ kind, taskStatus }) => kind === 'local_agent' && taskStatus === 'running').length
+  } catch {
+    return undefined
+  }
+}
+
 /** What a boundary is asked for again by, right before each act: the context now, and whether somebody types. */
 async function seenNow($: EngineInterface): Promise<Json> {
   const { context } = await $.session.usage()
@@ -484,7 +494,10 @@ async function drive($: EngineInterface): Promise<void> {
     for (let report = reports.shift(); report !== undefined; report = reports.shift()) {
       next = report
       while (next !== undefined) {
-        const action: Json = await ask($, 'step', { session_id: await $.session.id(), ...(await seenNow($)), ...next })
+        // A turn that was cut short has no Stop to say it.
+        const agents = next.event === 'turn-complete' ? await runningAgents($) : undefined
+        const seen = { ...(await seenNow($)), agents }
+        const action: Json = await ask($, 'step', { session_id: await $.session.id(), ...seen, ...next })
         failures = 0
         if (action.action !== 'wait') show($, undefined)
         if (typeof action.say === 'string') $.ui.log(action.say)

@@ -44,6 +44,8 @@ struct Ask {
     row: Option<String>,
     /// What the client counts in the context now.
     tokens: Option<u64>,
+    /// How many subagents run now.
+    agents: Option<u32>,
     /// Whether the last turn is not in the conversation any more.
     is_rewound: bool,
     /// How many milliseconds ago somebody last changed the prompt box.
@@ -241,6 +243,11 @@ fn step(facts: &mut Facts, asked: &Ask, text: &str) -> Value {
     }
     if matches!(report, Report::TurnComplete { answered, is_aborted } if is_aborted || !answered) {
         facts.update(|s| s.turn = None);
+    }
+    // A turn that was cut short has no Stop to say which agents have ended in it.
+    let agents = asked.agents.filter(|_| matches!(report, Report::TurnComplete { .. }));
+    if let Some(agents) = agents.filter(|agents| *agents != facts.session.agents) {
+        facts.update(|s| s.agents = agents);
     }
     let Some(token) = facts.token().filter(|t| t.carrier == Carrier::Mod) else {
         return succeed(facts, text);

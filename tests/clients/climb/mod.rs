@@ -121,6 +121,7 @@ fn climb(n: usize, plans: Vec<Plan>) -> (Agent, usize) {
     }
     stage.tui.wait_idle();
     judge::end(&agent);
+    judge::prefixes(&agent, &stage.world.mock.main());
     if !lock(&agent.0).faults.0.is_empty() {
         stage.world.keep("climb");
     }

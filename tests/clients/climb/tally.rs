@@ -20,10 +20,13 @@ pub enum Fault {
     Typed,
     /// A boundary came although the person had put it off, or came twice.
     Boundary,
+    /// The system prompt or the tools changed within a session: newer models then refuse all
+    /// earlier thinking.
+    Prefix,
 }
 
 /// All faults with their names in the table.
-const ALL: [(Fault, &str); 8] = [
+const ALL: [(Fault, &str); 9] = [
     (Fault::Missing, "deliveries missing"),
     (Fault::Double, "deliveries doubled"),
     (Fault::Changed, "deliveries changed"),
@@ -32,6 +35,7 @@ const ALL: [(Fault, &str); 8] = [
     (Fault::Stall, "stalls"),
     (Fault::Typed, "drafts or prompts lost"),
     (Fault::Boundary, "boundaries against the person"),
+    (Fault::Prefix, "system prompts or tools changed"),
 ];
 
 /// Faults with the session in which they happened.

@@ -10,6 +10,7 @@ mod golden;
 mod holders;
 mod jobs;
 mod marketplace;
+mod module;
 mod mutations;
 mod operator;
 mod output;

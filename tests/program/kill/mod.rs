@@ -8,4 +8,4 @@ mod judge;
 mod operations;
 mod plan;
 mod play;
-mod sessions;
+pub mod sessions;

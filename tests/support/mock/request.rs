@@ -3,7 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::http::Message;
 use crate::support::evidence::short;
@@ -60,6 +60,13 @@ impl Request {
 
     pub fn messages(&self) -> &[Value] {
         self.body["messages"].as_array().map_or(&[], Vec::as_slice)
+    }
+
+    /// What is before a message, as the API compares it: system prompt, tools and earlier messages,
+    /// without marks of the prompt cache.
+    pub fn before(&self, message: usize) -> String {
+        let earlier = &self.messages()[..message];
+        plain(&json!([self.body["system"], self.body["tools"], earlier])).to_string()
     }
 
     fn by_role(&self, role: &str) -> impl DoubleEndedIterator<Item = &Value> {
@@ -158,5 +165,23 @@ fn holds(value: &Value, needle: &str) -> bool {
         Value::Array(items) => items.iter().any(|item| holds(item, needle)),
         Value::Object(fields) => fields.values().any(|field| holds(field, needle)),
         _ => false,
+    }
+}
+
+/// A value without marks of the prompt cache; texts in one form.
+fn plain(value: &Value) -> Value {
+    match value {
+        Value::Object(fields) => {
+            let fields = fields.iter().filter(|(name, _)| *name != "cache_control");
+            let field = |(name, value): (&String, &Value)| match value {
+                Value::String(text) if name == "content" => {
+                    (name.clone(), json!([{"type": "text", "text": text}]))
+                }
+                _ => (name.clone(), plain(value)),
+            };
+            Value::Object(fields.map(field).collect())
+        }
+        Value::Array(items) => items.iter().map(plain).collect(),
+        other => other.clone(),
     }
 }

@@ -1,0 +1,65 @@
+//! What the module tells that no hook did: a session whose hooks were all killed after the clear, and
+//! agents that ended in a turn that was cut short.
+
+use serde_json::json;
+
+use crate::kill::sessions::{clearing, moved, next, pending, report};
+use crate::support::hook::Hook;
+
+fn token(hook: &Hook) -> Option<serde_json::Value> {
+    let seen = hook.places().session(&hook.session, "json");
+    let session: serde_json::Value = serde_json::from_slice(&std::fs::read(seen).ok()?).ok()?;
+    let token = hook.places().token(session["token"].as_str()?);
+    serde_json::from_slice(&std::fs::read(token).ok()?).ok()
+}
+
+fn with_carrier(hook: &Hook, carrier: &str) {
+    let path = hook.places().token(token(hook).expect("a token")["id"].as_str().expect("an id"));
+    let mut changed = token(hook).expect("a token");
+    changed["carrier"] = json!(carrier);
+    std::fs::write(path, changed.to_string()).expect("token");
+}
+
+#[test]
+fn the_cleared_session_gets_its_notes_once() {
+    let hook = next(clearing());
+    assert_eq!(moved(&hook, "begun"), "submit");
+    let token = token(&hook).expect("the new session has the token");
+    assert_eq!((&token["step"], &token["child"]), (&json!("cleared"), &json!(hook.session)));
+    assert_eq!(moved(&hook, "submitted"), "none");
+    assert_eq!(moved(&hook, "begun"), "none", "and not again");
+    let log = hook.raw(&["log", "--session", &hook.session], b"").stdout;
+    assert_eq!(log.matches("session begun late").count(), 1, "{log}");
+}
+
+#[test]
+fn a_session_that_was_not_cleared_into_is_left_alone() {
+    let sealed_only = next(pending());
+    assert_eq!(moved(&sealed_only, "begun"), "none");
+    assert!(token(&sealed_only).is_none());
+
+    let other_carrier = clearing();
+    with_carrier(&other_carrier, "tmux");
+    let other_carrier = next(other_carrier);
+    assert_eq!(moved(&other_carrier, "begun"), "none");
+    assert!(token(&other_carrier).is_none());
+}
+
+#[test]
+fn an_agent_that_ended_in_a_turn_that_was_cut_short_is_not_waited_for() {
+    let hook = pending();
+    let path = hook.places().session(&hook.session, "json");
+    let mut session: serde_json::Value =
+        serde_json::from_slice(&std::fs::read(&path).expect("state")).expect("JSON");
+    session["agents"] = json!(1);
+    std::fs::write(&path, session.to_string()).expect("state");
+    let ended = |agents: Option<u32>| {
+        let mut report = report(&hook, "turn-complete");
+        report["agents"] = json!(agents);
+        let answer = hook.raw(&["mod", "step"], report.to_string().as_bytes()).json();
+        answer["action"].as_str().expect("an action").to_owned()
+    };
+    assert_eq!(ended(None), "wait");
+    assert_eq!(ended(Some(1)), "wait");
+    assert_eq!(ended(Some(0)), "clear");
+}
