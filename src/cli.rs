@@ -36,7 +36,7 @@ pub use settings::{ApplyArgs, CheckArgs, SettingsVerb, ShowArgs};
 pub use setup::{DemoArgs, InstallArgs, UninstallArgs};
 pub use surgery::{
     AdviseArgs, ExportArgs, ExportWhat, FidelityArgs, InjectArgs, OutputArgs, ReviveArgs,
-    SurgeryVerb, ValidateArgs,
+    SurgeryVerb, Thinking, ValidateArgs,
 };
 pub use tags::{MatrixArgs, NarrowArgs, SearchArgs, TagArgs, UntagArgs};
 pub use views::{DoctorArgs, ExplainArgs, ReportArgs, StatusArgs};

@@ -6,7 +6,7 @@ use clap::builder::RangedU64ValueParser;
 /// Whose rounds to list, and how many.
 #[derive(Debug, Clone, Default, Args)]
 #[command(
-    after_help = "Examples:\n  brain-guard rounds 3f0a9d1e\n  brain-guard rounds this --last 20\n  brain-guard rounds --json | jq '.rounds[] | select(.engagement == \"console-work\").round'\n\nA line has the round's number, when it began, the tokens that it added, its tag, and how it begins. A round marked (compacted) or (rewound) is no longer in the context; `brain-guard inject` still prints it.\n\nExit codes: 0 listed, 1 no such session, 2 wrong usage."
+    after_help = "Examples:\n  brain-guard rounds 3f0a9d1e\n  brain-guard rounds this --last 20\n  brain-guard rounds --json | jq '.rounds[] | select(.engagement == \"console-work\").round'\n\nA line has the round's number, when it began, the tokens that it added, its tag, and how it begins. A round marked (compacted), (rewound) or (cut off) is no longer in the context; `brain-guard inject` still prints it.\n\nExit codes: 0 listed, 1 no such session, 2 wrong usage."
 )]
 pub struct RoundsArgs {
     /// Session: an id, the beginning of one, a file, or `this` [default: the one this runs in, else the latest of the project]

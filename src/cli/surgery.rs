@@ -10,16 +10,17 @@ use surgery::fidelity::{Fidelity, Level};
 /// How much of each full round is kept. The user's and the agent's words are always kept.
 #[derive(Debug, Clone, Copy, Default, Args)]
 pub struct FidelityArgs {
-    /// Thinking blocks: full, ref (a note says how to read them), omit
+    /// Thinking blocks: auto (behind a change only if the model takes them), full, ref (a note
+    /// says how to read them), omit
     #[arg(
         long,
-        value_name = "full|ref|omit",
-        default_value = "full",
+        value_name = "auto|full|ref|omit",
+        default_value = "auto",
         value_parser = thinking(),
         hide_possible_values = true,
         hide_default_value = true
     )]
-    pub thinking: Level,
+    pub thinking: Thinking,
     /// Tool calls: full, summary (long values shortened), omit
     #[arg(
         long,
@@ -40,18 +41,33 @@ pub struct FidelityArgs {
     pub tool_result: Level,
 }
 
+/// How much thinking is kept.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Thinking {
+    /// All that the session's model takes.
+    #[default]
+    Auto,
+    /// So much, whatever the model takes.
+    Kept(Level),
+}
+
 /// The values of `--thinking`. It has `ref` where the others have `summary`.
-fn thinking() -> impl TypedValueParser<Value = Level> {
-    let values = ["full", "omit"].map(PossibleValue::new);
+fn thinking() -> impl TypedValueParser<Value = Thinking> {
+    let values = ["auto", "full", "omit"].map(PossibleValue::new);
     let summary = PossibleValue::new("ref").alias("summary");
     PossibleValuesParser::new(values.into_iter().chain([summary]))
-        .map(|value| Level::from_str(&value, false).unwrap_or_default())
+        .map(|value| Level::from_str(&value, false).map_or(Thinking::Auto, Thinking::Kept))
 }
 
 impl From<FidelityArgs> for Fidelity {
     fn from(args: FidelityArgs) -> Self {
         let FidelityArgs { thinking, tool_use, tool_result } = args;
-        Self { thinking, tool_use, tool_result }
+        let keeps_refused = thinking == Thinking::Kept(Level::Full);
+        let thinking = match thinking {
+            Thinking::Auto => Level::Full,
+            Thinking::Kept(level) => level,
+        };
+        Self { thinking, tool_use, tool_result, keeps_refused }
     }
 }
 

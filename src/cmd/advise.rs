@@ -21,7 +21,6 @@ use store::engagement::{self, Phase};
 use store::index::Export;
 use surgery::advise::{Advice, Beside, advise};
 use surgery::context;
-use surgery::plan::in_context;
 use surgery::table::short;
 
 impl Run for AdviseArgs {
@@ -40,7 +39,7 @@ impl Report {
         let store = Store::open(env)?;
         let session = store.session(env, session)?;
         let beside = beside(&store, &session)?;
-        let context = in_context(&session);
+        let context = session.in_context();
         let held = context::Context::of(&session);
         let limit = limit(env, now, &session);
         let advice = advise(&session, &phases(&session), &beside, &mut |id| store.known(id));

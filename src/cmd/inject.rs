@@ -175,6 +175,7 @@ fn fidelity(args: &InjectArgs) -> Fidelity {
             thinking: only("thinking"),
             tool_use: only("tool_use"),
             tool_result: only("tool_result"),
+            ..Fidelity::default()
         },
     }
 }

@@ -12,7 +12,8 @@ use base::clock::Time;
 use base::env::Env;
 use base::shown::{count_with_noun, format_minute, tokens};
 use sessions::round::{Round, Session};
-use surgery::plan::{in_context, on_branch};
+use sessions::sent::State;
+use surgery::ranges;
 use surgery::table::{number, reference, short, summary};
 
 /// Most columns of a tag.
@@ -20,18 +21,6 @@ const TAG: usize = 24;
 
 /// Fewest columns for what a round is about.
 const WORDS: usize = 20;
-
-/// Where a round is now.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-enum State {
-    /// The agent has it in full.
-    InContext,
-    /// A compaction removed it from the context.
-    Compacted,
-    /// The user went back to before it.
-    Rewound,
-}
 
 /// A round of the list.
 #[derive(Debug, Serialize)]
@@ -61,7 +50,12 @@ pub struct RoundList {
     agent: String,
     /// How many rounds the session has.
     total: usize,
+    /// The line whose parent is not in the file, so that the client sends nothing before it.
+    cut_off_by_line: Option<u64>,
     in_context: Total,
+    /// Their numbers.
+    #[serde(skip)]
+    sent: String,
     rounds: Vec<Row>,
     #[serde(skip)]
     look: Look,
@@ -86,8 +80,8 @@ impl RoundList {
 
     /// The newest `last` rounds, or all.
     fn new(session: &Session, last: Option<usize>, look: Look) -> Self {
-        let (context, branch) = (in_context(session), on_branch(session));
-        let has = |seqs: &[u32], round: &Round| seqs.binary_search(&round.seq).is_ok();
+        let mut context = session.in_context();
+        context.sort_unstable();
         let total = session.rounds.len();
         let row = |round: &Round| Row {
             round: round.seq,
@@ -96,11 +90,7 @@ impl RoundList {
             ended: round.ended,
             tokens: round.tokens,
             engagement: round.engagement.clone(),
-            state: match (has(&context, round), has(&branch, round)) {
-                (true, _) => State::InContext,
-                (false, true) => State::Compacted,
-                (false, false) => State::Rewound,
-            },
+            state: round.standing.state,
             summary: summary(round),
         };
         let skipped = last.map_or(0, |last| total.saturating_sub(last));
@@ -108,10 +98,12 @@ impl RoundList {
             session: session.id.clone(),
             agent: session.agent.clone(),
             total,
+            cut_off_by_line: session.cut,
             in_context: Total {
                 rounds: context.len(),
                 tokens: surgery::context::Context::of(session).now,
             },
+            sent: ranges::show(&context),
             rounds: session.rounds.iter().skip(skipped).map(row).collect(),
             look,
         }
@@ -133,6 +125,7 @@ impl fmt::Display for RoundList {
                 State::InContext => "",
                 State::Compacted => "(compacted) ",
                 State::Rewound => "(rewound) ",
+                State::Cut => "(cut off) ",
             };
             let head = format!(
                 "{:>numbers$}  {:<17}  {:>5}  {:<tags$}{mark}",
@@ -145,7 +138,9 @@ impl fmt::Display for RoundList {
             let line = format!("{head}{}", Look::fit(&row.summary, room));
             match row.state {
                 State::InContext => writeln!(f, "{line}")?,
-                State::Compacted | State::Rewound => writeln!(f, "{}", self.look.faint(&line))?,
+                State::Compacted | State::Rewound | State::Cut => {
+                    writeln!(f, "{}", self.look.faint(&line))?;
+                }
             }
         }
         let listed = match self.rounds.len() {
@@ -153,6 +148,13 @@ impl fmt::Display for RoundList {
             _ => String::new(),
         };
         let last = self.rounds.last().map_or(0, |row| row.round);
+        if let Some(line) = self.cut_off_by_line {
+            writeln!(
+                f,
+                "the client sends only rounds {}: line {line} names a parent that is not in the file",
+                self.sent
+            )?;
+        }
         write!(
             f,
             "{listed}{}, {} in the context with {} tokens\nread one: brain-guard inject {}:{last}",

@@ -67,7 +67,7 @@ pub struct SessionList {
 
 /// What a line of the list is about.
 enum Item {
-    Imported(Session),
+    Imported(Box<Session>),
     File { path: PathBuf, written: Time, bytes: u64 },
 }
 
@@ -120,7 +120,7 @@ impl SessionList {
             imported
                 .into_iter()
                 .filter(|session| is_here(session) && (args.agents || !is_subagent(session)))
-                .map(Item::Imported),
+                .map(|session| Item::Imported(Box::new(session))),
         );
         let total = items.len();
         items.sort_by_key(|item| std::cmp::Reverse(item.newest()));
@@ -141,13 +141,13 @@ fn rows(store: &Store, items: Vec<Item>) -> anyhow::Result<Vec<Row>> {
     let imported: Vec<&Session> = items
         .iter()
         .filter_map(|item| match item {
-            Item::Imported(session) => Some(session),
+            Item::Imported(session) => Some(&**session),
             Item::File { .. } => None,
         })
         .collect();
     let mut figures = store.index.figures(&imported)?.into_iter();
     let row = |item| match item {
-        Item::Imported(session) => imported_row(session, figures.next().unwrap_or_default()),
+        Item::Imported(session) => imported_row(*session, figures.next().unwrap_or_default()),
         Item::File { path, written, bytes } => head(path, written, bytes),
     };
     Ok(items.into_iter().map(row).collect())

@@ -2,7 +2,6 @@
 //! and `OpenClaw`, flat rows without a `message`, and Claude Code's rows.
 
 mod chars;
-mod context;
 mod cut;
 mod key;
 mod look;
@@ -15,15 +14,16 @@ pub(crate) mod tests;
 mod tools;
 mod values;
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
-use self::context::Links;
 pub use self::key::Key;
 use self::look::{RowFacts, RowReader};
 use self::tools::Tools;
 use base::clock::Time;
-use sessions::dialect::Kind;
+use sessions::dialect::{Kind, Row};
 pub use sessions::flat::Role;
+use sessions::sent::{self, RowState};
 pub use sessions::settings::Trigger;
 use sessions::span::Span;
 
@@ -99,8 +99,7 @@ pub struct Entry {
     pub unclear: bool,
     /// When it was last restored.
     pub restored: Option<Time>,
-    /// Whether it is in the model's context: on the branch of the last entry, after the last
-    /// compaction.
+    /// Whether the client sends it to the model.
     pub in_context: bool,
     /// Its values, in row order.
     pub values: Vec<Value>,
@@ -117,7 +116,10 @@ pub struct Entry {
 pub struct Entries {
     /// The entries so far; [`Entries::finish`] sets [`Entry::in_context`].
     pub found: Vec<Entry>,
-    links: Links,
+    /// Which of them the client sends.
+    sent: sent::Rows,
+    /// The id of the last one of the main conversation.
+    before: String,
     tools: Tools,
     looker: RowReader,
     /// The message of the agent's last row.
@@ -134,9 +136,14 @@ impl Entries {
 
     /// Takes the next row, with or without its line break. Returns its entry; `None` if it has
     /// none.
-    pub fn row(&mut self, row: u64, line: &[u8]) -> Option<&mut Entry> {
-        let RowFacts { mut entry, calls, link, message, claude } = self.looker.row(line)?;
-        entry.row = row;
+    pub fn row(&mut self, number: u64, line: &[u8]) -> Option<&mut Entry> {
+        let Some(facts) = self.looker.row(line) else {
+            // The client notes in rows without an id where the conversation ends.
+            self.sent.row(&Row::of(Kind::Other), line);
+            return None;
+        };
+        let RowFacts { mut entry, calls, mut row, is_behind_last, message, claude } = facts;
+        entry.row = number;
         self.tools.settle(&mut entry, calls);
         let beside = claude.is_some_and(|of| self.claude(of, &mut entry));
         if entry.broken {
@@ -147,7 +154,13 @@ impl Entries {
             entry.continues = message != 0 && message == self.message;
             self.message = message;
         }
-        self.links.add(link, beside);
+        if is_behind_last {
+            row.parent = Some(self.before.as_str()).filter(|id| !id.is_empty());
+        }
+        self.sent.row(&row, line);
+        if !beside {
+            self.before.clone_from(&entry.id);
+        }
         let at = self.found.len();
         self.found.push(entry);
         self.found.get_mut(at)
@@ -156,8 +169,19 @@ impl Entries {
     /// All entries, and which are in the context. If two rows share an id, none of their values is
     /// extracted.
     pub fn finish(self) -> Vec<Entry> {
-        let Self { mut found, links, .. } = self;
-        links.settle(&mut found);
+        let Self { mut found, sent, .. } = self;
+        let mut first: HashMap<String, usize> = HashMap::with_capacity(found.len());
+        for at in 0..found.len() {
+            if let Some(other) = first.insert(found[at].id.clone(), at) {
+                for at in [at, other] {
+                    found[at].shared += found[at].values.len() as u32;
+                    found[at].values.clear();
+                }
+            }
+        }
+        for (entry, state) in found.iter_mut().zip(sent.sequence().states) {
+            entry.in_context = state == RowState::Sent;
+        }
         found
     }
 

@@ -17,6 +17,7 @@ pub mod ranges;
 pub mod round;
 mod row;
 pub mod rows;
+pub mod sent;
 pub mod settings;
 pub mod span;
 pub mod usage;

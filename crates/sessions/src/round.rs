@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::dialect::{Kind, Row};
 use super::origin::{Named, Origin};
+use super::sent::{Standing, State};
 use base::clock::Time;
 
 /// Assigns rows to rounds; takes them in file order.
@@ -90,10 +91,11 @@ pub struct Round {
     pub rows: u32,
     /// Bytes of its rows.
     pub bytes: u64,
-    /// The round of its first row's parent: the one before, unless the session was rewound.
-    pub follows: Option<u32>,
-    /// A compaction starts it: earlier rows are no longer in the context.
+    /// A compaction starts it.
     pub boundary: bool,
+    /// How it stands to the next request.
+    #[serde(default)]
+    pub standing: Standing,
     /// Id of its first row in the chain.
     pub first_id: Option<String>,
     /// Id of its last message.
@@ -115,6 +117,13 @@ pub struct Round {
     pub table: Option<Vec<Named>>,
     /// The engagement it is tagged with.
     pub engagement: Option<String>,
+}
+
+impl Round {
+    /// Whether the client sends it.
+    pub fn is_sent(&self) -> bool {
+        self.standing.state == State::InContext
+    }
 }
 
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]
@@ -143,6 +152,8 @@ pub struct Session {
     pub agent: String,
     /// Its dialect's name.
     pub dialect: String,
+    /// The model of its last answer.
+    pub model: Option<String>,
     /// The folder it ran in, by its rows.
     pub cwd: Option<String>,
     /// The file it was read from.
@@ -157,6 +168,8 @@ pub struct Session {
     pub base: Option<u64>,
     /// What the context held after the last response, in tokens, if one of its own was measured.
     pub used: Option<u64>,
+    /// The line, from 1, whose parent is not in the file, so that the client sends nothing before it.
+    pub cut: Option<u64>,
     /// Its rounds, in order, from round 1.
     pub rounds: Vec<Round>,
 }
@@ -166,6 +179,22 @@ impl Session {
     pub fn origin(&self, round: &Round) -> Origin {
         let own = || Origin { session: self.id.clone(), seq: round.seq };
         round.origin.clone().unwrap_or_else(own)
+    }
+
+    /// The rounds in the context, in the order of the next request.
+    pub fn in_context(&self) -> Vec<u32> {
+        let sent = self.rounds.iter().filter(|round| round.is_sent());
+        let mut sent: Vec<(Option<u32>, u32)> =
+            sent.map(|round| (round.standing.place, round.seq)).collect();
+        sent.sort_unstable();
+        sent.into_iter().map(|(_, seq)| seq).collect()
+    }
+
+    /// The rounds in the context, and those that a compaction removed from it. Ascending.
+    pub fn on_branch(&self) -> Vec<u32> {
+        let is =
+            |round: &&Round| matches!(round.standing.state, State::InContext | State::Compacted);
+        self.rounds.iter().filter(is).map(|round| round.seq).collect()
     }
 
     /// The round with that number.

@@ -11,12 +11,14 @@ pub struct Rows {
     pub bytes: Vec<u8>,
     /// Where each row ends.
     pub ends: Vec<usize>,
+    /// Whether [`Rows::edit`] changed any.
+    pub is_edited: bool,
 }
 
 impl Rows {
     /// Reserves room for that many bytes.
     pub fn with_capacity(bytes: usize) -> Self {
-        Self { bytes: Vec::with_capacity(bytes), ends: Vec::new() }
+        Self { bytes: Vec::with_capacity(bytes), ..Self::default() }
     }
 
     /// The rows, each with its line break.
@@ -35,6 +37,7 @@ impl Rows {
     pub fn clear(&mut self) {
         self.bytes.clear();
         self.ends.clear();
+        self.is_edited = false;
     }
 
     /// Edits the rows in place as `what` says; they usually get shorter. If it fails, the rows are
@@ -47,7 +50,9 @@ impl Rows {
         let (mut from, mut to, mut moved) = (0, 0, 0);
         for end in std::mem::take(&mut self.ends) {
             let mut end = end + moved;
-            match what(&self.bytes[from..end])? {
+            let edit = what(&self.bytes[from..end])?;
+            self.is_edited |= edit != Edit::Stays;
+            match edit {
                 Edit::Gone => {}
                 Edit::Stays => {
                     self.bytes.copy_within(from..end, to);
@@ -143,7 +148,8 @@ mod tests {
                 assert_eq!(line, row.as_bytes());
                 Ok(edit.clone())
             }).unwrap();
-            prop_assert_eq!(rows, wanted);
+            prop_assert_eq!((rows.bytes, rows.ends), (wanted.bytes, wanted.ends));
+            prop_assert_eq!(rows.is_edited, edits.iter().any(|(_, edit)| *edit != Edit::Stays));
         }
 
         /// However the bytes are cut, the rows are the same; an unfinished row does not count yet.

@@ -10,7 +10,7 @@ pub use turn::{Turn, cut, last_turn};
 
 use super::context::Change;
 use super::fidelity::Fidelity;
-use super::plan::{self, Plan, Refused, in_context};
+use super::plan::{self, Plan, Refused};
 use super::ranges;
 use super::table::short;
 use base::shown::format_minute;
@@ -83,7 +83,7 @@ pub fn advise(
     beside: &Beside,
     find: &mut Find,
 ) -> Vec<Advice> {
-    let context = in_context(session);
+    let context = session.in_context();
     let rounds: Vec<&Round> = context.iter().filter_map(|seq| session.round(*seq)).collect();
     let mut found = Vec::new();
     found.extend(finished(session, &rounds, phases, find));
@@ -117,7 +117,8 @@ fn tokens(rounds: &[&Round]) -> u64 {
 }
 
 fn numbers(rounds: &[&Round]) -> String {
-    let seqs: Vec<u32> = rounds.iter().map(|round| round.seq).collect();
+    let mut seqs: Vec<u32> = rounds.iter().map(|round| round.seq).collect();
+    seqs.sort_unstable();
     let word = if seqs.len() == 1 { "round" } else { "rounds" };
     format!("{word} {}", ranges::show(&seqs))
 }
@@ -130,7 +131,8 @@ fn before(
     turn: &Turn,
     find: &mut Find,
 ) -> Option<Advice> {
-    let before: Vec<&Round> = rounds.iter().copied().filter(|r| r.seq < turn.seq).collect();
+    let before: Vec<&Round> =
+        rounds.iter().copied().take_while(|round| round.seq != turn.seq).collect();
     let cut = When::Round(turn.seq);
     let change = worth(plan::compress_before(session.clone(), cut, Fidelity::default()), find)?;
     let first = session.round(turn.seq).map(|round| round.user_preview.as_str());
@@ -187,7 +189,7 @@ fn of<'r>(rounds: &[&'r Round], name: &str) -> Vec<&'r Round> {
 fn closed(session: &Session, rounds: &[&Round], name: &str, find: &mut Find) -> Option<Advice> {
     let own = of(rounds, name);
     let last = own.last()?.seq;
-    let since = rounds.iter().filter(|r| r.seq > last).count();
+    let since = rounds.iter().rev().take_while(|round| round.seq != last).count();
     let compressed = || plan::compress_engagement(session.clone(), name, Fidelity::default());
     let change = if since < QUIET { None } else { worth(compressed(), find) }?;
     Some(Advice {
@@ -212,7 +214,8 @@ fn separate(
         line.into_iter().filter(|name| [other, current].contains(&name)).collect();
     let changes = line.windows(2).filter(|pair| pair[0] != pair[1]).count();
     let own = of(rounds, other);
-    let since = rounds.iter().filter(|r| own.last().is_some_and(|last| r.seq > last.seq)).count();
+    let last = own.last()?.seq;
+    let since = rounds.iter().rev().take_while(|round| round.seq != last).count();
     if changes < CHANGES || since >= QUIET || tokens(&own) < WORTH {
         return None;
     }

@@ -1,7 +1,7 @@
 //! What a context holds, in tokens: its base (system prompt and tools), and its rounds. A plan's
 //! context has the same base, the rounds that stay, its tables, and its summaries.
 
-use super::plan::{Piece, Place, Plan, in_context};
+use super::plan::{Piece, Place, Plan};
 use super::{export, lines};
 use sessions::round::{Round, Session};
 
@@ -27,7 +27,7 @@ pub struct Context {
 impl Context {
     /// The context of a session.
     pub fn of(session: &Session) -> Self {
-        let context = in_context(session);
+        let context = session.in_context();
         let rounds = context.iter().filter_map(|seq| session.round(*seq));
         Self::new(session.base, session.used, rounds.map(|round| round.tokens).sum())
     }
@@ -119,14 +119,9 @@ impl Change {
             added += table(&export::voices(plan));
         }
         // Unchanged rounds at the start are still in the prompt cache.
-        let rounds = plan.sessions.get(number).map(in_context).unwrap_or_default();
-        let rounds = rounds.into_iter().map(|seq| Place { session: number, seq });
-        let unchanged = rounds.zip(&plan.pieces).take_while(|(place, piece)| {
-            !plan.voices
-                && matches!(piece, Piece::Round(p) if p == place)
-                && (measure.share)(*place) >= 1.0
-        });
-        let unchanged: u64 = unchanged.map(|(place, _)| scaled(place)).sum();
+        let unchanged = plan.whole().take(if number == 0 { plan.unchanged() } else { 0 });
+        let unchanged = unchanged.take_while(|place| (measure.share)(*place) >= 1.0);
+        let unchanged: u64 = unchanged.map(scaled).sum();
         Self {
             base,
             before: main.now,

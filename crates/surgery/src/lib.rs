@@ -12,8 +12,8 @@ pub mod lines;
 pub mod map;
 pub mod matrix;
 pub mod plan;
-pub mod preserved;
 pub mod table;
+mod thinking;
 pub mod validate;
 pub mod values;
 

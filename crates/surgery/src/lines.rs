@@ -1,13 +1,14 @@
 //! All lines of an index table. A long table is folded, so that its size is bounded.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
-use crate::plan::{Place, Plan, on_branch};
+use crate::plan::{Place, Plan};
 use crate::ranges;
 use crate::table::{BEGINS, cell, content, number, roles, row, short};
 use base::shown::format_minute;
 use sessions::digest::preview;
 use sessions::round::{Round, Session};
+use sessions::sent::State;
 
 /// Most lines of a table, unless it has more sessions than that.
 const MOST: usize = 200;
@@ -25,13 +26,12 @@ struct Entry<'p> {
 /// Of more than 200 rounds, the older ones share lines: those of an engagement that follow each
 /// other, else those of a day, else of a month, else of a session.
 pub fn of(plan: &Plan, places: &[Place]) -> Vec<String> {
-    let mut branches: BTreeMap<usize, Vec<u32>> = BTreeMap::new();
     let entries: Vec<Entry> = places
         .iter()
         .filter_map(|place| {
             let (session, round) = plan.at(*place)?;
-            let branch = branches.entry(place.session).or_insert_with(|| on_branch(session));
-            Some(Entry { session, round, rewound: branch.binary_search(&round.seq).is_err() })
+            let rewound = round.standing.state == State::Rewound;
+            Some(Entry { session, round, rewound })
         })
         .collect();
     let long = is_of_several(plan, places);
@@ -106,12 +106,11 @@ mod tests {
         session.rounds = follows
             .iter()
             .enumerate()
-            .map(|(n, (follows, _))| Round {
+            .map(|(n, _)| Round {
                 seq: n as u32 + 1,
                 user: true,
                 user_preview: format!("ask {}", n + 1),
                 started: Some(at("2026-03-19T10:00Z") + chrono::TimeDelta::hours(n as i64)),
-                follows: Some(*follows).filter(|f| *f > 0),
                 ..Round::default()
             })
             .collect();
@@ -122,7 +121,7 @@ mod tests {
 
     #[test]
     fn a_short_table_has_a_line_for_each_round() {
-        let all = table(|session| session.rounds[2].follows = Some(1), 201);
+        let all = table(|session| session.rounds[1].standing.state = State::Rewound, 201);
         assert_eq!(all.len(), 200);
         assert_eq!(all[0], "| 001 | 2026-03-19T10:00Z | user | \"ask 1\" |");
         assert_eq!(all[1], "| 002 | 2026-03-19T11:00Z | user, rewound | \"ask 2\" |");

@@ -97,7 +97,8 @@ impl Feed {
         if last {
             rounds.extend(self.digest.open());
         }
-        let session = self.session();
+        let (standings, cut) = if last { self.digest.standings() } else { Default::default() };
+        let session = Session { cut, ..self.session() };
         engagements.tag(session.cwd.as_deref(), &mut rounds);
         let state = State::new(self.dialect.name(), self.digest.clone(), &self.tail);
         let progress = Progress {
@@ -107,7 +108,7 @@ impl Feed {
             state: serde_json::to_string(&state)?,
         };
         let split = self.digest.session().engagement.as_deref();
-        index.record(&self.folder, &session, &rounds, &progress, split)?;
+        index.record(&self.folder, &session, &rounds, &standings, &progress, split)?;
         (self.weight, self.fresh) = (0, false);
         Ok(())
     }
@@ -125,6 +126,8 @@ impl Feed {
             parent: self.parent.clone().or_else(|| facts.parent.clone()),
             base: self.digest.base(),
             used: self.digest.context(),
+            cut: None,
+            model: facts.model.clone(),
             rounds: Vec::new(),
         }
     }

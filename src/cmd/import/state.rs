@@ -9,7 +9,7 @@ use sessions::digest::Digest;
 const TAIL: usize = 64 * 1024;
 
 /// A new version digests differently, so sessions are indexed again.
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 
 /// The progress of a session.
 #[derive(Debug, Clone, Serialize, Deserialize)]

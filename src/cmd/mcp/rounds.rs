@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::call::{Said, read};
 use super::session;
-use crate::cli::{FidelityArgs, InjectArgs, NarrowArgs, SearchArgs};
+use crate::cli::{FidelityArgs, InjectArgs, NarrowArgs, SearchArgs, Thinking};
 use crate::cmd::look::Look;
 use crate::cmd::{inject, search};
 use base::clock::Time;
@@ -89,7 +89,9 @@ pub fn inject(env: &Env, _now: Time, arguments: Value) -> Said {
         part: None,
         session: asked.session,
         fidelity: FidelityArgs {
-            thinking: much(asked.thinking),
+            thinking: asked
+                .thinking
+                .map_or_else(Thinking::default, |part| Thinking::Kept(part.into())),
             tool_use: much(asked.tool_use),
             tool_result: much(asked.tool_result),
         },

@@ -5,10 +5,10 @@ use std::io;
 use super::source::Store;
 use crate::cmd::import;
 use sessions::dialect::{Kind, Scratch, named};
-use sessions::round::Session;
+use sessions::round::{Round, Session};
 use store::blocks::Reader;
 use surgery::export::Report;
-use surgery::plan::{Plan, in_context};
+use surgery::plan::Plan;
 use surgery::ranges;
 use surgery::table::short;
 
@@ -26,15 +26,12 @@ pub fn left_out(store: &Store, plan: &Plan, report: &Report) -> anyhow::Result<V
 /// Notes table rounds that were no longer in the session's context.
 fn outside_context(plan: &Plan) -> Vec<String> {
     let of = |(number, session): (usize, &Session)| {
-        let context = in_context(session);
-        let seqs: Vec<u32> = plan
-            .indexed()
-            .filter(|place| place.session == number && context.binary_search(&place.seq).is_err())
-            .map(|place| place.seq)
-            .collect();
+        let is_away = |seq: &u32| !session.round(*seq).is_some_and(Round::is_sent);
+        let own = plan.indexed().filter(|place| place.session == number);
+        let seqs: Vec<u32> = own.map(|place| place.seq).filter(is_away).collect();
         (!seqs.is_empty()).then(|| {
             format!(
-                "{} {} of {}: a line in the table, though no longer in the context before (a rewind or a compaction)",
+                "{} {} of {}: a line in the table, though no longer in the context before (rewound, compacted or cut off)",
                 if seqs.len() == 1 { "round" } else { "rounds" },
                 ranges::show(&seqs),
                 short(&session.id),
@@ -99,8 +96,9 @@ fn malformed(store: &Store, plan: &Plan, report: &Report) -> anyhow::Result<Vec<
     for (number, session) in plan.sessions.iter().enumerate() {
         let whole = report.broken.iter().filter(|(place, _)| place.session == number);
         let whole: Vec<_> = whole.map(|(place, row)| (place.seq, *row)).collect();
-        let indexed: Vec<u32> =
+        let mut indexed: Vec<u32> =
             plan.indexed().filter(|place| place.session == number).map(|place| place.seq).collect();
+        indexed.sort_unstable();
         if whole.is_empty() && indexed.is_empty() {
             continue;
         }

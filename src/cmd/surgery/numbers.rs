@@ -13,7 +13,8 @@ use sessions::digest;
 use sessions::round::Session;
 use store::blocks::{Reader, Rows};
 use surgery::context::{Change, Measure};
-use surgery::fidelity::Lens;
+use surgery::export::opening;
+use surgery::fidelity::{Fidelity, Lens, Level};
 use surgery::plan::{Place, Plan};
 use surgery::table;
 
@@ -43,24 +44,30 @@ struct Counted {
 pub fn plan_cost(plan: &Plan, readers: &[Reader], now: Time) -> anyhow::Result<Cost> {
     let counter = Counter::default();
     let estimate = Change::estimate(plan);
+    let without_thinking = plan.without_thinking();
+    let fidelity = |place: Place| {
+        let whole = plan.fidelity_of(place);
+        let thinking = if without_thinking.contains(&place) { Level::Omit } else { whole.thinking };
+        Fidelity { thinking, ..whole }
+    };
     // Estimate small tables by their bytes: loading the vocabulary and calibrating would take
     // longer than the rest of a short export.
     let kept: u64 =
         plan.whole().filter_map(|place| plan.at(place)).map(|(_, round)| round.tokens).sum();
-    let small = plan.whole().all(|place| plan.fidelity_of(place).is_full())
+    let small = plan.whole().all(|place| fidelity(place).is_full())
         && plan.summaries().next().is_none()
         && estimate.added.saturating_mul(SMALL) < kept;
     let change = if small {
         estimate
     } else {
-        let counted = sample(plan, &counter, readers)?;
+        let counted = sample(plan, &counter, readers, &fidelity)?;
         let calibration = Calibration::of(counted.measured, counted.against);
         let summaries = summaries(plan, &counter, readers)?;
         let part = |(full, kept): (u64, u64)| kept as f64 / full.max(1) as f64;
         // A round that was not sampled is reduced like the others.
         let all = counted.reduced.values().fold((0, 0), |a, b| (a.0 + b.0, a.1 + b.1));
         let share = |place: Place| match counted.reduced.get(&place) {
-            _ if plan.fidelity_of(place).is_full() => 1.0,
+            _ if fidelity(place).is_full() => 1.0,
             Some((full, _)) if *full == 0 => 1.0,
             Some(counts) => part(*counts),
             None if all.0 == 0 => 1.0,
@@ -75,14 +82,21 @@ pub fn plan_cost(plan: &Plan, readers: &[Reader], now: Time) -> anyhow::Result<C
             },
         )
     };
+    let opening = opening(plan, &counter, readers)?;
     let lifetime = lifetime(plan, readers)?;
     let last = plan.sessions.iter().filter_map(|s| s.ended).max();
-    let Change { base, before, after, behind, .. } = change;
+    let Change { base, before, behind, .. } = change;
+    let after = change.after + opening;
     Ok(Cost { base, before, after, behind, lifetime, cold: lifetime.over(last, now) })
 }
 
 /// Counts rounds from the last one backwards until the sample is large enough.
-fn sample(plan: &Plan, counter: &Counter, readers: &[Reader]) -> anyhow::Result<Counted> {
+fn sample(
+    plan: &Plan,
+    counter: &Counter,
+    readers: &[Reader],
+    fidelity: &dyn Fn(Place) -> Fidelity,
+) -> anyhow::Result<Counted> {
     let mut counted = Counted::default();
     let (mut words, mut read) = (0, 0);
     let mut rows = Rows::with_capacity(plan.largest());
@@ -100,8 +114,8 @@ fn sample(plan: &Plan, counter: &Counter, readers: &[Reader]) -> anyhow::Result<
         read += rows.bytes.len();
         let mut full = 0;
         words += blocks(dialect, rows.iter(), |kind, json| full += counter.of_block(kind, json));
-        if stays && !plan.fidelity_of(place).is_full() {
-            let kept = reduced(plan, place, session, dialect, &rows, counter);
+        if stays && !fidelity(place).is_full() {
+            let kept = reduced(fidelity(place), place, session, dialect, &rows, counter);
             counted.reduced.insert(place, (full, kept));
         }
         if round.measured {
@@ -112,9 +126,9 @@ fn sample(plan: &Plan, counter: &Counter, readers: &[Reader]) -> anyhow::Result<
     Ok(counted)
 }
 
-/// Counts what stays of a round at the plan's fidelity.
+/// Counts what stays of a round at a fidelity.
 fn reduced(
-    plan: &Plan,
+    fidelity: Fidelity,
     place: Place,
     session: &Session,
     dialect: &'static dyn Dialect,
@@ -122,7 +136,7 @@ fn reduced(
     counter: &Counter,
 ) -> u64 {
     let reference = table::reference(session, place.seq);
-    let mut lens = Lens::new(dialect, rows.iter(), plan.fidelity_of(place), reference);
+    let mut lens = Lens::new(dialect, rows.iter(), fidelity, reference);
     let mut scratch = Scratch::default();
     let mut kept = 0;
     for line in rows.iter() {
@@ -133,6 +147,23 @@ fn reduced(
         }
     }
     kept
+}
+
+/// Counts what comes along of first rounds that do not stay.
+fn opening(plan: &Plan, counter: &Counter, readers: &[Reader]) -> anyhow::Result<u64> {
+    let (mut rows, mut scratch, mut tokens) = (Rows::default(), Scratch::default(), 0);
+    for place in opening::places(plan) {
+        let Some(dialect) = dialect::named(&plan.sessions[place.session].dialect) else { continue };
+        readers[place.session].round(place.seq, &mut rows)?;
+        opening::keep(dialect, &mut rows)?;
+        for line in rows.iter() {
+            let row = dialect.row(line, &mut scratch);
+            let prompt = row.content.map(|at| at.slice(line));
+            let json = prompt.or_else(|| dialect.attached(line).map(|(_, json)| json));
+            tokens += counter.count(&String::from_utf8_lossy(json.unwrap_or_default()));
+        }
+    }
+    Ok(tokens)
 }
 
 /// Counts the summaries of compactions that stay.

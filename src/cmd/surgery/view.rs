@@ -118,6 +118,7 @@ fn left(plan: &Plan) -> String {
         &[
             (&plan.left.rewound, "(rewound)"),
             (&plan.left.compacted, "(compacted by the client)"),
+            (&plan.left.cut, "(cut off: a row behind them names a parent that is not there)"),
             (&plan.left.doubled, "(also in the other session)"),
         ],
     )
@@ -199,6 +200,7 @@ struct Numbered<'a> {
 struct LeftOut<'a> {
     rewound: Vec<Numbered<'a>>,
     compacted: Vec<Numbered<'a>>,
+    cut: Vec<Numbered<'a>>,
     doubled: Vec<Numbered<'a>>,
     dropped: Vec<Numbered<'a>>,
 }
@@ -277,6 +279,7 @@ impl Serialize for Made {
             left: LeftOut {
                 rewound: numbered(plan.left.rewound.clone()),
                 compacted: numbered(plan.left.compacted.clone()),
+                cut: numbered(plan.left.cut.clone()),
                 doubled: numbered(plan.left.doubled.clone()),
                 dropped: numbered(plan.left.dropped.clone()),
             },

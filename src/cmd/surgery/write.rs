@@ -11,11 +11,10 @@ use base::env::Env;
 use base::new_file::{self, Written};
 use base::paths::Places;
 use guard::texts::{self, Text};
-use sessions::rows::Rows;
 use store::blocks::Reader;
 use store::index::Beside;
-use surgery::export::{self, Birth, Report};
-use surgery::plan::{Place, Plan};
+use surgery::export::{self, Birth, Reading, Report};
+use surgery::plan::Plan;
 
 /// Exports a plan's rows into the sink from `begin`, edited by `keeper`. The exporter may call
 /// `begin` twice ([`export::all`]).
@@ -33,12 +32,11 @@ pub fn rows<W: Write>(
     let say = |text: export::Text, values: &[(&str, &str)]| {
         texts::fill(&template(env, birth, text), values).trim_end().to_owned()
     };
-    let mut read = |place: Place, rows: &mut Rows| {
-        let (_, round) = plan.at(place).ok_or(io::ErrorKind::NotFound)?;
-        readers[place.session].round(round.seq, rows)?;
-        keeper.borrow_mut().rows(place, rows)
+    let reading = Reading {
+        read: &mut |place, rows| readers[place.session].round(place.seq, rows),
+        edit: &mut |place, rows| keeper.borrow_mut().rows(place, rows),
     };
-    Ok(export::all(plan, birth, &say, &mut read, begin)?)
+    Ok(export::all(plan, birth, &say, reading, begin)?)
 }
 
 /// The template of a text: the user's own, if there is one.

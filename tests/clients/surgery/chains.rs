@@ -99,13 +99,13 @@ fn operations_accept_outputs_of_operations() {
     holds(world, &again, by_time());
 
     let plain = only(make(world, &["surgery", "merge", id_a, id_b, "--no-table"]));
-    let promise = Promise::default().rounds(a, &[1]).rounds(b, &[1]);
+    let promise = Promise::default().rounds(a, &[1]).behind_a_change().rounds(b, &[1]);
     holds(world, &plain, promise.rounds(a, &[2]).rounds(b, &[2]).rounds(a, &[3]));
 
     // Extract from a merge: round 1 is the table, round 7 the message of the resumed session.
     guard(world, &["tag", &merged.id, "3,5", "quality"]);
     let extracted = only(make(world, &["surgery", "extract-engagement", &merged.id, "quality"]));
-    holds(world, &extracted, Promise::default().rounds(b, &[1, 2]));
+    holds(world, &extracted, Promise::default().behind_a_change().rounds(b, &[1, 2]));
 
     // Split, then merge: each round once, and the table of both successors.
     let map = world.project().join("map.json");

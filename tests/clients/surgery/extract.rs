@@ -58,11 +58,12 @@ fn run(world: &World, id: &str) -> Made {
     made.remove(0)
 }
 
-/// Promises rounds after extraction: long thinking is removed, and long results become
+/// Promises rounds after extraction: thinking is removed, and long results become
 /// placeholders unless `stays` is set. Errors and short values are unchanged.
 fn promise_extracted(promise: Promise, source: &Source, seqs: &[u32], stays: bool) -> Promise {
     promise.changed(source, seqs, |block| match block {
-        Block::Thinking(text, _) if text.len() >= 500 => None,
+        // The first round changes, and the model would refuse the thinking behind.
+        Block::Thinking(..) => None,
         Block::Result(id, text, false) if text.len() >= 500 && !stays => {
             Some(Want::Result(id.clone(), MARK.to_owned()))
         }

@@ -20,9 +20,6 @@ pub enum Much {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Fidelity(pub Much, pub Much, pub Much);
 
-/// Keeps a round unchanged.
-pub const WHOLE: Fidelity = Fidelity(Much::Full, Much::Full, Much::Full);
-
 /// An expected block.
 #[derive(Debug, Clone)]
 pub enum Want {
@@ -42,12 +39,22 @@ pub enum Want {
 
 /// The blocks that a successor must have, in order.
 #[derive(Debug, Clone, Default)]
-pub struct Promise(Vec<Want>);
+pub struct Promise {
+    wants: Vec<Want>,
+    /// Whether something before is not as it was in the session: thinking behind it is left out.
+    is_changed: bool,
+}
 
 impl Promise {
     /// Adds an index message with these lines.
     pub fn index(mut self, lines: &[String]) -> Self {
-        self.0.push(Want::Index(lines.to_vec()));
+        self.wants.push(Want::Index(lines.to_vec()));
+        self.behind_a_change()
+    }
+
+    /// What comes now is behind a change, so that it has no thinking.
+    pub fn behind_a_change(mut self) -> Self {
+        self.is_changed = true;
         self
     }
 
@@ -65,13 +72,14 @@ impl Promise {
 
     /// Adds unchanged rounds of a session.
     pub fn rounds(self, source: &Source, seqs: &[u32]) -> Self {
-        self.reduced(source, seqs, WHOLE)
+        let thinking = if self.is_changed { Much::Omit } else { Much::Full };
+        self.reduced(source, seqs, Fidelity(thinking, Much::Full, Much::Full))
     }
 
     /// Adds rounds of a session at this fidelity.
     pub fn reduced(mut self, source: &Source, seqs: &[u32], fidelity: Fidelity) -> Self {
         for seq in seqs {
-            reduce(source.round(*seq), fidelity, &mut self.0);
+            reduce(source.round(*seq), fidelity, &mut self.wants);
         }
         self
     }
@@ -84,19 +92,19 @@ impl Promise {
         change: impl Fn(&Block) -> Option<Want>,
     ) -> Self {
         let blocks = seqs.iter().flat_map(|seq| &source.round(*seq).blocks);
-        self.0.extend(blocks.filter_map(change));
+        self.wants.extend(blocks.filter_map(change));
         self
     }
 
     /// Adds a text of the user.
     pub fn says(mut self, text: &str) -> Self {
-        self.0.push(Want::Same(Block::User(text.to_owned())));
+        self.wants.push(Want::Same(Block::User(text.to_owned())));
         self
     }
 
     /// Adds a text of the agent.
     pub fn answers(mut self, text: &str) -> Self {
-        self.0.push(Want::Same(Block::Agent(text.to_owned())));
+        self.wants.push(Want::Same(Block::Agent(text.to_owned())));
         self
     }
 
@@ -106,7 +114,7 @@ impl Promise {
     }
 
     fn compare(&self, found: &[Block]) -> Result<(), String> {
-        let wanted = sent(&self.0);
+        let wanted = sent(&self.wants);
         let mut calls = Calls::default();
         let pairs = wanted.iter().map(Some).chain(std::iter::repeat(None));
         let met = pairs.zip(found.iter().map(Some).chain(std::iter::repeat(None)));

@@ -4,6 +4,7 @@
 //! library.
 
 mod block;
+mod bound;
 mod broken;
 mod chains;
 mod compaction;
@@ -21,6 +22,7 @@ mod played;
 mod random;
 mod saved;
 mod source;
+mod summarized;
 mod terminal;
 mod unattended;
 mod worktree;

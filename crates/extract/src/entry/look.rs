@@ -1,20 +1,22 @@
 //! Reads what a row says by itself. [`Entries`](super::Entries) adds what follows from earlier
 //! rows.
 
-use super::context::Loose;
-use super::read::{self, Head, Room, Shape};
+use super::read::{self, Head, Parent, Room, Shape};
 use super::tools::{Calls, Names};
 use super::{Entry, Role, hash, sound, values};
-use sessions::dialect::{Claude, Dialect, Kind, Scratch, is_client_field};
-use sessions::span::plain;
+use sessions::dialect::{Claude, Dialect, Kind, Row, Scratch, is_client_field};
+use sessions::span::{Span, plain};
 
 /// What a row says by itself.
 #[derive(Debug)]
-pub struct RowFacts {
+pub struct RowFacts<'l> {
     /// Its entry, without what the earlier rows add.
     pub(super) entry: Entry,
     pub(super) calls: Calls,
-    pub(super) link: Loose,
+    /// How it is linked to others.
+    pub(super) row: Row<'l>,
+    /// It names no parent, so it follows the entry before it.
+    pub(super) is_behind_last: bool,
     /// The message that an agent's row is part of; 0 if it is all of one.
     pub(super) message: u64,
     /// Its kind in Claude Code's dialect ([`Kind::Other`] if it is not a message), and whether it
@@ -39,7 +41,7 @@ impl RowReader {
     }
 
     /// Reads a row, with or without its line break; `None` if it holds no entry.
-    pub fn row(&mut self, line: &[u8]) -> Option<RowFacts> {
+    pub fn row<'l>(&mut self, line: &'l [u8]) -> Option<RowFacts<'l>> {
         let head = read::head(line, &mut self.room)?;
         let id = head.id()?;
         let (entry, calls) =
@@ -56,8 +58,23 @@ impl RowReader {
             None => entry.role == Role::Assistant,
         };
         let message = head.message_id.filter(|_| of_agent);
-        let message = message.and_then(|at| plain(at.slice(line))).map_or(0, hash);
-        Some(RowFacts { calls, link: Loose::of(line, &head, message), message, claude, entry })
+        let id = message.and_then(|at| plain(at.slice(line)));
+        let kind =
+            claude.map_or_else(|| pi_kind(&head, entry.role), |(kind, _)| of_claude(&head, kind));
+        let row = Row {
+            kind,
+            id: head.id(),
+            parent: if let Parent::Row(parent) = head.parent { Some(parent) } else { None },
+            at: head.at,
+            message: id,
+            sidechain: head.sidechain,
+            // The summary of pi's compaction is in its row.
+            content: (claude.is_none() && kind == Kind::Boundary).then(Span::default),
+            ..Row::default()
+        };
+        let is_behind_last = head.parent == Parent::Before;
+        let message = id.map_or(0, hash);
+        Some(RowFacts { entry, calls, row, is_behind_last, message, claude })
     }
 
     /// Whether a field of the last row read says that the client wrote it. Without one, only the
@@ -80,6 +97,27 @@ impl RowReader {
             b"\"user\"" => Claude.row(line, &mut self.scratch).kind,
             _ => Kind::Other,
         }
+    }
+}
+
+/// The kind of a row of Claude Code that may be no message.
+fn of_claude(head: &Head, kind: Kind) -> Kind {
+    match head.kind {
+        b"\"system\"" if head.subtype == b"\"compact_boundary\"" => Kind::Boundary,
+        b"\"attachment\"" => Kind::Attachment,
+        _ if kind == Kind::Other => Kind::System,
+        _ => kind,
+    }
+}
+
+/// The kind of a row of pi, of `OpenClaw`, or of a flat one.
+fn pi_kind(head: &Head, role: Role) -> Kind {
+    match (head.kind, role) {
+        (b"\"compaction\"" | b"\"reset\"", _) => Kind::Boundary,
+        (_, Role::User) => Kind::Prompt,
+        (_, Role::Assistant) => Kind::Assistant,
+        (_, Role::Tool) => Kind::ToolResult,
+        (_, Role::None) => Kind::System,
     }
 }
 

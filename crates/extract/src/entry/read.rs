@@ -41,7 +41,7 @@ pub struct Head<'a> {
     pub parent: Parent<'a>,
     pub extractable: Option<Span>,
     pub restored: Option<Span>,
-    pub first_kept: Option<&'a str>,
+    pub at: Option<&'a str>,
     /// Only Claude Code: the row is on a side chain; it is a compaction's summary.
     pub sidechain: bool,
     pub summary: bool,
@@ -146,7 +146,7 @@ impl<'a> Head<'a> {
                     }
                     b"_extractable" => self.extractable = Some(value),
                     b"_restored" => self.restored = Some(value),
-                    b"firstKeptEntryId" => self.first_kept = plain(json),
+                    b"timestamp" => self.at = plain(json),
                     b"isSidechain" => self.sidechain = json == b"true",
                     b"isCompactSummary" => self.summary = json == b"true",
                     b"name" | b"tool" | b"toolName" | b"tool_name" => self.tool = Some(value),

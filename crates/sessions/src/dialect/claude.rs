@@ -37,6 +37,24 @@ const NOTICES: [&[u8]; 15] = [
     LEFT_OUT.as_bytes(),
 ];
 
+/// Attachments about the environment: a session has each only once (client 2.1.332).
+pub const ENVIRONMENT: [&str; 10] = [
+    "environment",
+    "model",
+    "deferred_tools_delta",
+    "agent_listing_delta",
+    "skill_listing",
+    "auto_mode",
+    "session_context",
+    "date",
+    "remote_session_change",
+    "prompt_snapshot",
+];
+
+/// Attachments that the client does not send, and prompts that [`Dialect::queued`] reads.
+const SILENT: [&str; 4] =
+    ["hook_success", "hook_system_message", "hook_non_blocking_error", "queued_command"];
+
 impl Dialect for Claude {
     fn name(&self) -> &'static str {
         "claude"
@@ -93,6 +111,13 @@ impl Dialect for Claude {
             }
             _ => None,
         }
+    }
+
+    fn attached<'a>(&self, line: &'a [u8]) -> Option<(&'a str, &'a [u8])> {
+        let json = span::find(line, "attachment")?;
+        let kind = span::find(json, "type").and_then(span::plain)?;
+        let is_silent = ENVIRONMENT.contains(&kind) || SILENT.contains(&kind);
+        (!is_silent).then_some((kind, json))
     }
 
     fn facts(&self, line: &[u8], facts: &mut Facts) {

@@ -4,7 +4,7 @@
 mod claude;
 mod pi;
 
-pub use claude::{Claude, is_client_field};
+pub use claude::{Claude, ENVIRONMENT, is_client_field};
 pub use pi::Pi;
 
 use std::borrow::Cow;
@@ -18,7 +18,7 @@ use base::clock::Time;
 pub const LEFT_OUT: &str = "[brain-guard] Left out of this round: ";
 
 /// The role of a row in the conversation.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 pub enum Kind {
     /// A user's message; starts a round.
     Prompt,
@@ -93,6 +93,8 @@ pub struct Row<'a> {
     pub at: Option<&'a str>,
     /// Id of the API's message; one message may be several rows.
     pub message: Option<&'a str>,
+    /// The model that a message of the agent is from.
+    pub model: Option<&'a str>,
     /// A subagent's row in a main-loop file.
     pub sidechain: bool,
     /// Where the message's content is: a string or an array of blocks.
@@ -160,6 +162,10 @@ pub trait Dialect: Sync {
     /// What a person said while the agent was working, if an attachment holds that.
     fn queued(&self, line: &[u8]) -> Option<String>;
 
+    /// The type and the JSON of an attachment whose text the client sends; `None` for what describes
+    /// the environment, for a queued prompt, and for what only the user sees.
+    fn attached<'a>(&self, line: &'a [u8]) -> Option<(&'a str, &'a [u8])>;
+
     /// Adds to `facts` what a row says about its session and is not known yet.
     fn facts(&self, line: &[u8], facts: &mut Facts);
 }
@@ -198,6 +204,8 @@ pub struct Facts {
     pub subagent: Option<String>,
     /// The session it was forked from, or its file.
     pub parent: Option<String>,
+    /// The model of its last answer.
+    pub model: Option<String>,
     /// The engagement that a split made it for.
     pub engagement: Option<String>,
     /// What its context held beside its rounds when surgery made it, in tokens.

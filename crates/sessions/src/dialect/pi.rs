@@ -77,6 +77,10 @@ impl Dialect for Pi {
         None
     }
 
+    fn attached<'a>(&self, _: &'a [u8]) -> Option<(&'a str, &'a [u8])> {
+        None
+    }
+
     fn facts(&self, line: &[u8], facts: &mut Facts) {
         if !is_header(line) {
             return;
@@ -155,6 +159,7 @@ fn role<'a>(line: &'a [u8], at: Span, row: &mut Row<'a>, scratch: &mut Scratch) 
                 }
             }
             b"content" => row.content = Some(value.shifted(at.start)),
+            b"model" => row.model = span::plain(value.slice(json)),
             b"usage" => row.used = crate::usage::pi_total(value.slice(json)),
             _ => {}
         }

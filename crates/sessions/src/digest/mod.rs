@@ -2,7 +2,6 @@
 //! search finds. A digest can be saved (serde) between any two rows and resumed.
 
 mod calls;
-mod history;
 mod texts;
 
 use crate::dialect::Facts;
@@ -14,16 +13,22 @@ pub use texts::{from_json as text, preview};
 use super::dialect::{Block, BlockKind, Dialect, Kind, Row};
 use super::origin::{Fork, Named, Origin};
 use super::round::{PREVIEW, Round, Rounds, Words};
+use super::sent::{self, Standing};
 use super::span;
 use calls::Key;
-use history::History;
 
 /// A session's rounds so far. The last one is open: later rows may be part of it.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Digest {
     rounds: Rounds,
     facts: Facts,
-    history: History,
+    rows: sent::Rows,
+    /// How many rows with an id there were when each round ended, from round 0.
+    ends: Vec<usize>,
+    /// What the context held after each of these rounds, in tokens; 0 is unknown.
+    used: Vec<u64>,
+    /// The tokens of each of these rounds.
+    tokens: Vec<u64>,
     open: Open,
     /// Whether surgery made the session.
     made: bool,
@@ -46,6 +51,8 @@ pub struct Digest {
 struct Open {
     round: Round,
     words: Words,
+    /// The round that its first row follows: the one before, unless the session was rewound.
+    follows: Option<u32>,
     /// Where the last text begins in the agent's words.
     last_text: usize,
     /// Bytes of its messages, for the token estimate.
@@ -75,12 +82,16 @@ impl Digest {
         blocks: &[Block],
     ) -> Option<(Round, Words)> {
         self.made |= row.made;
+        let at_row = self.rows.len();
+        let is_copy = self.rows.row(row, line);
         let before = self.rounds.seq;
-        let seq = self.rounds.place(row);
+        let seq = if is_copy { before } else { self.rounds.place(row) };
         let mut ended = None;
         if seq != before {
             ended = self.open();
-            self.history.end(ended.as_ref().and_then(|(round, _)| self.used(round)));
+            self.ends.push(at_row);
+            self.used.push(self.context().filter(|_| ended.is_some()).unwrap_or_default());
+            self.tokens.push(ended.as_ref().map_or(0, |(round, _)| round.tokens));
             let boundary = matches!(row.kind, Kind::Boundary | Kind::Summary);
             let round = Round { seq, boundary, ..Round::default() };
             self.compacted = match self.compacted {
@@ -104,15 +115,19 @@ impl Digest {
         }
         round.rows += 1;
         round.bytes += line.len() as u64;
-        if self.rounds.beside(row) {
+        if is_copy || self.rounds.beside(row) {
             return ended;
         }
+        if let Some(model) = row.model.filter(|model| self.facts.model.as_deref() != Some(*model)) {
+            self.facts.model = Some(model.to_owned());
+        }
         if let Some(id) = row.id {
-            let stands = self.history.row(id, row.parent);
             let first = round.first_id.is_none();
             if first {
                 round.first_id = Some(id.to_owned());
-                round.follows = stands.filter(|round| *round > 0);
+                let before = self.rows.before(at_row);
+                let follows = before.map(|row| self.round_of(row));
+                self.open.follows = follows.filter(|round| *round > 0 && !self.open.round.boundary);
             }
             self.open.copied(row, first);
             if matches!(row.kind, Kind::Prompt | Kind::Assistant | Kind::ToolResult) {
@@ -130,7 +145,9 @@ impl Digest {
     /// explain by its rows is the base. The rows of one response have the same usage.
     fn begin(&mut self, message: Option<&str>, used: Option<u64>) {
         let Some(used) = used.filter(|_| !self.made) else { return };
-        let before = self.compacted.take().or(self.base.is_none().then_some(0));
+        let compacted = self.compacted.take();
+        let compacted = compacted.map(|bytes| bytes + self.kept_tokens() * BYTES_A_TOKEN);
+        let before = compacted.or(self.base.is_none().then_some(0));
         if let Some(weight) = before {
             self.open.first = Some((message.unwrap_or_default().to_owned(), weight));
         }
@@ -140,6 +157,22 @@ impl Digest {
             let rows = (weight + self.open.weight).div_ceil(BYTES_A_TOKEN);
             self.base = Some(used.saturating_sub(rows));
         }
+    }
+
+    /// The tokens of the rounds before the newest compaction that it left in the context.
+    fn kept_tokens(&self) -> u64 {
+        let Some(compacted) = self.rows.kept_by().map(|row| self.round_of(row) as usize) else {
+            return 0;
+        };
+        let standings = self.standings().0;
+        let rounds = self.tokens.iter().skip(1).zip(&standings).take(compacted.saturating_sub(1));
+        let kept = rounds.filter(|(_, standing)| standing.state == sent::State::InContext);
+        kept.map(|(tokens, _)| tokens).sum()
+    }
+
+    /// The round of a row with an id.
+    fn round_of(&self, row: usize) -> u32 {
+        self.ends.partition_point(|end| *end <= row) as u32
     }
 
     /// The round of the last row; 0 before the first.
@@ -159,12 +192,12 @@ impl Digest {
         }
         round.agent_preview = preview(&words.agent[*last_text..], PREVIEW);
         round.key_tool = self.open.key.text();
-        let follows = round.follows.filter(|_| !round.boundary);
+        let follows = self.open.follows;
         let grown = |from: Option<u64>| {
             let (end, from) = self.open.used.zip(from)?;
             end.checked_sub(from).filter(|tokens| *tokens > 0)
         };
-        let measured = grown(follows.and_then(|f| self.history.used(f)));
+        let measured = grown(follows.and_then(|round| self.used_after(round)));
         // Nothing was measured before the first round, and little of the base is a guess.
         let first = || grown(self.base().filter(|_| follows.is_none()));
         round.measured = measured.is_some();
@@ -182,22 +215,27 @@ impl Digest {
         self.base.or(self.facts.base)
     }
 
-    /// What the context held after the last response, in tokens.
+    /// What the context held after the last response, in tokens. A round without a response of its
+    /// own leaves as much as the round it follows.
     pub fn context(&self) -> Option<u64> {
-        self.used(&self.open.round)
+        let before = || self.open.follows.and_then(|round| self.used_after(round));
+        self.open.used.or_else(before)
+    }
+
+    /// What the context held after a round that ended.
+    fn used_after(&self, round: u32) -> Option<u64> {
+        self.used.get(round as usize).copied().filter(|used| *used > 0)
+    }
+
+    /// How each round stands to the next request, from round 1, and
+    /// [`Session::cut`](super::round::Session::cut).
+    pub fn standings(&self) -> (Vec<Standing>, Option<u64>) {
+        self.rows.standings(&self.ends)
     }
 
     /// What is known about the session.
     pub fn session(&self) -> &Facts {
         &self.facts
-    }
-
-    /// What the context held after a round. A round without a response of its own leaves as much as
-    /// the round it follows.
-    fn used(&self, round: &Round) -> Option<u64> {
-        let before =
-            || round.follows.filter(|_| !round.boundary).and_then(|f| self.history.used(f));
-        self.open.used.or_else(before)
     }
 }
 
@@ -223,7 +261,10 @@ impl Open {
         match row.kind {
             Kind::Attachment => {
                 if let Some(words) = dialect.queued(line) {
+                    self.weight += words.len() as u64;
                     self.said(&words);
+                } else if let Some((_, json)) = dialect.attached(line) {
+                    self.weight += json.len() as u64;
                 }
                 return;
             }

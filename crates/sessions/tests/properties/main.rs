@@ -16,6 +16,7 @@ use sessions::round::{Round, Rounds, Words};
 use sessions::span::{self, Field};
 use sessions::usage;
 use testing::claude::{Expected, damaged, session, sessions};
+use testing::rounds::standings;
 
 /// All rounds of a transcript.
 fn digest(bytes: &[u8]) -> Vec<(Round, Words)> {
@@ -190,13 +191,18 @@ proptest! {
         prop_assert_eq!(found.len(), made.rounds.len());
         for ((round, words), expected) in found.iter().zip(&made.rounds) {
             let seen = Expected {
-                follows: round.follows,
                 boundary: round.boundary,
                 first_id: round.first_id.clone().unwrap_or_default(),
                 rows: round.rows,
                 ..Expected::default()
             };
-            let told = Expected { user: vec![], agent: vec![], calls: vec![], ..expected.clone() };
+            let told = Expected {
+                follows: None,
+                user: vec![],
+                agent: vec![],
+                calls: vec![],
+                ..expected.clone()
+            };
             prop_assert_eq!(seen, told, "round {}", round.seq);
             let joined = |texts: &[String]| {
                 texts.iter().map(|t| t.trim()).collect::<Vec<_>>().join("\n\n")
@@ -207,6 +213,20 @@ proptest! {
             prop_assert_eq!(round.user, !expected.user.is_empty());
             prop_assert_eq!(round.key_tool.is_some(), !expected.calls.is_empty());
         }
+    }
+
+    /// Rewinds and compactions take rounds out of the context.
+    #[test]
+    fn rounds_stand_as_they_were_made(made in sessions()) {
+        let mut digest = Digest::default();
+        feed(&mut digest, &made.bytes, &mut Vec::new());
+        let follows: Vec<(u32, bool)> =
+            made.rounds.iter().map(|round| (round.follows.unwrap_or(0), round.boundary)).collect();
+        let (found, cut) = digest.standings();
+        let found: Vec<_> = found.iter().map(|found| (found.state, found.place)).collect();
+        let expected = standings(&follows);
+        let expected: Vec<_> = expected.iter().map(|made| (made.state, made.place)).collect();
+        prop_assert_eq!((found, cut), (expected, None));
     }
 
     /// Every row belongs to one round, rounds follow each other, and a round's own counts are
@@ -231,7 +251,6 @@ proptest! {
         for (n, (round, _)) in digested.iter().enumerate() {
             prop_assert_eq!(round.seq as usize, n + 1);
             prop_assert_eq!((round.rows, round.bytes), rows[n + 1]);
-            prop_assert!(round.follows.is_none_or(|follows| follows < round.seq && follows > 0));
             prop_assert!(round.started <= round.ended || round.boundary);
         }
     }

@@ -19,16 +19,19 @@ fn digest(bytes: &[u8]) -> (Digest, Vec<(Round, Words)>) {
         all.extend(digest.row(dialect, &row, line, scratch.blocks()));
     }
     all.extend(digest.open());
+    for ((round, _), standing) in all.iter_mut().zip(digest.standings().0) {
+        round.standing = standing;
+    }
     (digest, all)
 }
 
-/// A round on one line: number, `<` and the round it follows, rows, tokens (`=` if measured),
+/// A round on one line: number, its place in the context or `-`, rows, tokens (`=` if measured),
 /// key tool call, the user's words, the agent's.
 fn told(round: &Round) -> String {
-    let follows = round.follows.map_or("-".into(), |follows| follows.to_string());
+    let place = round.standing.place.map_or("-".into(), |place| place.to_string());
     let short = |text: &str| text.chars().take(30).collect::<String>();
     format!(
-        "{} <{follows}{} {} rows, {}{} tokens, {}, ‹{}› ‹{}›",
+        "{} @{place}{} {} rows, {}{} tokens, {}, ‹{}› ‹{}›",
         round.seq,
         if round.boundary { " compaction" } else { "" },
         round.rows,
@@ -44,66 +47,66 @@ const ROUNDS: [(&str, &[&str]); 10] = [
     // A paste after /clear.
     (
         "cleared",
-        &["1 <- 32 rows, 160 tokens, no call, ‹# Handover - item 0: w0_0 w0_1› ‹GOT PAYLOAD›"],
+        &["1 @0 32 rows, 160 tokens, no call, ‹# Handover - item 0: w0_0 w0_1› ‹GOT PAYLOAD›"],
     ),
     // A requested compaction, then a resume.
     (
         "compaction",
         &[
-            "1 <- 34 rows, 50065 tokens, Bash·echo one, ‹first prompt› ‹FIRST DONE›",
-            "2 <1 compaction 11 rows, 218 tokens, no call, ‹This session is being continue› ‹›",
-            "3 <2 20 rows, 14 tokens, no call, ‹after compact prompt› ‹SECOND›",
-            "4 <3 5 rows, 12 tokens, no call, ‹after resume› ‹THIRD›",
+            "1 @- 34 rows, 50065 tokens, Bash·echo one, ‹first prompt› ‹FIRST DONE›",
+            "2 @0 compaction 11 rows, 218 tokens, no call, ‹This session is being continue› ‹›",
+            "3 @1 20 rows, 14 tokens, no call, ‹after compact prompt› ‹SECOND›",
+            "4 @2 5 rows, 12 tokens, no call, ‹after resume› ‹THIRD›",
         ],
     ),
     // Thinking, parallel calls, an agent, its notification.
-    ("main", &["1 <- 45 rows, 539 tokens, Agent·sub work, ‹Do the lab thing› ‹SCENARIO-END›"]),
+    ("main", &["1 @0 45 rows, 539 tokens, Agent·sub work, ‹Do the lab thing› ‹SCENARIO-END›"]),
     // Started by a notification after /clear.
-    ("notified", &["1 <- 23 rows, 30 tokens, no call, ‹› ‹AFTER REWAKE›"]),
+    ("notified", &["1 @0 23 rows, 30 tokens, no call, ‹› ‹AFTER REWAKE›"]),
     // A fork, commands, images, unknown rows and blocks, torn lines, an older subagent.
     (
         "odd",
         &[
-            "1 <- 2 rows, 17 tokens, no call, ‹a forked prompt› ‹answered before the fork›",
-            "2 <1 2 rows, 25 tokens, no call, ‹! git status› ‹›",
-            "3 <2 3 rows, =5000 tokens, no call, ‹/review src› ‹Reviewed.›",
-            "4 <3 8 rows, =2000 tokens, no call, ‹› ‹A picture.›",
-            r#"5 <4 4 rows, =3000 tokens, mcp__db__query·select 1, ‹what is this? a|b "c" \ d› ‹›"#,
-            "6 <5 4 rows, 24 tokens, no call, ‹# always test› ‹API Error: 529›",
+            "1 @0 2 rows, 17 tokens, no call, ‹a forked prompt› ‹answered before the fork›",
+            "2 @1 2 rows, 25 tokens, no call, ‹! git status› ‹›",
+            "3 @2 3 rows, =5000 tokens, no call, ‹/review src› ‹Reviewed.›",
+            "4 @3 8 rows, =2000 tokens, no call, ‹› ‹A picture.›",
+            r#"5 @4 4 rows, =3000 tokens, mcp__db__query·select 1, ‹what is this? a|b "c" \ d› ‹›"#,
+            "6 @5 4 rows, 24 tokens, no call, ‹# always test› ‹API Error: 529›",
         ],
     ),
     // Results of parallel calls in another order.
-    ("parallel", &["1 <- 39 rows, 30 tokens, Bash·echo one, ‹first prompt› ‹FIRST DONE›"]),
+    ("parallel", &["1 @0 39 rows, 30 tokens, Bash·echo one, ‹first prompt› ‹FIRST DONE›"]),
     // pi: an abandoned branch, a compaction.
     (
         "pi",
         &[
-            "1 <- 6 rows, 171 tokens, exec·ls -l, ‹list files› ‹Here are the files.›",
-            "2 <1 3 rows, =400 tokens, no call, ‹thanks, now the other› ‹A way that is left.›",
-            "3 <1 3 rows, =200 tokens, no call, ‹another way› ‹The way it is.›",
-            "4 <3 compaction 2 rows, 5 tokens, no call, ‹We listed files.› ‹›",
-            "5 <4 3 rows, 11 tokens, no call, ‹after it› ‹Yes.›",
+            "1 @- 6 rows, 171 tokens, exec·ls -l, ‹list files› ‹Here are the files.›",
+            "2 @- 3 rows, =400 tokens, no call, ‹thanks, now the other› ‹A way that is left.›",
+            "3 @1 3 rows, =200 tokens, no call, ‹another way› ‹The way it is.›",
+            "4 @0 compaction 2 rows, 5 tokens, no call, ‹We listed files.› ‹›",
+            "5 @2 3 rows, 11 tokens, no call, ‹after it› ‹Yes.›",
         ],
     ),
     // A prompt while the agent was working.
     (
         "queued",
         &[
-            "1 <- 39 rows, 30 tokens, Bash·sleep 6; echo slept, ‹first prompt KICKOFF go on› ‹THIRD›",
+            "1 @0 39 rows, 30 tokens, Bash·sleep 6; echo slept, ‹first prompt KICKOFF go on› ‹THIRD›",
         ],
     ),
     // A rewind, and an agent in the background.
     (
         "rewound",
         &[
-            "1 <- 33 rows, 1106 tokens, Bash·Look at the console, ‹alpha: read the console› ‹The architecture is three laye›",
-            "2 <1 12 rows, =3000 tokens, Agent·Read console, ‹beta: ask an agent› ‹this goes nowhere›",
-            "3 <2 4 rows, =1000 tokens, Bash·step, ‹gamma: a wrong way› ‹›",
-            "4 <2 3 rows, 17 tokens, no call, ‹gamma: another way› ‹the other way it is›",
+            "1 @0 33 rows, 1106 tokens, Bash·Look at the console, ‹alpha: read the console› ‹The architecture is three laye›",
+            "2 @1 12 rows, =3000 tokens, Agent·Read console, ‹beta: ask an agent› ‹this goes nowhere›",
+            "3 @- 4 rows, =1000 tokens, Bash·step, ‹gamma: a wrong way› ‹›",
+            "4 @2 3 rows, 17 tokens, no call, ‹gamma: another way› ‹the other way it is›",
         ],
     ),
     // A subagent's own file.
-    ("subagent", &["1 <- 19 rows, 72 tokens, Bash·echo in-sub, ‹SUBPROMPT do it› ‹sub result›"]),
+    ("subagent", &["1 @0 19 rows, 72 tokens, Bash·echo in-sub, ‹SUBPROMPT do it› ‹sub result›"]),
 ];
 
 #[test]

@@ -23,7 +23,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 const RETRY: Duration = Duration::from_millis(5);
 
 /// The format of all databases of the store, in each file's `user_version`. Another one is refused.
-const FORMAT: i64 = 5;
+const FORMAT: i64 = 6;
 
 /// The layout of a database.
 #[derive(Debug, Clone, Copy)]

@@ -18,9 +18,8 @@ pub struct Figures {
     pub engagements: BTreeSet<String>,
 }
 
-/// A session's rounds, the newest first.
-const ROUNDS: &str = "SELECT seq, follows, boundary, tokens, engagement_id FROM rounds \
-    WHERE session_id = ?1 AND agent = ?2 ORDER BY seq DESC";
+const ROUNDS: &str = "SELECT state = 'in_context', tokens, engagement_id FROM rounds \
+    WHERE session_id = ?1 AND agent = ?2";
 
 impl Index {
     /// The figures of these sessions, in their order.
@@ -33,20 +32,15 @@ impl Index {
     }
 }
 
-/// The rounds in the context are those on the branch of the last one, back to a compaction, as in
-/// `surgery::plan::in_context`. A round only follows earlier ones, so one pass finds them.
 fn figures(query: &mut Statement, session: &Session) -> rusqlite::Result<Figures> {
     let mut rows = query.query(params![session.id, session.agent])?;
-    let (mut figures, mut wanted) = (Figures::default(), None);
+    let mut figures = Figures::default();
     while let Some(row) = rows.next()? {
-        let seq: u32 = row.get(0)?;
-        if figures.rounds == 0 || wanted == Some(seq) {
-            let is_boundary: bool = row.get(2)?;
-            wanted = if is_boundary { None } else { row.get(1)? };
-            figures.tokens += row.get::<_, i64>(3)? as u64;
-        }
         figures.rounds += 1;
-        if let Some(id) = row.get_ref(4)?.as_str_or_null()?
+        if row.get(0)? {
+            figures.tokens += row.get::<_, i64>(1)? as u64;
+        }
+        if let Some(id) = row.get_ref(2)?.as_str_or_null()?
             && !figures.engagements.contains(id)
         {
             figures.engagements.insert(id.to_owned());

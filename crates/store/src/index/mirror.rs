@@ -129,10 +129,11 @@ fn facts_across(
     connection
         .prepare_cached(
             "INSERT INTO sessions(session_id, agent, dialect, cwd, source, started, ended, \
-             parent, revision, recorded, base, used) \
-             VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12) \
+             parent, revision, recorded, base, used, cut, model) \
+             VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14) \
              ON CONFLICT DO UPDATE SET dialect = ?3, cwd = ?4, source = ?5, started = ?6, \
-             ended = ?7, parent = ?8, revision = ?9, recorded = ?10, base = ?11, used = ?12",
+             ended = ?7, parent = ?8, revision = ?9, recorded = ?10, base = ?11, used = ?12, \
+             cut = ?13, model = ?14",
         )?
         .execute(params![
             facts.id,
@@ -147,6 +148,8 @@ fn facts_across(
             recorded,
             facts.base.map(|tokens| tokens as i64),
             facts.used.map(|tokens| tokens as i64),
+            facts.cut.map(|line| line as i64),
+            facts.model,
         ])?;
     Ok(())
 }

@@ -1,5 +1,6 @@
 //! Writes the results of an import: rounds, words, and progress.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use rusqlite::{Connection, OptionalExtension as _, params};
@@ -8,6 +9,7 @@ use super::{Error, Index, Progress, Words, inherit, query, rows, schema};
 use crate::blocks::Folder;
 use crate::database::Db;
 use sessions::round::{Round, Session};
+use sessions::sent::Standing;
 
 impl Index {
     /// How much of a session is imported; `None` if nothing is.
@@ -27,6 +29,7 @@ impl Index {
     }
 
     /// Records new and grown rounds of `session` in all three databases; ignores `session.rounds`.
+    /// `standings` are those of all its rounds, from round 1; none if more rows are to come.
     /// Known rounds keep their tags. A new round gets the tag it had before a [`Index::reset`],
     /// else, if it is a copy, `engagement` (what a split made the session for) or the tag of its
     /// origin, else its own. The caller holds the session's lock.
@@ -35,23 +38,29 @@ impl Index {
         folder: &Folder,
         session: &Session,
         rounds: &[(Round, Words)],
+        standings: &[Standing],
         progress: &Progress,
         engagement: Option<&str>,
     ) -> Result<(), Error> {
         let all = self.make_sessions_db()?;
         let inherited = all.run(|c| inherit::all(c, session, rounds, engagement))?;
         self.change(folder, |own, revision| {
+            let mut touched: BTreeSet<u32> = rounds.iter().map(|(round, _)| round.seq).collect();
             own.run(|c| {
                 for round in inherited {
                     let round = Round { engagement: tag(c, folder, &round)?, ..round };
                     rows::put(c, &folder.session, &folder.agent, &round)?;
                 }
+                for (seq, standing) in (1..).zip(standings) {
+                    if rows::stand(c, (&folder.session, &folder.agent), seq, standing)? {
+                        touched.insert(seq);
+                    }
+                }
                 facts(c, folder, session, revision)?;
                 went(c, progress)
             })?;
             self.say(folder, rounds, revision)?;
-            let seqs = rounds.iter().map(|(round, _)| round.seq);
-            Ok(((), seqs.clone().min().zip(seqs.max())))
+            Ok(((), touched.first().copied().zip(touched.last().copied())))
         })
     }
 
@@ -158,8 +167,8 @@ fn facts(
     connection
         .prepare_cached(
             "INSERT OR REPLACE INTO session(one, session_id, agent, dialect, cwd, source, \
-             started, ended, parent, base, used, revision, recorded) \
-             VALUES(1, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?11)",
+             started, ended, parent, base, used, revision, recorded, cut, model) \
+             VALUES(1, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?11, ?12, ?13)",
         )?
         .execute(params![
             folder.session,
@@ -173,6 +182,8 @@ fn facts(
             session.base.map(|tokens| tokens as i64),
             session.used.map(|tokens| tokens as i64),
             revision,
+            session.cut.map(|line| line as i64),
+            session.model,
         ])?;
     Ok(())
 }

@@ -9,16 +9,16 @@ use rusqlite::{Connection, OptionalExtension as _, Row, params};
 use base::clock::Time;
 use sessions::origin::Origin;
 use sessions::round::{Round, Session};
+use sessions::sent::Standing;
 
 /// The columns of `rounds`, in the order that [`put`] and [`round`] use.
 pub(super) const ROUND: &str = "seq, engagement_id, started, ended, roles, user_preview, \
-    agent_preview, key_tool, tokens, measured, tools, files, rows, bytes, follows, boundary, \
-    first_id, origin_session, origin_seq, less, more, names, \
-    last_id";
+    agent_preview, key_tool, tokens, measured, tools, files, rows, bytes, boundary, \
+    first_id, origin_session, origin_seq, less, more, names, last_id, state, place, parts";
 
 /// The columns of `session` and `sessions`, in the order that [`session`] uses.
 pub(super) const SESSION: &str =
-    "session_id, agent, dialect, cwd, source, started, ended, parent, base, used";
+    "session_id, agent, dialect, cwd, source, started, ended, parent, base, used, cut, model";
 
 /// Formats a time as stored.
 pub(super) fn time(at: Time) -> String {
@@ -50,9 +50,10 @@ pub(super) fn put(
         .prepare_cached(
             "INSERT OR REPLACE INTO rounds(session_id, agent, seq, engagement_id, started, ended, \
              roles, user_preview, agent_preview, key_tool, tokens, measured, tools, files, rows, \
-             bytes, follows, boundary, first_id, origin_session, origin_seq, less, more, names, last_id) \
+             bytes, boundary, first_id, origin_session, origin_seq, less, more, names, last_id, \
+             state, place, parts) \
              VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, \
-             ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25)",
+             ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27)",
         )?
         .execute(params![
             session,
@@ -71,7 +72,6 @@ pub(super) fn put(
             json(&round.files)?,
             round.rows,
             round.bytes as i64,
-            round.follows,
             round.boundary,
             round.first_id,
             round.origin.as_ref().map(|origin| &origin.session),
@@ -80,8 +80,54 @@ pub(super) fn put(
             round.more,
             round.table.as_ref().map(json).transpose()?,
             round.last_id,
+            state(&round.standing)?,
+            round.standing.place,
+            parts(&round.standing)?,
         ])?;
     Ok(())
+}
+
+/// Writes how a round stands to the next request. Returns whether that changed.
+pub(super) fn stand(
+    connection: &Connection,
+    (session, agent): (&str, &str),
+    seq: u32,
+    standing: &Standing,
+) -> rusqlite::Result<bool> {
+    let changed = connection
+        .prepare_cached(
+            "UPDATE rounds SET state = ?4, place = ?5, parts = ?6 \
+             WHERE session_id = ?1 AND agent = ?2 AND seq = ?3 \
+             AND (state, place, parts) IS NOT (?4, ?5, ?6)",
+        )?
+        .execute(params![
+            session,
+            agent,
+            seq,
+            state(standing)?,
+            standing.place,
+            parts(standing)?
+        ])?;
+    Ok(changed > 0)
+}
+
+/// The state as stored: `in_context`.
+fn state(standing: &Standing) -> rusqlite::Result<String> {
+    Ok(json(&standing.state)?.trim_matches('"').to_owned())
+}
+
+fn parts(standing: &Standing) -> rusqlite::Result<Option<String>> {
+    Some(&standing.parts).filter(|parts| !parts.is_empty()).map(json).transpose()
+}
+
+/// Reads [`Standing`] from three columns.
+fn standing(row: &Row, column: usize) -> rusqlite::Result<Standing> {
+    let quoted = format!("\"{}\"", row.get_ref(column)?.as_str()?);
+    let state = serde_json::from_str(&quoted)
+        .map_err(|e| rusqlite::Error::FromSqlConversionFailure(column, Type::Text, Box::new(e)))?;
+    let parts = row.get::<_, Option<String>>(column + 2)?;
+    let parts = parts.map(|_| of_json(row, column + 2)).transpose()?.unwrap_or_default();
+    Ok(Standing { state, place: row.get(column + 1)?, parts })
 }
 
 /// Writes a value as JSON.
@@ -122,15 +168,15 @@ fn outline(row: &Row) -> rusqlite::Result<Round> {
         files: BTreeSet::new(),
         rows: row.get(12)?,
         bytes: row.get::<_, i64>(13)? as u64,
-        follows: row.get(14)?,
-        boundary: row.get(15)?,
-        first_id: row.get(16)?,
-        origin: origin(row, 17)?,
+        boundary: row.get(14)?,
+        first_id: row.get(15)?,
+        origin: origin(row, 16)?,
         copied: None,
-        less: row.get(19)?,
-        more: row.get(20)?,
-        table: row.get::<_, Option<String>>(21)?.map(|_| of_json(row, 21)).transpose()?,
-        last_id: row.get(22)?,
+        less: row.get(18)?,
+        more: row.get(19)?,
+        table: row.get::<_, Option<String>>(20)?.map(|_| of_json(row, 20)).transpose()?,
+        last_id: row.get(21)?,
+        standing: standing(row, 22)?,
     })
 }
 
@@ -153,6 +199,8 @@ pub(super) fn session(row: &Row) -> rusqlite::Result<Session> {
         parent: row.get(7)?,
         base: row.get::<_, Option<i64>>(8)?.map(|tokens| tokens as u64),
         used: row.get::<_, Option<i64>>(9)?.map(|tokens| tokens as u64),
+        cut: row.get::<_, Option<i64>>(10)?.map(|line| line as u64),
+        model: row.get(11)?,
         rounds: Vec::new(),
     })
 }

@@ -1,7 +1,8 @@
 //! The tables. `rounds` is the same in `session.db` and `sessions.db`, so that the query
 //! `SELECT * FROM rounds WHERE engagement_id = 'console-work' ORDER BY started` (seed 000)
 //! works in both. Times such as `2026-03-19T10:23:45.678Z` sort as text. A round's `origin_…` is where
-//! it was first, and `names` is what an index table names.
+//! it was first, and `names` is what an index table names. `state`, `place` and `parts` are its
+//! [`sessions::sent::Standing`].
 
 use crate::database::{Journal, Schema};
 
@@ -28,7 +29,6 @@ macro_rules! rounds {
             files TEXT NOT NULL,
             rows INTEGER NOT NULL,
             bytes INTEGER NOT NULL,
-            follows INTEGER,
             boundary INTEGER NOT NULL,
             first_id TEXT,
             origin_session TEXT,
@@ -37,6 +37,9 @@ macro_rules! rounds {
             more INTEGER NOT NULL DEFAULT 0,
             names TEXT,
             last_id TEXT,
+            state TEXT NOT NULL,
+            place INTEGER,
+            parts TEXT,
             PRIMARY KEY(session_id, agent, seq));
         CREATE INDEX engagements ON rounds(engagement_id, started)
             WHERE engagement_id IS NOT NULL;
@@ -48,7 +51,7 @@ macro_rules! rounds {
 
 /// `session.db`: one session. `revision` counts its changes; `recorded` is the last revision from
 /// the transcript. `base` is what its context holds beside the rounds, `used` what it held at its
-/// end. `kept` has the tags of rounds that are indexed again, by the id of their first
+/// end; `cut` is the line that nothing before is sent for. `kept` has the tags of rounds that are indexed again, by the id of their first
 /// row.
 pub(super) const SESSION: Schema = log(concat!(
     rounds!(),
@@ -65,7 +68,9 @@ pub(super) const SESSION: Schema = log(concat!(
         revision INTEGER NOT NULL,
         recorded INTEGER NOT NULL,
         base INTEGER,
-        used INTEGER);
+        used INTEGER,
+        cut INTEGER,
+        model TEXT);
     CREATE TABLE progress(
         one INTEGER PRIMARY KEY CHECK(one = 1),
         source TEXT NOT NULL,
@@ -93,6 +98,8 @@ pub(super) const SESSIONS: Schema = log(concat!(
         due INTEGER NOT NULL DEFAULT 0,
         base INTEGER,
         used INTEGER,
+        cut INTEGER,
+        model TEXT,
         PRIMARY KEY(session_id, agent)) WITHOUT ROWID;
     CREATE INDEX unfinished ON sessions(session_id) WHERE due > revision;
     CREATE TABLE phases(

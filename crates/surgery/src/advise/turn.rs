@@ -2,7 +2,6 @@
 
 use chrono::TimeDelta;
 
-use crate::plan::in_context;
 use base::clock::Time;
 use sessions::round::{Round, Session};
 use store::engagement::Phase;
@@ -26,7 +25,7 @@ pub struct Turn {
 /// The last turn in the context: a phase began, another engagement was taken up, or a long pause
 /// ended.
 pub fn last_turn(session: &Session, phases: &[Phase]) -> Option<Turn> {
-    let context = in_context(session);
+    let context = session.in_context();
     let rounds: Vec<&Round> = context.iter().filter_map(|seq| session.round(*seq)).collect();
     // An engagement continues through untagged rounds.
     let mut engaged: Vec<Option<&str>> = Vec::with_capacity(rounds.len());
@@ -67,7 +66,7 @@ pub fn cut(session: &Session, phases: &[Phase]) -> Option<Turn> {
     if let Some(turn) = last_turn(session, phases) {
         return Some(turn);
     }
-    let context = in_context(session);
+    let context = session.in_context();
     let rounds: Vec<&Round> = context.iter().filter_map(|seq| session.round(*seq)).collect();
     let third = rounds.iter().map(|r| r.tokens).sum::<u64>() / 3;
     let last = rounds.len().checked_sub(1).filter(|last| *last > 0)?;

@@ -8,27 +8,13 @@ use super::form::{Call, Form, Link};
 use super::splice::{self, Object};
 use crate::ids::{Fresh, Source};
 use crate::plan::Plan;
-use sessions::dialect::{self, Block, BlockKind, Dialect, Kind, Row};
+use sessions::dialect::{self, Block, BlockKind, Dialect, ENVIRONMENT, Kind, Row};
 use sessions::round::Session;
 use sessions::span::{self, Field, Span};
 
 /// The row format of Claude Code.
 #[derive(Debug)]
 pub(super) struct Claude;
-
-/// Attachments about the environment: a session has each only once (client 2.1.329).
-const ONCE: [&str; 10] = [
-    "environment",
-    "model",
-    "deferred_tools_delta",
-    "agent_listing_delta",
-    "skill_listing",
-    "auto_mode",
-    "session_context",
-    "date",
-    "remote_session_change",
-    "prompt_snapshot",
-];
 
 /// Whether a session is a subagent's: all its rows are marked so.
 fn of_agent(source: &Session) -> bool {
@@ -176,7 +162,7 @@ impl Form for Claude {
     fn once<'a>(&self, line: &'a [u8], row: &Row) -> Option<&'a str> {
         let attachment = Some(()).filter(|()| row.kind == Kind::Attachment);
         let kind = attachment.and_then(|()| span::find(span::find(line, "attachment")?, "type"));
-        kind.and_then(span::plain).filter(|kind| ONCE.contains(kind))
+        kind.and_then(span::plain).filter(|kind| ENVIRONMENT.contains(kind))
     }
 
     fn usage(&self, tokens: u64) -> String {

@@ -3,6 +3,7 @@
 
 mod claude;
 mod form;
+pub mod opening;
 mod out;
 mod pairs;
 mod pi;
@@ -14,12 +15,13 @@ mod write;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-pub use write::{Failed, all};
+pub use write::{Failed, Reading, all};
 
 use super::ids::{self, Fresh, Keys};
 use super::plan::{Operation, Place, Plan};
 use super::{lines, table};
 use base::clock::Time;
+use base::shown::count_with_noun;
 use form::{Form, Link};
 use out::Out;
 use sessions::dialect::{Block, Dialect, Scratch};
@@ -110,6 +112,11 @@ struct Exporter<'p> {
     thinking: Vec<ids::Key>,
     /// Whether the current piece is only a compaction's summary.
     summary: bool,
+    /// Whether what was written so far is not what the first session had.
+    changed: bool,
+    /// How many thinking blocks were left out because they are behind a change, and the first round
+    /// that had one.
+    left: (usize, Option<Place>),
     /// The number of index tables so far.
     tables: u64,
     /// The source of each kind of row that a session needs only once.
@@ -153,6 +160,8 @@ impl<'p> Exporter<'p> {
             calls: Keys::default(),
             thinking: Vec::new(),
             summary: false,
+            changed: false,
+            left: (0, None),
             tables: 0,
             once: BTreeMap::new(),
             lineage: Some(form::lineage(plan, birth)),
@@ -279,6 +288,16 @@ impl<'p> Exporter<'p> {
     /// Ends the export: the last answer's usage gets the new session's tokens, and the last row is
     /// the title.
     fn close(mut self, out: &mut Out) -> Report {
+        if let ((count, Some(first)), Some(model)) = (self.left, self.plan.refuses_thinking()) {
+            let first = self.session(first).map(|session| table::reference(session, first.seq));
+            self.report.notes.push(format!(
+                "{} behind the change left out, because {model} refuses {} there; `brain-guard \
+                 inject {} thinking` shows the first",
+                count_with_noun(count, "thinking block", "thinking blocks"),
+                if count == 1 { "it" } else { "them" },
+                first.unwrap_or_default()
+            ));
+        }
         out.set_usage(&self.form.usage(self.birth.tokens));
         let Some((session, source)) = self.plan.sessions.first().zip(self.sources.first()) else {
             return self.report;

@@ -41,11 +41,15 @@ impl Exporter<'_> {
     pub(super) fn round(&mut self, place: Place, rows: &Rows, out: &mut Out) -> io::Result<()> {
         self.fields.clear();
         self.blocks.clear();
+        self.changed |= rows.is_edited;
         let mut entries = self.entries(place, rows);
         out.given(self.thinking.drain(..));
         self.pair(place, &mut entries);
         let order = order(&entries);
         self.end_thinking(place, &mut entries, &order);
+        if self.changed && self.plan.refuses_thinking().is_some() {
+            self.leave_thinking(place, &mut entries);
+        }
         self.emit(place, &entries, &order, out)
     }
 
@@ -79,7 +83,11 @@ impl Exporter<'_> {
                 self.report.broken.push((place, number as u32));
                 continue;
             }
-            let Some(left) = lens.row(line, &row) else { continue };
+            let Some(left) = lens.row(line, &row) else {
+                self.changed = true;
+                continue;
+            };
+            self.changed |= matches!(left, Cow::Owned(_));
             if matches!(row.content.map(|at| at.slice(line)), Some(b"\"\"" | b"[]")) {
                 self.note(place, format_args!("a row whose message is empty left out"));
                 continue;
@@ -189,6 +197,7 @@ impl Exporter<'_> {
 
     /// Removes items from the message of a row.
     fn take(&mut self, entry: &mut Entry, items: &[usize]) {
+        self.changed = true;
         match self.form.without(&entry.line, &entry.row, items) {
             Some(line) => self.replace(entry, line),
             None => entry.gone = true,
@@ -213,6 +222,20 @@ impl Exporter<'_> {
             }
             line.extend_from_slice(rest);
             self.replace(entry, line);
+        }
+    }
+
+    /// Removes the thinking of a round that is changed itself, or behind a change.
+    fn leave_thinking(&mut self, place: Place, entries: &mut [Entry]) {
+        for entry in entries.iter_mut().filter(|entry| !entry.gone) {
+            let blocks = &self.blocks[entry.blocks.clone()];
+            let thinking = |at: &usize| blocks[*at].kind == BlockKind::Thinking;
+            let items: Vec<usize> = (0..blocks.len()).filter(thinking).collect();
+            if !items.is_empty() {
+                self.left.0 += items.len();
+                self.left.1.get_or_insert(place);
+                self.take(entry, &items);
+            }
         }
     }
 
@@ -313,6 +336,14 @@ impl Exporter<'_> {
             self.report.rows += 1;
         }
         Ok(())
+    }
+
+    /// Names files that leave with the round of a compaction.
+    pub(super) fn put_back(&mut self, place: Place, files: &[String]) {
+        if !files.is_empty() {
+            let files = files.join(", ");
+            self.note(place, format_args!("files put back behind the summary left out: {files}"));
+        }
     }
 
     fn note(&mut self, place: Place, what: std::fmt::Arguments) {

@@ -5,13 +5,14 @@ pub(crate) mod world;
 
 use serde_json::Value;
 
-use super::Failed;
+use super::{Failed, Reading, all};
 use crate::ids::{self, Keys};
 use crate::plan::{Piece, Place, Plan};
 use crate::validate::Validator;
 use sessions::dialect::{Claude, Dialect, Scratch};
 use sessions::origin::Origin;
-use world::{Client, NEW, OLD, OTHER, Source, export, plan, session, thinking, told, whole};
+use sessions::rows::{Edit, Rows};
+use world::{Client, NEW, OLD, OTHER, Source, birth, export, plan, session, thinking, told, whole};
 
 fn rows(text: &str) -> Vec<Value> {
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
@@ -173,6 +174,141 @@ fn a_compactions_summary_is_followed_by_what_it_kept() {
             && !text.contains("isVisible")
     );
     assert!(!text.contains("logicalParentUuid"));
+}
+
+/// The rows that stand for a round are chosen before they are edited.
+#[test]
+fn rows_that_an_edit_removes_take_no_others_along() {
+    let mut client = Client::new(OLD);
+    client.attachment("hook_additional_context");
+    client.round(1);
+    client.round(2);
+    let source = Source::new(OLD, &client.text);
+    assert!(!source.session.rounds[0].standing.parts.is_empty());
+    let mut read = |place: Place, rows: &mut Rows| {
+        *rows = source.rounds[place.seq as usize].clone();
+        Ok(())
+    };
+    let mut edit = |_: Place, rows: &mut Rows| {
+        let is_thinking = |line: &[u8]| String::from_utf8_lossy(line).contains("thought");
+        rows.edit(|line| Ok(if is_thinking(line) { Edit::Gone } else { Edit::Stays }))
+    };
+    let reading = Reading { read: &mut read, edit: &mut edit };
+    let plan = plan(&[&source], whole(0, &[1, 2]));
+    let (_, out) =
+        all(&plan, &birth(), &|_, _| String::new(), reading, &mut || Ok(Vec::new())).unwrap();
+    let text = String::from_utf8(out).unwrap();
+    for said in ["hook_additional_context", "question 1", "answer 1", "gave toolu_1_2", "answer 2"]
+    {
+        assert!(text.contains(said), "{said}: {text}");
+    }
+    assert!(!text.contains("thought"));
+}
+
+/// A row may stand before its parent in the file, also across rounds.
+#[test]
+fn rows_out_of_order_are_written_once_in_the_order_of_the_chain() {
+    let mut client = Client::new(OLD);
+    let first = client.prompt("first");
+    let late = format!("{}-0000-4000-8000-{:012x}", &OLD[..8], 3);
+    let second =
+        client.row_on(Some(&late), "user", r#""message":{"role":"user","content":"second"}"#);
+    let text = r#""message":{"id":"msg_1","type":"message","role":"assistant","content":[{"type":"text","text":"answer"}]}"#;
+    assert_eq!(client.row_on(Some(&first), "assistant", text), late);
+    let last = text.replace("msg_1", "msg_2").replace("answer", "last");
+    client.row_on(Some(&second), "assistant", &last);
+    let source = Source::new(OLD, &client.text);
+    let (text, _) = export(&[&source], &plan(&[&source], whole(0, &[1, 2]))).unwrap();
+    let said: Vec<_> =
+        told(&text).into_iter().map(|(_, message)| message["content"].to_string()).collect();
+    assert_eq!(said.len(), 4, "{said:?}");
+    let order = ["first", "answer", "second", "last"];
+    assert!(said.iter().zip(order).all(|(said, part)| said.contains(part)), "{said:?}");
+}
+
+/// `/compact` puts files back that were read before.
+#[test]
+fn files_put_back_behind_a_summary_are_named_when_they_leave() {
+    let mut client = Client::new(OLD);
+    client.prompt("first");
+    client.agent("msg_1", r#"{"type":"text","text":"answer"}"#);
+    client.compaction(&[]);
+    client.row("attachment", r#""attachment":{"type":"file","filename":"/p/a.rs","content":"x"}"#);
+    client.prompt("second");
+    let source = Source::new(OLD, &client.text);
+    let tabled = [vec![Piece::Summary(Place { session: 0, seq: 2 })], whole(0, &[3])].concat();
+    let (text, report) = export(&[&source], &plan(&[&source], tabled)).unwrap();
+    assert!(text.contains("This session") && !text.contains("a.rs"), "{text}");
+    let note = "11111111:002: files put back behind the summary left out: /p/a.rs";
+    assert_eq!(report.notes, [note]);
+    let (text, report) = export(&[&source], &plan(&[&source], whole(0, &[2, 3]))).unwrap();
+    assert!(text.contains("a.rs") && report.notes.is_empty(), "{text}");
+}
+
+/// A model that binds thinking to what stands before it refuses it behind a change.
+#[test]
+fn thinking_behind_a_change_is_left_out_where_the_model_refuses_it() {
+    let thoughts = |model: Option<&str>, pieces: Vec<Piece>, keeps_refused| {
+        let mut source = session(OLD, 3);
+        source.session.model = model.map(str::to_owned);
+        let mut plan = plan(&[&source], pieces);
+        plan.fidelity.keeps_refused = keeps_refused;
+        let (text, report) = export(&[&source], &plan).unwrap();
+        (text.matches(r#""type":"thinking""#).count(), report.notes)
+    };
+    let binds = Some("claude-opus-5-5");
+    let table = || vec![Piece::Index(vec![Place { session: 0, seq: 1 }])];
+    let cut = || [table(), whole(0, &[2, 3])].concat();
+    assert_eq!(thoughts(binds, whole(0, &[1, 2, 3]), false), (3, vec![]), "nothing changed");
+    let (count, notes) = thoughts(binds, cut(), false);
+    assert_eq!(count, 0);
+    assert_eq!(
+        notes,
+        [
+            "2 thinking blocks behind the change left out, because claude-opus-5-5 refuses them there; \
+          `brain-guard inject 11111111:002 thinking` shows the first"
+        ]
+    );
+    assert_eq!(thoughts(binds, [whole(0, &[1]), table()].concat(), false).0, 1, "before it");
+    assert_eq!(thoughts(binds, whole(0, &[1, 3]), false).0, 1, "a round is missing");
+    assert_eq!(thoughts(binds, cut(), true).0, 2, "as was asked for");
+    assert_eq!(thoughts(Some("claude-opus-5"), cut(), false).0, 2);
+    assert_eq!(thoughts(None, cut(), false).0, 2);
+}
+
+#[test]
+fn what_a_session_began_with_comes_along() {
+    let mut client = Client::new(OLD);
+    client.attachment("hook_additional_context");
+    client.prompt("<<<<< compaction file 01 that brain-guard keeps");
+    client.attachment("file");
+    client.attachment("environment");
+    client.agent("msg_1", r#"{"type":"text","text":"answer 1"}"#);
+    client.attachment("hook_additional_context");
+    client.round(2);
+    let source = Source::new(OLD, &client.text);
+    let tabled =
+        || [vec![Piece::Index(vec![Place { session: 0, seq: 1 }])], whole(0, &[2])].concat();
+    let shape = |text: &str| {
+        let count = |what: &str| text.matches(what).count();
+        let kinds =
+            ["hook_additional_context", "\"file\"", "\"environment\"", "that brain-guard keeps"];
+        kinds.map(count)
+    };
+    let (text, _) = export(&[&source], &plan(&[&source], tabled())).unwrap();
+    assert_eq!(shape(&text), [1, 1, 1, 1], "{text}");
+    assert!(!text.contains("answer 1"));
+    let first = text.lines().next().unwrap();
+    assert!(first.contains("hook_additional_context") && first.contains(r#""parentUuid":null"#));
+    // Once more, from the result.
+    let again = Source::new(NEW, &text);
+    let mut made = plan(&[&again], whole(0, &[3]));
+    made.sessions[0].id = OTHER.to_owned();
+    let (twice, _) = export(&[&again], &made).unwrap();
+    assert_eq!(shape(&twice), [1, 1, 1, 1], "{twice}");
+    // Whole, it has all of it.
+    let (whole, _) = export(&[&source], &plan(&[&source], whole(0, &[1, 2]))).unwrap();
+    assert_eq!(shape(&whole), [2, 1, 2, 1], "{whole}");
 }
 
 /// Two sessions that were one: both have the same messages, calls and ids.

@@ -58,12 +58,14 @@ pub struct Fidelity {
     pub tool_use: Level,
     /// Results of tool calls.
     pub tool_result: Level,
+    /// Thinking behind a change stays even where the model refuses it.
+    pub keeps_refused: bool,
 }
 
 impl Fidelity {
     /// Whether everything stays as it is.
     pub fn is_full(self) -> bool {
-        self == Self::default()
+        [self.thinking, self.tool_use, self.tool_result] == [Level::Full; 3]
     }
 }
 

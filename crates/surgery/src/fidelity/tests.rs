@@ -7,7 +7,7 @@ use sessions::dialect::{Claude, Kind, Pi};
 const ALL: [Level; 3] = [Level::Full, Level::Summary, Level::Omit];
 
 fn fidelity(thinking: Level, tool_use: Level, tool_result: Level) -> Fidelity {
-    Fidelity { thinking, tool_use, tool_result }
+    Fidelity { thinking, tool_use, tool_result, ..Fidelity::default() }
 }
 
 /// A round of Claude Code: thinking and a call, its result, thinking and the answer.

@@ -8,6 +8,7 @@ use crate::fidelity::{Fidelity, Level};
 use crate::table::{reference, roles};
 use base::clock::Time;
 use base::shown::format_minute;
+use serde_json::Value;
 use sessions::dialect::{Block, BlockKind, Dialect, Kind, Row, Scratch};
 use sessions::digest::title;
 use sessions::round::{Round, Session};
@@ -74,6 +75,30 @@ fn head(session: &Session, round: &Round) -> String {
     head
 }
 
+/// The texts of an attachment: the name of its file, and what is in it.
+fn attached(json: &[u8]) -> String {
+    let mut texts = Vec::new();
+    if let Ok(value) = serde_json::from_slice(json) {
+        collect(&value, &mut texts);
+    }
+    texts.join("\n\n")
+}
+
+fn collect(value: &Value, texts: &mut Vec<String>) {
+    match value {
+        Value::String(text) if !texts.contains(text) => texts.push(text.clone()),
+        Value::Array(items) => items.iter().for_each(|item| collect(item, texts)),
+        Value::Object(fields) => {
+            // The types are no text, and a picture is none.
+            let said = fields
+                .iter()
+                .filter(|(name, _)| !["type", "base64", "data"].contains(&name.as_str()));
+            said.for_each(|(_, value)| collect(value, texts));
+        }
+        _ => {}
+    }
+}
+
 struct Page<'d> {
     out: String,
     /// The heading that names the current speaker.
@@ -97,9 +122,12 @@ impl Page<'_> {
             Kind::Summary | Kind::Boundary => "## Summary of what was compacted",
             Kind::ToolResult | Kind::Notice => CLIENT,
             Kind::Attachment | Kind::System | Kind::Other | Kind::Broken => {
-                match self.dialect.queued(line) {
-                    Some(words) => self.words("## User, while the agent was at work", &words),
-                    None => self.hidden += 1,
+                if let Some(words) = self.dialect.queued(line) {
+                    self.words("## User, while the agent was at work", &words);
+                } else if let Some((kind, json)) = self.dialect.attached(line) {
+                    self.words("## Attached", &format!("({kind})\n\n{}", attached(json)));
+                } else {
+                    self.hidden += 1;
                 }
                 return;
             }

@@ -3,9 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::{self, Write as _};
 
-use super::branch::{in_context, left, on_branch};
 use super::operations::there;
-use super::{Lineage, Operation, Piece, Place, Plan, Refused, tables};
+use super::{Left, Lineage, Operation, Piece, Place, Plan, Refused, tables};
 use crate::fidelity::Fidelity;
 use crate::ranges;
 use crate::table;
@@ -68,9 +67,9 @@ const HELP: &str = "\
 
 /// The list for a session, as it is opened in the editor.
 pub fn list(session: &Session) -> String {
-    let context = in_context(session);
+    let context = session.in_context();
     let rounds = context.iter().filter_map(|seq| session.round(*seq));
-    let width = context.last().map_or(1, |seq| seq.to_string().len());
+    let width = context.iter().max().map_or(1, |seq| seq.to_string().len());
     let mut text = String::new();
     for round in rounds {
         let tag = round.engagement.as_ref().map(|id| format!("#{id} ")).unwrap_or_default();
@@ -109,7 +108,6 @@ fn words(round: &Round) -> String {
 /// # Errors
 /// All lines that can't be followed.
 pub fn parse(text: &str, session: &Session) -> Result<Edit, Vec<Mistake>> {
-    let context = in_context(session);
     let mut edit = Edit::default();
     let mut mistakes = Vec::new();
     for (at, text) in text.lines().enumerate() {
@@ -117,14 +115,14 @@ pub fn parse(text: &str, session: &Session) -> Result<Edit, Vec<Mistake>> {
         if text.is_empty() || text.starts_with('#') {
             continue;
         }
-        if let Err(what) = line(text, session, &context, &mut edit) {
+        if let Err(what) = line(text, session, &mut edit) {
             mistakes.push(Mistake { line: at + 1, what });
         }
     }
     if mistakes.is_empty() { Ok(edit) } else { Err(mistakes) }
 }
 
-fn line(text: &str, session: &Session, context: &[u32], edit: &mut Edit) -> Result<(), String> {
+fn line(text: &str, session: &Session, edit: &mut Edit) -> Result<(), String> {
     let mut words = text.split_whitespace();
     let fate = match words.next().unwrap_or_default() {
         "keep" | "k" => Fate::Keep,
@@ -149,7 +147,8 @@ fn line(text: &str, session: &Session, context: &[u32], edit: &mut Edit) -> Resu
         if session.round(seq).is_none() {
             return Err(format!("there is no round {seq}: {}", there(session)));
         }
-        if matches!(fate, Fate::Keep | Fate::Shrink) && context.binary_search(&seq).is_err() {
+        let is_sent = session.round(seq).is_some_and(Round::is_sent);
+        if matches!(fate, Fate::Keep | Fate::Shrink) && !is_sent {
             return Err(format!(
                 "round {seq} is no longer in the context, so it can't stay: index it, or leave it out"
             ));
@@ -179,24 +178,26 @@ impl Edit {
 /// [`Refused::Nothing`] if everything stays, or nothing; [`Refused::Map`] if all rounds of an
 /// engagement were rewound.
 pub fn edit(session: &Session, edit: &Edit, fidelity: Fidelity) -> Result<Vec<Plan>, Refused> {
-    let context = in_context(session);
+    let context = session.in_context();
     if edit.0.values().all(|fate| *fate == Fate::Keep) && fidelity.is_full() {
         let what = format!("every round of {} stays: there is nothing to do", session.id);
         return Err(Refused::Nothing(what));
     }
-    let all: BTreeSet<u32> = context.iter().chain(edit.0.keys()).copied().collect();
+    let is_away = |seq: &u32| !session.round(*seq).is_some_and(Round::is_sent);
+    let away: Vec<u32> = edit.0.keys().copied().filter(is_away).collect();
+    let all = tables::with_away(&context, &away);
     let names: BTreeSet<&str> = edit.0.values().filter_map(Fate::engagement).collect();
     let mut plans = Vec::new();
     let stays = |seq: &&u32| matches!(edit.fate(**seq), Fate::Keep | Fate::Shrink);
     if all.iter().any(|seq| stays(&seq)) {
         plans.push(rest(session, edit, &all, fidelity));
     }
-    let branch = on_branch(session);
+    let branch = session.on_branch();
     for name in names {
         let own = all.iter().copied().filter(|seq| edit.fate(*seq).engagement() == Some(name));
         let own: Vec<u32> = own.filter(|seq| branch.binary_search(seq).is_ok()).collect();
         if own.is_empty() {
-            let fault = "the session was rewound to before all of its rounds".to_owned();
+            let fault = "all of its rounds were rewound or cut off".to_owned();
             return Err(Refused::Map { key: format!("engagement {name}"), fault });
         }
         let shared = |seq: &u32| !matches!(edit.fate(*seq), Fate::Drop | Fate::Engagement(_));
@@ -206,6 +207,8 @@ pub fn edit(session: &Session, edit: &Edit, fidelity: Fidelity) -> Result<Vec<Pl
         let operation = Operation::Split { engagement: name.to_owned() };
         let mut plan = plan(session, operation, pieces, fidelity);
         plan.lineage = Lineage::for_engagement(&plan.sessions, name);
+        let dropped = all.iter().filter(|seq| *edit.fate(**seq) == Fate::Drop);
+        plan.left.dropped = dropped.copied().map(place).collect();
         plans.push(plan);
     }
     if plans.is_empty() {
@@ -217,7 +220,7 @@ pub fn edit(session: &Session, edit: &Edit, fidelity: Fidelity) -> Result<Vec<Pl
 }
 
 /// What stays of the session, with tables in place of what was indexed or went elsewhere.
-fn rest(session: &Session, edit: &Edit, all: &BTreeSet<u32>, fidelity: Fidelity) -> Plan {
+fn rest(session: &Session, edit: &Edit, all: &[u32], fidelity: Fidelity) -> Plan {
     let (mut pieces, mut run, mut dropped) = (Vec::new(), Vec::new(), Vec::new());
     for seq in all {
         match edit.fate(*seq) {
@@ -232,8 +235,7 @@ fn rest(session: &Session, edit: &Edit, all: &BTreeSet<u32>, fidelity: Fidelity)
     pieces.extend(tables::pieces(session, &run));
     let mut plan = plan(session, Operation::Edit, pieces, fidelity);
     let there: Vec<u32> = session.rounds.iter().map(|round| round.seq).collect();
-    let taken: Vec<u32> = all.iter().copied().collect();
-    plan.left = left(session, 0, &there, &taken);
+    plan.left = Left::of(session, 0, &there, all);
     plan.left.dropped = dropped;
     let shrunk = all.iter().filter(|seq| *edit.fate(**seq) == Fate::Shrink);
     plan.shrunk = shrunk.copied().map(place).collect();

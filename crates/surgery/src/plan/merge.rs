@@ -1,6 +1,5 @@
 //! Merges two sessions by time.
 
-use super::branch::{in_context, left};
 use super::copies::redundant;
 use super::operations::all;
 use super::{Left, Lineage, Operation, Piece, Place, Plan, Refused};
@@ -31,12 +30,13 @@ pub fn merge(a: Session, b: Session, fidelity: Fidelity) -> Result<Plan, Refused
         |s: &Session| (s.started.or(s.rounds.first().and_then(|r| r.started)), s.id.clone());
     let sessions = if earlier(&b) < earlier(&a) { vec![b, a] } else { vec![a, b] };
 
-    let context: Vec<Vec<u32>> = sessions.iter().map(in_context).collect();
+    let context: Vec<Vec<u32>> = sessions.iter().map(Session::in_context).collect();
     let mut left_behind = Left::default();
     for (number, session) in sessions.iter().enumerate() {
-        let left = left(session, number, &all(session), &context[number]);
+        let left = Left::of(session, number, &all(session), &context[number]);
         left_behind.rewound.extend(left.rewound);
         left_behind.compacted.extend(left.compacted);
+        left_behind.cut.extend(left.cut);
     }
     left_behind.doubled = redundant(&sessions, &context);
     let mut lines = [Vec::new(), Vec::new()];

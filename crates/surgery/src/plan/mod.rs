@@ -1,6 +1,5 @@
 //! The operations: from sessions and their rounds to the plan of a new session.
 
-mod branch;
 mod copies;
 pub mod edit;
 mod merge;
@@ -14,14 +13,15 @@ use std::ops::RangeInclusive;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-pub use branch::{in_context, on_branch};
 pub use merge::merge;
 pub use operations::{compress_before, compress_engagement, extract_engagement, in_whole};
 pub use split::split;
 
 use super::fidelity::{Fidelity, Level};
+use super::thinking;
 use base::clock::Time;
 use sessions::round::{Round, Session};
+use sessions::sent::State;
 
 /// The operation that was requested.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -76,6 +76,16 @@ pub enum Piece {
     Summary(Place),
 }
 
+impl Piece {
+    /// The round that is there whole.
+    fn whole(&self) -> Option<Place> {
+        match self {
+            Self::Round(place) => Some(*place),
+            Self::Index(_) | Self::Summary(_) => None,
+        }
+    }
+}
+
 /// A round of one of the plan's sessions, or of [`Plan::origins`], which are numbered after them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 pub struct Place {
@@ -125,10 +135,10 @@ impl Plan {
 
     /// Leaves rewound rounds out of the index tables.
     pub fn omit_rewound(&mut self) {
-        let branches: Vec<Vec<u32>> = self.sessions.iter().map(on_branch).collect();
+        let sessions = &self.sessions;
         let is_rewound = |place: &Place| {
-            let branch = branches.get(place.session);
-            branch.is_some_and(|branch| branch.binary_search(&place.seq).is_err())
+            let round = sessions.get(place.session).and_then(|session| session.round(place.seq));
+            round.is_some_and(|round| round.standing.state == State::Rewound)
         };
         for piece in &mut self.pieces {
             if let Piece::Index(places) = piece {
@@ -147,6 +157,29 @@ impl Plan {
         fidelity
     }
 
+    /// How many pieces at the beginning are those of the first session's context, unchanged.
+    pub fn unchanged(&self) -> usize {
+        let context = self.sessions.first().map(Session::in_context).unwrap_or_default();
+        let is_same = |(piece, seq): &(&Piece, u32)| {
+            let place = Place { session: 0, seq: *seq };
+            !self.voices && **piece == Piece::Round(place) && self.fidelity_of(place).is_full()
+        };
+        self.pieces.iter().zip(context).take_while(is_same).count()
+    }
+
+    /// The model that refuses the thinking behind a change, if one of its sessions has such a model.
+    pub fn refuses_thinking(&self) -> Option<&str> {
+        let models = self.sessions.iter().filter_map(|session| session.model.as_deref());
+        models.filter(|_| !self.fidelity.keeps_refused).find(|model| thinking::is_refused_by(model))
+    }
+
+    /// The whole rounds whose thinking is left out, because it is behind a change.
+    pub fn without_thinking(&self) -> BTreeSet<Place> {
+        let from = if self.refuses_thinking().is_some() { self.unchanged() } else { usize::MAX };
+        let behind = self.pieces.iter().skip(from);
+        behind.filter_map(Piece::whole).collect()
+    }
+
     /// The runs of whole rounds of one session, in order: who speaks when.
     pub fn runs(&self) -> Vec<(&Session, Vec<u32>)> {
         let whole: Vec<Place> = self.whole().collect();
@@ -159,10 +192,7 @@ impl Plan {
 
     /// The whole rounds, in order.
     pub fn whole(&self) -> impl Iterator<Item = Place> {
-        self.pieces.iter().filter_map(|piece| match piece {
-            Piece::Round(place) => Some(*place),
-            Piece::Index(_) | Piece::Summary(_) => None,
-        })
+        self.pieces.iter().filter_map(Piece::whole)
     }
 
     /// The compactions of which the summary stays.
@@ -203,10 +233,30 @@ pub struct Left {
     pub rewound: Vec<Place>,
     /// A compaction removed them from the context.
     pub compacted: Vec<Place>,
+    /// The client does not find them: a row behind them names a parent that is not there.
+    pub cut: Vec<Place>,
     /// The other session of a merge has them, too.
     pub doubled: Vec<Place>,
     /// A list said so.
     pub dropped: Vec<Place>,
+}
+
+impl Left {
+    /// Sorts the rounds of `seqs` that are not in `taken` by why they are no longer there.
+    fn of(session: &Session, number: usize, seqs: &[u32], taken: &[u32]) -> Self {
+        let taken: BTreeSet<u32> = taken.iter().copied().collect();
+        let mut left = Self::default();
+        for seq in seqs.iter().copied().filter(|seq| !taken.contains(seq)) {
+            let state = session.round(seq).map(|round| round.standing.state);
+            let place = Place { session: number, seq };
+            match state.unwrap_or_default() {
+                State::InContext | State::Compacted => left.compacted.push(place),
+                State::Rewound => left.rewound.push(place),
+                State::Cut => left.cut.push(place),
+            }
+        }
+        left
+    }
 }
 
 /// The new session's metadata.

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use super::branch::{in_context, left, on_branch};
 use super::{Left, Lineage, Operation, Piece, Place, Plan, Refused, tables};
 use crate::fidelity::Fidelity;
 use crate::ranges;
@@ -24,14 +23,17 @@ pub fn compress_before(
     before: impl Into<When>,
     fidelity: Fidelity,
 ) -> Result<Plan, Refused> {
-    let context = in_context(&session);
+    let context = session.in_context();
     let (cut, before) = match before.into() {
         When::At(moment) => (at_time(&session, &context, moment.at)?, moment.at),
         When::Round(seq) => at_round(&session, &context, seq)?,
     };
-    let table = || session.rounds.iter().filter(|r| r.seq < cut).map(|r| r.seq);
-    if table().next().is_none() {
-        let first = session.round(cut).and_then(|r| r.started);
+    let (gone, whole) = context.split_at(cut);
+    let first = whole.iter().copied().min().unwrap_or_default();
+    let away = session.rounds.iter().filter(|round| round.seq < first && !round.is_sent());
+    let table = tables::with_away(gone, &away.map(|round| round.seq).collect::<Vec<_>>());
+    if table.is_empty() {
+        let first = session.round(first).and_then(|r| r.started);
         return Err(Refused::Nothing(format!(
             "no round of {} is before {}: the first began {}",
             session.id,
@@ -39,22 +41,24 @@ pub fn compress_before(
             format_minute(first)
         )));
     }
-    let whole: Vec<u32> = context.into_iter().filter(|seq| *seq >= cut).collect();
-    let behind: Vec<u32> = session.rounds.iter().map(|r| r.seq).filter(|s| *s >= cut).collect();
-    let table: Vec<u32> = table().collect();
     let mut pieces = tables::pieces(&session, &table);
     pieces.extend(whole.iter().copied().map(place).map(Piece::Round));
-    let left = left(&session, 0, &behind, &whole);
+    let left = Left::of(&session, 0, &all(&session), &[whole, &table].concat());
     let operation = Operation::CompressBefore { before };
     Ok(plan(session, operation, pieces, left, fidelity))
 }
 
-/// The first round to keep, by time.
-fn at_time(session: &Session, context: &[u32], before: Time) -> Result<u32, Refused> {
-    let begun = |seq: &&u32| {
-        session.round(**seq).and_then(|r| r.started).is_some_and(|started| started >= before)
+/// The position in the context of the first round to keep, by time. A summary is later than the
+/// rounds that were kept behind it.
+fn at_time(session: &Session, context: &[u32], before: Time) -> Result<usize, Refused> {
+    let has_begun = |at: usize| {
+        let started = session.round(context[at]).and_then(|r| r.started);
+        started.is_some_and(|started| started >= before)
     };
-    context.iter().find(begun).copied().ok_or_else(|| {
+    let is_of_kept = |at: usize| context.get(at + 1).is_some_and(|next| *next < context[at]);
+    let first = (0..context.len()).find(|at| has_begun(*at) && !is_of_kept(*at));
+    let first = first.map(|at| if (0..at).all(has_begun) { 0 } else { at });
+    first.ok_or_else(|| {
         let last = session.rounds.last().and_then(|r| r.started);
         Refused::Nothing(format!(
             "no round of {} would be kept whole: the last one began {}, before {}",
@@ -65,20 +69,21 @@ fn at_time(session: &Session, context: &[u32], before: Time) -> Result<u32, Refu
     })
 }
 
-/// The first round to keep, by number, and when it began.
-fn at_round(session: &Session, context: &[u32], seq: u32) -> Result<(u32, Time), Refused> {
-    let Some(cut) = context.iter().copied().find(|kept| *kept >= seq) else {
+/// The position in the context of the first round to keep, by number, and when that began.
+fn at_round(session: &Session, context: &[u32], seq: u32) -> Result<(usize, Time), Refused> {
+    let there = context.iter().copied().enumerate().filter(|(_, kept)| *kept >= seq);
+    let Some((at, cut)) = there.min_by_key(|(_, kept)| *kept) else {
         return Err(Refused::Nothing(format!(
             "{} has no round {seq}: {}",
             session.id,
-            there(session)
+            self::there(session)
         )));
     };
     // A round without a time gets that of an earlier round.
     let mut known = session.rounds.iter().filter(|r| r.seq <= cut).rev();
     let started = known.find_map(|r| r.started);
     let before = started.or(session.started).unwrap_or_default();
-    Ok((cut, before))
+    Ok((at, before))
 }
 
 /// The rounds there are, in words.
@@ -100,8 +105,8 @@ pub fn compress_engagement(
     fidelity: Fidelity,
 ) -> Result<Plan, Refused> {
     let tagged = tagged(&session, engagement)?;
-    let context = in_context(&session);
-    if !tagged.iter().any(|seq| context.binary_search(seq).is_ok()) {
+    let context = session.in_context();
+    if !context.iter().any(|seq| tagged.binary_search(seq).is_ok()) {
         return Err(Refused::Nothing(format!(
             "rounds {} of {}, tagged {engagement}, are no longer in its context: there is \
              nothing to compress",
@@ -119,34 +124,34 @@ pub fn compress_engagement(
         pieces.push(Piece::Round(place(*seq)));
     }
     pieces.extend(tables::pieces(&session, &run));
-    let left = left(&session, 0, &all(&session), &context);
+    let left = Left::of(&session, 0, &all(&session), &context);
     let operation = Operation::CompressEngagement { engagement: engagement.to_owned() };
     Ok(plan(session, operation, pieces, left, fidelity))
 }
 
 /// Keeps only the rounds of an engagement. Rounds that a compaction removed from the context stay,
-/// because they were asked for by name; rewound rounds do not.
+/// because they were asked for by name; rewound and cut-off rounds do not.
 ///
 /// # Errors
-/// [`Refused::Engagement`]; [`Refused::Nothing`] if all its rounds were rewound.
+/// [`Refused::Engagement`]; [`Refused::Nothing`] if all its rounds were rewound or cut off.
 pub fn extract_engagement(
     session: Session,
     engagement: &str,
     fidelity: Fidelity,
 ) -> Result<Plan, Refused> {
     let tagged = tagged(&session, engagement)?;
-    let mut own = on_branch(&session);
+    let mut own = session.on_branch();
     own.retain(|seq| tagged.binary_search(seq).is_ok());
     if own.is_empty() {
         return Err(Refused::Nothing(format!(
-            "the session {} was rewound to before its rounds {}, tagged {engagement}: there is \
-             nothing to extract",
-            session.id,
-            ranges::show(&tagged)
+            "rounds {} of {}, tagged {engagement}, were rewound or cut off: there is nothing to \
+             extract",
+            ranges::show(&tagged),
+            session.id
         )));
     }
     let pieces = own.iter().copied().map(place).map(Piece::Round).collect();
-    let left = left(&session, 0, &tagged, &own);
+    let left = Left::of(&session, 0, &tagged, &own);
     let operation = Operation::ExtractEngagement { engagement: engagement.to_owned() };
     let mut plan = plan(session, operation, pieces, left, fidelity);
     plan.lineage = Lineage::for_engagement(&plan.sessions, engagement);
@@ -155,9 +160,9 @@ pub fn extract_engagement(
 
 /// Every round in the context, whole. The caller changes the values in their rows on the way.
 pub fn in_whole(session: Session, operation: Operation) -> Plan {
-    let context = in_context(&session);
+    let context = session.in_context();
     let pieces = context.iter().copied().map(place).map(Piece::Round).collect();
-    let left = left(&session, 0, &all(&session), &context);
+    let left = Left::of(&session, 0, &all(&session), &context);
     plan(session, operation, pieces, left, Fidelity::default())
 }
 

@@ -2,15 +2,14 @@
 
 use std::ops::RangeInclusive;
 
-use super::branch::{left, on_branch};
 use super::operations::there;
-use super::{Lineage, Map, Operation, Piece, Place, Plan, Refused, tables};
+use super::{Left, Lineage, Map, Operation, Piece, Place, Plan, Refused, tables};
 use crate::fidelity::Fidelity;
 use crate::ranges;
 use sessions::round::Session;
 
 /// Makes a child for each engagement of the map: shared rounds as one index table, its own whole.
-/// Rounds before a compaction count as any other; rewound rounds stay behind.
+/// Rounds before a compaction count as any other; rewound and cut-off rounds stay behind.
 ///
 /// # Errors
 /// [`Refused::Map`] if a range is not in the session, or in two engagements.
@@ -27,7 +26,7 @@ pub fn split(session: &Session, map: &Map, fidelity: Fidelity) -> Result<Vec<Pla
             assign(session, owner, range, &mut owners)?;
         }
     }
-    let branch = on_branch(session);
+    let branch = session.on_branch();
     let owned = |owner: Option<&str>| -> Vec<u32> {
         let rounds = session.rounds.iter().zip(&owners);
         let owns = |of: Option<&str>| of.filter(|name| *name != SHARED) == owner;
@@ -46,7 +45,7 @@ pub fn split(session: &Session, map: &Map, fidelity: Fidelity) -> Result<Vec<Pla
             let fault = if own.is_empty() {
                 "it names no round".to_owned()
             } else {
-                format!("the session was rewound to before its rounds {}", ranges::show(&own))
+                format!("its rounds {} were rewound or cut off", ranges::show(&own))
             };
             return refuse(&format!("engagements.{engagement}"), fault);
         }
@@ -54,7 +53,7 @@ pub fn split(session: &Session, map: &Map, fidelity: Fidelity) -> Result<Vec<Pla
         pieces.extend(whole.iter().copied().map(place).map(Piece::Round));
         let mut asked = [own, shared.clone()].concat();
         asked.sort_unstable();
-        let left = left(session, 0, &asked, &branch);
+        let left = Left::of(session, 0, &asked, &branch);
         let sessions = vec![session.clone()];
         let lineage = Lineage::for_engagement(&sessions, engagement);
         let operation = Operation::Split { engagement: engagement.clone() };
@@ -162,7 +161,7 @@ mod tests {
         assert_eq!(children[0].1.left.rewound, [place(2)]);
         assert_eq!(children[1].0, "i14 5");
         let refused = try_split(&rounds, r#"{"engagements":{"a":"2"}}"#).unwrap_err();
-        assert_eq!(refused, "engagements.a: the session was rewound to before its rounds 2");
+        assert_eq!(refused, "engagements.a: its rounds 2 were rewound or cut off");
     }
 
     #[test]

@@ -2,28 +2,40 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::branch::in_context;
 use super::{Piece, Place, Plan};
 use sessions::origin::{Named, Origin};
 use sessions::round::Session;
 
-/// The pieces that replace rounds of a session: one table. The summary that the context begins with
-/// stays, because it tells what no line can. The rounds ascend.
+/// The pieces that replace rounds of a session: one table. A summary in the context stays, because
+/// it tells what no line can; the rounds before and behind it have tables of their own.
 pub(super) fn pieces(session: &Session, seqs: &[u32]) -> Vec<Piece> {
-    let place = |seq: &u32| Place { session: 0, seq: *seq };
-    let first = in_context(session).first().copied();
-    let summary = first.and_then(|seq| session.round(seq)).filter(|round| round.boundary);
-    let Some(at) = summary.and_then(|round| seqs.binary_search(&round.seq).ok()) else {
-        return table(seqs.iter().map(place).collect());
-    };
-    let (before, after) = seqs.split_at(at);
-    // A round in which the agent went on has a line, too.
-    let worked = summary.is_some_and(|round| round.assistant);
-    let after = if worked { after } else { &after[1..] };
-    let mut pieces = table(before.iter().map(place).collect());
-    pieces.push(Piece::Summary(place(&seqs[at])));
-    pieces.extend(table(after.iter().map(place).collect()));
+    let (mut pieces, mut run) = (Vec::new(), Vec::new());
+    for seq in seqs {
+        let place = Place { session: 0, seq: *seq };
+        let summary = session.round(*seq).filter(|round| round.boundary && round.is_sent());
+        if summary.is_some() {
+            pieces.extend(table(std::mem::take(&mut run)));
+            pieces.push(Piece::Summary(place));
+        }
+        // A round in which the agent went on has a line, too.
+        if summary.is_none_or(|round| round.assistant) {
+            run.push(place);
+        }
+    }
+    pieces.extend(table(run));
     pieces
+}
+
+/// Rounds of the context, in its order, and before them those that are no longer in it but came
+/// earlier.
+pub(super) fn with_away(context: &[u32], away: &[u32]) -> Vec<u32> {
+    let (mut all, mut away) = (Vec::new(), away.iter().copied().peekable());
+    for seq in context {
+        all.extend(std::iter::from_fn(|| away.next_if(|away| away < seq)));
+        all.push(*seq);
+    }
+    all.extend(away);
+    all
 }
 
 fn table(places: Vec<Place>) -> Vec<Piece> {

@@ -96,11 +96,12 @@ impl Ledger {
             Some(parent) if parent == id => self.add(&rules::CHAIN, "it is its own parent"),
             Some(parent) => {
                 let hangs = ids::key(parent);
-                if !self.ids.contains(&hangs) {
-                    self.add(
-                        &rules::CHAIN,
-                        &format!("its parent {parent} is not earlier in the file"),
-                    );
+                if !self.ids.contains(&hangs) && !self.strict {
+                    // The client finds a parent that comes later.
+                    self.refers(parent, &rules::CHAIN, "parent");
+                } else if !self.ids.contains(&hangs) {
+                    let what = format!("its parent {parent} is not earlier in the file");
+                    self.add(&rules::CHAIN, &what);
                 } else if self.strict && self.last != Some(hangs) {
                     self.add(
                         &rules::BRANCH,

@@ -5,8 +5,10 @@ use proptest::prelude::*;
 use serde_json::Value;
 
 use super::world::{IDS, Read, export, read};
+use sessions::dialect::{Claude, Dialect as _, Kind, Scratch};
+use sessions::sent;
 use surgery::export::Report;
-use surgery::plan::{Lineage, Operation, Piece, Place, Plan};
+use surgery::plan::{Lineage, Operation, Piece, Place, Plan, in_whole};
 use surgery::validate::{Level, Validator};
 use testing::claude::{damaged, session, sessions};
 
@@ -58,6 +60,45 @@ fn said(text: &str) -> Vec<String> {
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
+
+    /// What the client sends of a session is what a whole export has, in its order; also if a row is
+    /// taken out on the way.
+    #[test]
+    fn a_whole_export_has_what_the_client_sends(made in sessions(), nth in any::<usize>()) {
+        let source = read(&made.id, &made.bytes);
+        let (mut rows, mut ids, mut scratch) = (sent::Rows::default(), Vec::new(), Scratch::default());
+        for line in made.bytes.split_inclusive(|b| *b == b'\n') {
+            let row = Claude.row(line, &mut scratch);
+            rows.row(&row, line);
+            ids.extend(row.id.map(|id| (id.to_owned(), row.kind)));
+        }
+        let sent = rows.sequence().rows.into_iter().map(|row| &ids[row]);
+        let sent: Vec<&str> =
+            sent.filter(|(_, kind)| *kind != Kind::Boundary).map(|(id, _)| id.as_str()).collect();
+        let of = |text: &str| -> Vec<String> {
+            let rows = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+            rows.filter_map(|row| Some(row["forkedFrom"]["messageUuid"].as_str()?.to_owned())).collect()
+        };
+        let plan = in_whole(source.session.clone(), Operation::Edit);
+        let (_, text) = export(IDS[0], &plan, &[&source], &mut |line| Some(line.to_vec()))?;
+        prop_assert_eq!(of(&text), sent.clone());
+        // An attachment may go without a call or an answer.
+        let named = |line: &[u8]| Claude.row(line, &mut Scratch::default()).kind == Kind::Attachment;
+        let mut left = 1 + nth % 3;
+        let mut gone = Vec::new();
+        let mut edit = |line: &[u8]| {
+            if left == 0 || !named(line) {
+                return Some(line.to_vec());
+            }
+            left -= 1;
+            let row: Value = serde_json::from_slice(line).unwrap();
+            gone.push(row["uuid"].as_str().unwrap().to_owned());
+            None
+        };
+        let (_, text) = export(IDS[1], &plan, &[&source], &mut edit)?;
+        let sent: Vec<&str> = sent.into_iter().filter(|id| !gone.iter().any(|gone| gone == id)).collect();
+        prop_assert_eq!(of(&text), sent);
+    }
 
     #[test]
     fn any_choice_of_rounds_is_a_sound_session(

@@ -11,12 +11,13 @@ use super::world::{IDS, NAMES, Read, made};
 use sessions::dialect::{Claude, Dialect, Kind, LEFT_OUT, Scratch};
 use sessions::rows::Rows;
 use surgery::fidelity::{Fidelity, Lens, Level};
-use surgery::plan::{Piece, Place, extract_engagement, in_context};
+use surgery::plan::{Piece, Place, extract_engagement};
 use testing::claude::{Expected, Generated};
 
 pub fn fidelities() -> impl Strategy<Value = Fidelity> {
     let much = || prop_oneof![Just(Level::Full), Just(Level::Summary), Just(Level::Omit)];
     (much(), much(), much()).prop_map(|(thinking, tool_use, tool_result)| Fidelity {
+        keeps_refused: false,
         thinking,
         tool_use,
         tool_result,
@@ -128,7 +129,7 @@ fn alternate(text: &str) -> Result<(), TestCaseError> {
 
 /// The whole context at this fidelity.
 fn exported(read: &Read, fidelity: Fidelity) -> Result<(), TestCaseError> {
-    let seqs = in_context(&read.session).into_iter();
+    let seqs = read.session.in_context().into_iter();
     let pieces = seqs.map(|seq| Piece::Round(Place { session: 0, seq }));
     let plan = extract_engagement(read.session.clone(), NAMES[0], fidelity);
     let Ok(mut plan) = plan else { return Ok(()) };

@@ -20,8 +20,7 @@ use sessions::dialect::Claude;
 use sessions::round::Round;
 use surgery::fidelity::Fidelity;
 use surgery::plan::{
-    Map, Piece, Place, compress_before, compress_engagement, extract_engagement, in_context,
-    on_branch, split,
+    Map, Piece, Place, compress_before, compress_engagement, extract_engagement, split,
 };
 use surgery::{inject, table};
 use testing::claude::{Generated, sessions};
@@ -70,7 +69,7 @@ proptest! {
         prop_assert!(order.is_sorted_by(|a, b| a < b));
         prop_assert_eq!(all_of(&plan).len(), session.rounds.len());
         prop_assert_eq!(count(&plan), session.rounds.len());
-        let context = in_context(session);
+        let context = session.in_context();
         prop_assert!(context.ends_with(&seqs(plan.whole())));
         if let When::At(moment) = before {
             let begun = |place: &Place| session.round(place.seq).and_then(|r| r.started).is_some_and(|t| t >= moment.at);
@@ -90,7 +89,7 @@ proptest! {
         });
         let mut order: Vec<u32> = order.collect();
         order.dedup();
-        prop_assert_eq!(order, in_context(session));
+        prop_assert_eq!(order, session.in_context());
         let is = |seq: u32| session.round(seq).unwrap().engagement.as_deref() == Some(NAMES[name]);
         prop_assert!(plan.indexed().all(|place| is(place.seq)));
         prop_assert!(plan.whole().all(|place| !is(place.seq)));
@@ -113,7 +112,7 @@ proptest! {
                 made(IDS[0], &plan, &[&read])?;
             }
         }
-        let branch = on_branch(session);
+        let branch = session.on_branch();
         let rest = branch.iter().filter(|seq| session.round(**seq).unwrap().engagement.is_none());
         found.extend(rest);
         found.sort_unstable();
@@ -140,7 +139,7 @@ proptest! {
             own.extend(seqs(plan.whole()));
             children.push(made(id, plan, &[&read])?.0);
         }
-        let branch = on_branch(&read.session);
+        let branch = read.session.on_branch();
         prop_assert_eq!([own.clone(), table.clone(), summaries].concat().into_iter().collect::<BTreeSet<_>>(), branch.into_iter().collect());
         own.sort_unstable();
         let mut merged = children.remove(0);
@@ -177,7 +176,7 @@ proptest! {
     #[test]
     fn an_index_leads_back_to_its_rounds((generated, read) in tagged()) {
         let session = &read.session;
-        let Some(last) = in_context(session).last().copied() else { return Ok(()) };
+        let Some(last) = session.in_context().last().copied() else { return Ok(()) };
         let Ok(plan) = compress_before(session.clone(), When::Round(last), Fidelity::default()) else { return Ok(()) };
         let (again, text) = made(IDS[0], &plan, &[&read])?;
         let rows = text.lines().map(|row| serde_json::from_str::<serde_json::Value>(row).unwrap());
@@ -188,7 +187,7 @@ proptest! {
         prop_assert_eq!(lines.len(), plan.indexed().count());
         // Merged with its source, the table only stays for rewound rounds.
         let merged = merged_of(&again, &read).map_err(|e| TestCaseError::fail(e.to_string()))?;
-        let context = in_context(session);
+        let context = session.in_context();
         let beyond = |place: &Place| context.binary_search(&place.seq).is_err();
         let tables = plan.pieces.iter().filter(|piece| matches!(piece, Piece::Index(places) if places.iter().any(beyond)));
         let tables = tables.count();

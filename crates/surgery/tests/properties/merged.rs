@@ -9,7 +9,7 @@ use super::tagged;
 use super::world::{IDS, Read, all_of, made, merged_of, seqs};
 use base::when::When;
 use surgery::fidelity::Fidelity;
-use surgery::plan::{Piece, Place, Plan, compress_before, in_context};
+use surgery::plan::{Piece, Place, Plan, compress_before};
 
 /// A session cut at a round: the rounds before it as a table.
 fn cut(read: &Read, seq: u32, fidelity: Fidelity) -> Option<Plan> {
@@ -45,7 +45,7 @@ proptest! {
     /// table stays for rounds in neither.
     #[test]
     fn two_cuts_of_a_session((_, read) in tagged(), at in any::<[u32; 2]>(), fidelity in fidelities()) {
-        let context = in_context(&read.session);
+        let context = read.session.in_context();
         let place = |at: u32| context[at as usize % context.len()];
         prop_assume!(!context.is_empty());
         let lean = cut(&read, place(at[0]), fidelity);
@@ -82,7 +82,7 @@ proptest! {
         let Ok(plan) = merged_of(&a, &b) else { return Ok(()) };
         prop_assume!(a.session.rounds != b.session.rounds);
         let (merged, _) = made(IDS[2], &plan, &[&a, &b])?;
-        let context = in_context(&b.session);
+        let context = b.session.in_context();
         let Some(child) = cut(&b, context[at as usize % context.len()], Fidelity::default()) else { return Ok(()) };
         let beyond = |place: &Place| context.binary_search(&place.seq).is_err();
         let tables = child.pieces.iter().filter(|piece| {
@@ -93,7 +93,7 @@ proptest! {
         let plan = merged_of(&merged, &child).map_err(|e| TestCaseError::fail(e.to_string()))?;
         prop_assert_eq!(plan.whole().count(), merged.session.rounds.len() + tables);
         // A copy of the copy: its rows name the merge and the sources of that.
-        let context = in_context(&merged.session);
+        let context = merged.session.in_context();
         let Some(again) = cut(&merged, context[at as usize % context.len()], Fidelity::default()) else { return Ok(()) };
         let of_b = again.whole().filter(|place| {
             let id = merged.session.round(place.seq).and_then(|round| round.first_id.clone());

@@ -5,7 +5,7 @@ use base::when::When;
 use sessions::dialect;
 use surgery::fidelity::{Fidelity, Level};
 use surgery::inject;
-use surgery::plan::{Piece, Place, compress_before, in_context, on_branch};
+use surgery::plan::{Piece, Place, compress_before};
 use testing::RECORDED;
 
 fn all() -> Vec<Read> {
@@ -16,13 +16,14 @@ fn all() -> Vec<Read> {
 fn every_fidelity_of_every_recording_is_a_sound_session() {
     const MUCH: [Level; 3] = [Level::Full, Level::Summary, Level::Omit];
     for read in all() {
-        let context = in_context(&read.session);
+        let context = read.session.in_context();
         if context.len() < 2 {
             continue;
         }
         let last = When::Round(*context.last().unwrap());
         for n in 0..27 {
             let fidelity = Fidelity {
+                keeps_refused: false,
                 thinking: MUCH[n % 3],
                 tool_use: MUCH[n / 3 % 3],
                 tool_result: MUCH[n / 9],
@@ -32,7 +33,9 @@ fn every_fidelity_of_every_recording_is_a_sound_session() {
             let (_, text) = made(IDS[0], &plan, &[&read]).unwrap_or_else(|e| panic!("{name}: {e}"));
             let first = plan.indexed().next().map(|place| format!("\\n| {:03} | ", place.seq));
             assert!(first.is_none_or(|line| text.contains(&line)), "{name}: the table");
-            plan.pieces = on_branch(&read.session)
+            plan.pieces = read
+                .session
+                .on_branch()
                 .into_iter()
                 .map(|seq| Piece::Round(Place { session: 0, seq }))
                 .collect();
@@ -100,7 +103,7 @@ fn base_and_rounds_explain_every_recorded_context() {
         else {
             continue;
         };
-        let rounds = in_context(session);
+        let rounds = session.in_context();
         let rounds = rounds.iter().filter_map(|seq| session.round(*seq));
         let sum = base + rounds.map(|round| round.tokens).sum::<u64>();
         let ratio = sum as f64 / used as f64;

@@ -6,9 +6,9 @@ use proptest::prelude::*;
 
 use sessions::dialect::{self, Scratch};
 use sessions::digest::Digest;
-use sessions::round::{Session, Words};
-use sessions::rows::Rows;
-use surgery::export::{Birth, Report, Text, all};
+use sessions::round::{Round, Session, Words};
+use sessions::rows::{Edit, Rows};
+use surgery::export::{Birth, Reading, Report, Text, all};
 use surgery::fidelity::Fidelity;
 use surgery::plan::{Place, Plan, Refused, merge};
 
@@ -34,7 +34,11 @@ pub fn read(id: &str, bytes: &[u8]) -> Read {
         read.rows.entry(digest.seq()).or_default().push(line);
     }
     ended.extend(digest.open());
-    let (rounds, words): (Vec<_>, Vec<_>) = ended.into_iter().unzip();
+    let (mut rounds, words): (Vec<Round>, Vec<_>) = ended.into_iter().unzip();
+    let (standings, cut) = digest.standings();
+    for (round, standing) in rounds.iter_mut().zip(standings) {
+        round.standing = standing;
+    }
     read.words = rounds.iter().map(|round| round.seq).zip(words).collect();
     let facts = digest.session();
     read.session = Session {
@@ -46,6 +50,7 @@ pub fn read(id: &str, bytes: &[u8]) -> Read {
         parent: facts.parent.clone(),
         base: digest.base(),
         used: digest.context(),
+        cut,
         rounds,
         ..Session::default()
     };
@@ -91,11 +96,20 @@ pub fn export(
         let session = &plan.sessions[place.session].id;
         let source = sources.iter().find(|s| s.session.id == *session).expect("a source");
         rows.clear();
-        let edited = source.rows[&place.seq].iter().filter_map(&mut *edit);
-        edited.for_each(|line| rows.push(&line));
+        source.rows[&place.seq].iter().for_each(|line| rows.push(line));
         Ok(())
     };
-    let (report, out) = all(plan, &birth, &say, &mut rows_of, &mut || Ok(Vec::new()))
+    let mut edit = |_: Place, rows: &mut Rows| {
+        rows.edit(|line| {
+            Ok(match edit(line) {
+                Some(edited) if edited == line => Edit::Stays,
+                Some(edited) => Edit::Becomes(edited),
+                None => Edit::Gone,
+            })
+        })
+    };
+    let reading = Reading { read: &mut rows_of, edit: &mut edit };
+    let (report, out) = all(plan, &birth, &say, reading, &mut || Ok(Vec::new()))
         .map_err(|e| TestCaseError::fail(e.to_string()))?;
     Ok((report, String::from_utf8(out).expect("UTF-8")))
 }

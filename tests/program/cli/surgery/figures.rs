@@ -38,8 +38,8 @@ fn the_last_answer_has_the_usage_that_is_shown() {
 fn advice_has_the_figures_of_the_operation() {
     let world = World::new(12);
     let advice = world.json(&["advise", ID]);
-    assert_eq!((&advice["tokens"], &advice["limit"]), (&32_560.into(), &967_000.into()));
-    assert_eq!(advice["percent"], 3);
+    assert_eq!((&advice["tokens"], &advice["limit"]), (&32_560.into(), &167_000.into()));
+    assert_eq!(advice["percent"], 19);
     let old = &advice["advice"][0];
     assert_eq!(old["case"], "old-rounds", "{advice}");
     let command = old["command"].as_str().unwrap();
@@ -51,8 +51,8 @@ fn advice_has_the_figures_of_the_operation() {
     let after = old["after"].as_u64().unwrap();
     assert!(near(after, tokens(&made, "after"), 3, after), "{old} {}", made["tokens"]);
     let text = world.done(&["advise", ID]);
-    assert!(text.starts_with("3f0a9d1e: context 33k of 967k tokens (3 %), 12 rounds\n"), "{text}");
-    assert!(text.contains(" tokens (1 % of the limit): 33k now, "), "{text}");
+    assert!(text.starts_with("3f0a9d1e: context 33k of 167k tokens (19 %), 12 rounds\n"), "{text}");
+    assert!(text.contains(" tokens (5 % of the limit): 33k now, "), "{text}");
 }
 
 #[test]

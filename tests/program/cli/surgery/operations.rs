@@ -3,6 +3,8 @@
 use std::fs;
 use std::path::Path;
 
+use serde_json::json;
+
 use super::world::{ID, OTHER, World, files, rows, said};
 
 fn path(made: &serde_json::Value) -> &Path {
@@ -157,6 +159,30 @@ fn rounds_are_kept_at_the_asked_fidelity() {
     assert!(least * 2 < most, "{least} of {most}");
 }
 
+/// A newer model refuses thinking once anything before it changed.
+#[test]
+fn thinking_that_the_model_refuses_is_left_out_and_can_be_read() {
+    let world = World::new(3);
+    let session = world.session(ID, 3, 0).replace("claude-opus-5", "claude-fable-5-1");
+    world.write(ID, &session.replace("secret thought", &"a long secret thought ".repeat(40)));
+    let made = |more: &[&str]| {
+        let cut = ["surgery", "compress-before", ID, "round:2", "--dry-run"];
+        let dry = world.json(&[&cut, more].concat());
+        let made = world.json(&[&cut[..4], more].concat());
+        assert_eq!(dry["notes"], made["notes"], "a dry run says the same");
+        (fs::read_to_string(path(&made)).unwrap(), made)
+    };
+    let (text, least) = made(&[]);
+    assert!(!text.contains("\"thinking\""), "{text}");
+    let note = "2 thinking blocks behind the change left out, because claude-fable-5-1 refuses them \
+                there; `brain-guard inject 3f0a9d1e:002 thinking` shows the first";
+    assert_eq!(least["notes"], json!([note]));
+    assert!(world.done(&["inject", "3f0a9d1e:002", "thinking"]).contains("secret thought"));
+    let (text, most) = made(&["--thinking", "full"]);
+    assert_eq!(text.matches("\"thinking\":").count(), 2, "{text}");
+    assert!(least["tokens"]["after"].as_u64() < most["tokens"]["after"].as_u64());
+}
+
 #[test]
 fn inject_reads_what_a_table_names() {
     let mut world = World::new(5);
@@ -291,7 +317,9 @@ fn left_out_rounds_are_listed_by_session() {
     let fork = world
         .session(ID, 3, 0)
         .replace(&format!("\"sessionId\":\"{ID}\""), &format!("\"sessionId\":\"{OTHER}\""));
-    world.write(OTHER, &(fork + &world.round(OTHER, 4, 40)));
+    let last = |id: &str| format!("{}-0003-4000-8000-000000000005", &id[..8]);
+    let more = world.round(OTHER, 4, 40).replace(&last(OTHER), &last(ID));
+    world.write(OTHER, &(fork + &more));
     let text = world.done(&["surgery", "merge", ID, OTHER, "--dry-run"]);
     assert!(text.contains("left out 7c41b2aa:1-3 (also in the other session)"), "{text}");
 }

@@ -60,7 +60,7 @@ impl World {
         let message = |name: &str, content: Value, used: u64| {
             json!({
                 "id": format!("msg_{}_{n}_{name}", &id[..8]), "type": "message", "role": "assistant",
-                "model": "claude-opus-5-5", "content": [content], "stop_reason": null,
+                "model": "claude-opus-5", "content": [content], "stop_reason": null,
                 "usage": {
                     "input_tokens": 10, "cache_creation_input_tokens": 0,
                     "cache_read_input_tokens": used, "output_tokens": 50,

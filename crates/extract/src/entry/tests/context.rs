@@ -28,9 +28,9 @@ fn a_branch_that_was_left_is_not_in_the_context() {
     assert_eq!(in_context(&round), ["a", "b", "c"]);
 }
 
-/// Client fact: a row whose parent is missing follows the row before.
+/// Client fact: a row whose parent is missing begins the conversation.
 #[test]
-fn a_row_of_claude_code_whose_parent_is_not_there_hangs_on_the_row_before() {
+fn a_row_of_claude_code_whose_parent_is_not_there_begins_anew() {
     let row = |id: &str, parent: &str| {
         format!(
             r#"{{"type":"user","uuid":"{id}","parentUuid":{parent},"message":{{"role":"user","content":"{id}"}}}}"#
@@ -45,7 +45,9 @@ fn a_row_of_claude_code_whose_parent_is_not_there_hangs_on_the_row_before() {
         row("c", r#""gone""#),
         row("d", r#""c""#),
     ];
-    assert_eq!(in_context(&read(rows.concat().as_bytes())), ["a", "b", "back", "c", "d"]);
+    assert_eq!(in_context(&read(rows.concat().as_bytes())), ["c", "d"]);
+    let back = rows[..4].concat();
+    assert_eq!(in_context(&read(back.as_bytes())), ["a", "b", "back"]);
     let begun = [&rows[0], &rows[1], &row("new", "null")].map(String::as_str).concat();
     assert_eq!(in_context(&read(begun.as_bytes())), ["new"], "a root begins anew");
     let summary =

@@ -113,7 +113,10 @@ impl<'a> Head<'a> {
                     self.row.content = Some(Span { start, end: cursor.at() });
                 }
                 (b"id", _) => self.row.message = span::plain(cursor.value()?.slice(line)),
-                (b"model", _) => self.synthetic = cursor.value()?.slice(line) == b"\"<synthetic>\"",
+                (b"model", _) => {
+                    self.row.model = span::plain(cursor.value()?.slice(line));
+                    self.synthetic = self.row.model == Some("<synthetic>");
+                }
                 (b"usage", b'{') => self.row.used = usage::total_at(cursor, line)?,
                 _ => {
                     cursor.value()?;
@@ -145,7 +148,7 @@ impl<'a> Head<'a> {
             scratch.blocks.clear();
         }
         if self.synthetic {
-            row.used = None;
+            (row.used, row.model) = (None, None);
         }
         words(row.kind, &mut scratch.blocks);
         row

@@ -13,6 +13,7 @@ use crate::engagement::Phase;
 use base::clock::Time;
 use sessions::origin::Origin;
 use sessions::round::{Round, Session};
+use sessions::sent::{Part, Standing, State};
 
 struct Store {
     dir: TempDir,
@@ -70,7 +71,6 @@ fn round(seq: u32, user: &str, agent: &str) -> (Round, Words) {
         measured: seq.is_multiple_of(2),
         rows: 3,
         bytes: u64::from(seq) * 1000,
-        follows: seq.checked_sub(1).filter(|seq| *seq > 0),
         boundary: seq == 7,
         first_id: Some(format!("id-{seq}")),
         last_id: Some("last".into()),
@@ -78,6 +78,7 @@ fn round(seq: u32, user: &str, agent: &str) -> (Round, Words) {
         copied: None,
         less: seq == 2,
         more: seq == 3,
+        standing: Standing::default(),
         table: (seq == 4).then(Vec::new),
         engagement: None,
     };
@@ -96,6 +97,8 @@ fn session(id: &str) -> Session {
         parent: None,
         base: Some(14_000),
         used: None,
+        cut: Some(18),
+        model: Some("claude-opus-5-5".into()),
         rounds: Vec::new(),
     }
 }
@@ -109,7 +112,10 @@ fn record(store: &Store, id: &str, rounds: &[(Round, Words)], engagement: Option
     let progress = Progress { source: "/s.jsonl".into(), bytes: 9, rows: 3, state: "{}".into() };
     let rounds: Vec<_> =
         rounds.iter().map(|(r, words)| (of(id, r.clone()), words.clone())).collect();
-    store.index.record(&store.folder(id), &session(id), &rounds, &progress, engagement).unwrap();
+    store
+        .index
+        .record(&store.folder(id), &session(id), &rounds, &[], &progress, engagement)
+        .unwrap();
 }
 
 /// Two sessions about different subjects.
@@ -348,7 +354,7 @@ fn a_fork_that_keeps_the_ids_of_rows_is_known() {
     let progress = Progress { source: "/f.jsonl".into(), bytes: 9, rows: 3, state: "{}".into() };
     let folder = store.folder("fork");
     for _ in 0..2 {
-        store.index.record(&folder, &session("fork"), &rounds, &progress, None).unwrap();
+        store.index.record(&folder, &session("fork"), &rounds, &[], &progress, None).unwrap();
         let rounds = store.index.session(&folder).unwrap().rounds;
         let seen: Vec<_> =
             rounds.into_iter().map(|r| (r.origin.map(|o| o.to_string()), r.more)).collect();
@@ -364,9 +370,10 @@ fn a_fork_that_keeps_the_ids_of_rows_is_known() {
 #[test]
 fn figures_are_those_of_the_rounds_in_the_context() {
     let store = two();
-    // Round 2 was rewound, and round 3 begins with a compaction.
+    // Round 1 was compacted, and round 2 was rewound.
     let mut rounds = [1, 2, 3, 4].map(|seq| round(seq, "ask", "say"));
-    (rounds[2].0.follows, rounds[2].0.boundary) = (Some(1), true);
+    rounds[0].0.standing.state = State::Compacted;
+    rounds[1].0.standing.state = State::Rewound;
     rounds[1].0.tokens = 9;
     for (round, _) in &mut rounds {
         round.engagement = Some("console-work".into());
@@ -388,11 +395,33 @@ fn figures_are_those_of_the_rounds_in_the_context() {
             expected(0, 0, &[]),
         ]
     );
-    // A chain that doubles back ends there.
-    rounds[3].0.follows = Some(4);
-    for (round, _) in &mut rounds {
-        round.engagement = None;
+}
+
+/// A rewind or a compaction changes how rounds stand that were recorded long ago.
+#[test]
+fn what_became_of_a_round_is_recorded_with_later_ones() {
+    let store = two();
+    let mut first = [1, 2, 3].map(|seq| round(seq, "ask", "say"));
+    for (round, _) in &mut first {
+        round.engagement = Some("console-work".into());
     }
-    record(&store, "four", &rounds, None);
-    assert_eq!(store.index.figures(&[&session("four")]).unwrap(), [expected(4, 1234, &[])]);
+    record(&store, "three", &first, None);
+    let stands = |state, place| Standing { state, place, ..Standing::default() };
+    let parts = vec![Part { seq: 3, rows: 0..2 }, Part { seq: 2, rows: 4..5 }];
+    let standings = [
+        stands(State::Compacted, None),
+        stands(State::Rewound, None),
+        Standing { parts, ..stands(State::InContext, Some(1)) },
+        stands(State::InContext, Some(0)),
+    ];
+    let progress = Progress::default();
+    let (folder, next) = (store.folder("three"), [round(4, "ask", "say")]);
+    store.index.record(&folder, &session("three"), &next, &standings, &progress, None).unwrap();
+    let read = store.index.session(&folder).unwrap();
+    let seen: Vec<_> = read.rounds.iter().map(|round| round.standing.clone()).collect();
+    assert_eq!(seen, standings);
+    assert_eq!((read.in_context(), read.on_branch()), (vec![4, 3], vec![1, 3, 4]));
+    assert_eq!(read.rounds[0].engagement.as_deref(), Some("console-work"));
+    let figures = store.index.figures(&[&session("three")]).unwrap();
+    assert_eq!(figures[0].tokens, 2 * 1234, "the copy of all sessions has it, too");
 }

@@ -54,7 +54,9 @@ fn two_write_at_once() {
                 for seq in 1..=20 {
                     let (round, words) = round(seq, "some words", "of an answer");
                     let rounds = [(of(&id, round), words)];
-                    index.record(&own, &session(&id), &rounds, &Progress::default(), None).unwrap();
+                    index
+                        .record(&own, &session(&id), &rounds, &[], &Progress::default(), None)
+                        .unwrap();
                     let tag = format!("t{writer}");
                     index.tag(&root.folder("claude", "shared"), &[1], Some(&tag)).unwrap();
                 }
@@ -98,7 +100,7 @@ fn another_format_is_refused_and_its_file_named() {
         index.tag(&folder, &[1], None).unwrap_err(),
     ] {
         let said = error.to_string();
-        assert!(said.contains("has format 99, and this brain-guard reads only format 5"), "{said}");
+        assert!(said.contains("has format 99, and this brain-guard reads only format 6"), "{said}");
     }
 }
 

@@ -4,13 +4,14 @@ use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 
-use crate::export::{Birth, Failed, Report, Text, all};
+use crate::export::{Birth, Failed, Reading, Report, Text, all};
 use crate::fidelity::Fidelity;
 use crate::plan::{Left, Lineage, Operation, Piece, Place, Plan};
 use base::clock::Time;
 use sessions::dialect::{self, Dialect, Kind, Scratch};
 use sessions::round::{Round, Rounds, Session};
 use sessions::rows::Rows;
+use sessions::sent;
 
 pub(crate) const NEW: &str = "99999999-9999-4999-8999-999999999999";
 pub(crate) const OLD: &str = "11111111-1111-4111-8111-111111111111";
@@ -118,9 +119,9 @@ impl Client {
     /// What `/compact` writes; the rows with these ids stay in the context.
     pub fn compaction(&mut self, kept: &[&str]) {
         let before = self.last.clone().unwrap_or_default();
-        let kept = serde_json::to_string(kept).unwrap();
+        let (kept, summary) = (serde_json::to_string(kept).unwrap(), self.uuid(self.count + 2));
         let fields = format!(
-            r#""logicalParentUuid":"{before}","subtype":"compact_boundary","content":"Conversation compacted","compactMetadata":{{"trigger":"manual","preservedMessages":{{"uuids":{kept}}}}}"#
+            r#""logicalParentUuid":"{before}","subtype":"compact_boundary","content":"Conversation compacted","compactMetadata":{{"trigger":"manual","preservedMessages":{{"anchorUuid":"{summary}","uuids":{kept}}}}}"#
         );
         self.row_on(None, "system", &fields);
         self.row("user", r#""message":{"role":"user","content":"This session is being continued"},"isVisibleInTranscriptOnly":true,"isCompactSummary":true"#);
@@ -170,14 +171,17 @@ impl Source {
             },
             rounds: vec![Rows::default()],
         };
+        let (mut sent, mut ends) = (sent::Rows::default(), Vec::new());
         for line in text.split_inclusive(|b| *b == b'\n') {
             let row = dialect.row(line, &mut scratch);
+            let begins = sent.len();
+            sent.row(&row, line);
             let seq = rounds.place(&row);
             if seq as usize == source.rounds.len() {
+                ends.push(begins);
                 source.rounds.push(Rows::default());
                 source.session.rounds.push(Round {
                     seq,
-                    follows: seq.checked_sub(1).filter(|before| *before > 0),
                     boundary: row.kind == Kind::Boundary,
                     user: true,
                     user_preview: format!("question {seq}"),
@@ -187,6 +191,10 @@ impl Source {
                 });
             }
             source.rounds[seq as usize].push(line);
+        }
+        let standings = sent.standings(&ends).0;
+        for (round, standing) in source.session.rounds.iter_mut().zip(standings) {
+            round.standing = standing;
         }
         source
     }
@@ -236,7 +244,8 @@ pub(crate) fn export(sources: &[&Source], plan: &Plan) -> Result<(String, Report
         *rows = sources[place.session].rounds[place.seq as usize].clone();
         Ok(())
     };
-    let (report, out) = all(plan, &birth(), &say, &mut read, &mut || Ok(Vec::new()))?;
+    let reading = Reading { read: &mut read, edit: &mut |_, _| Ok(()) };
+    let (report, out) = all(plan, &birth(), &say, reading, &mut || Ok(Vec::new()))?;
     Ok((String::from_utf8(out).unwrap(), report))
 }
 

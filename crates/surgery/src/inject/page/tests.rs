@@ -87,7 +87,12 @@ Done.
 
 #[test]
 fn a_round_in_short_says_how_to_get_the_rest() {
-    let much = |much| Fidelity { thinking: much, tool_use: much, tool_result: much };
+    let much = |much| Fidelity {
+        thinking: much,
+        tool_use: much,
+        tool_result: much,
+        ..Fidelity::default()
+    };
     let short = shown(much(Level::Summary));
     for line in [
         "[thinking · 7 chars — inject(3f0a9d1e:047, thinking)]",
