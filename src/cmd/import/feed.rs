@@ -109,7 +109,8 @@ impl Feed {
         };
         let split = self.digest.session().engagement.as_deref();
         index.record(&self.folder, &session, &rounds, &standings, &progress, split)?;
-        (self.weight, self.fresh) = (0, false);
+        // How rounds stand is recorded with the last rows.
+        (self.weight, self.fresh) = (0, !last);
         Ok(())
     }
 

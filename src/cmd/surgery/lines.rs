@@ -112,6 +112,7 @@ fn malformed(store: &Store, plan: &Plan, report: &Report) -> anyhow::Result<Vec<
         };
         let mut lines: Vec<u32> = whole.into_iter().chain(told).map(line).collect();
         lines.sort_unstable();
+        lines.dedup();
         if !lines.is_empty() {
             notes.push(note(session, &lines, "no JSON object (a prompt may have been there)"));
         }

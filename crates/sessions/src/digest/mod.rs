@@ -63,6 +63,8 @@ struct Open {
     /// of the messages before this round that its context had.
     #[serde(default)]
     first: Option<(String, u64)>,
+    /// Tokens of earlier rounds in the context that [`Digest::base`] was measured by.
+    kept: u64,
     key: Key,
 }
 
@@ -146,7 +148,10 @@ impl Digest {
     fn begin(&mut self, message: Option<&str>, used: Option<u64>) {
         let Some(used) = used.filter(|_| !self.made) else { return };
         let compacted = self.compacted.take();
-        let compacted = compacted.map(|bytes| bytes + self.kept_tokens() * BYTES_A_TOKEN);
+        if compacted.is_some() {
+            self.open.kept = self.kept_tokens();
+        }
+        let compacted = compacted.map(|bytes| bytes + self.open.kept * BYTES_A_TOKEN);
         let before = compacted.or(self.base.is_none().then_some(0));
         if let Some(weight) = before {
             self.open.first = Some((message.unwrap_or_default().to_owned(), weight));
@@ -159,15 +164,25 @@ impl Digest {
         }
     }
 
-    /// The tokens of the rounds before the newest compaction that it left in the context.
+    /// The tokens of what the newest compaction left in the context of earlier rounds.
     fn kept_tokens(&self) -> u64 {
         let Some(compacted) = self.rows.kept_by().map(|row| self.round_of(row) as usize) else {
             return 0;
         };
         let standings = self.standings().0;
-        let rounds = self.tokens.iter().skip(1).zip(&standings).take(compacted.saturating_sub(1));
-        let kept = rounds.filter(|(_, standing)| standing.state == sent::State::InContext);
-        kept.map(|(tokens, _)| tokens).sum()
+        let tokens = |round: usize| self.tokens.get(round).copied().unwrap_or_default();
+        let earlier = standings.iter().enumerate().take(compacted.saturating_sub(1));
+        let whole = earlier.filter(|(_, standing)| standing.state == sent::State::InContext);
+        let whole: u64 = whole.map(|(at, _)| tokens(at + 1)).sum();
+        // The end of a round is part of the compaction's.
+        let parts = standings.iter().skip(compacted.saturating_sub(1)).flat_map(|s| &s.parts);
+        let parts = parts.filter(|part| (1..compacted).contains(&(part.seq as usize)));
+        let share = |part: &sent::Part| {
+            let round = part.seq as usize;
+            let rows = self.ends[round].saturating_sub(self.ends[round - 1]).max(1);
+            tokens(round) * part.rows.len() as u64 / rows as u64
+        };
+        whole + parts.map(share).sum::<u64>()
     }
 
     /// The round of a row with an id.
@@ -201,6 +216,7 @@ impl Digest {
         // Nothing was measured before the first round, and little of the base is a guess.
         let first = || grown(self.base().filter(|_| follows.is_none()));
         round.measured = measured.is_some();
+        let first = || first().map(|tokens| tokens.saturating_sub(self.open.kept).max(1));
         let tokens = measured.or_else(first);
         round.tokens = tokens.unwrap_or(self.open.weight.div_ceil(BYTES_A_TOKEN));
         // What a compaction kept of earlier rounds has the compaction's origin: its words were found

@@ -188,6 +188,45 @@ fn a_compaction_is_a_round_that_nothing_is_measured_against() {
     assert_eq!(all[1].1, Words::default());
 }
 
+/// A compaction keeps rounds: their tokens are their own, not the base's or its round's.
+#[test]
+fn what_a_compaction_kept_is_counted_once() {
+    let boundary = |kept: &str| {
+        format!(
+            r#"{{"parentUuid":null,"logicalParentUuid":"a1","isSidechain":false,"type":"system","subtype":"compact_boundary","uuid":"b1","timestamp":"2026-03-19T10:25:00Z","compactMetadata":{{"preservedMessages":{{"anchorUuid":"s1","uuids":[{kept}]}}}}}}"#
+        )
+    };
+    let summary = user("s1", Some("b1"), r#""so far""#)
+        .replace(r#""type":"user""#, r#""type":"user","isCompactSummary":true"#);
+    let text = r#"[{"type":"text","text":"x"}]"#;
+    let figures = |kept: &str| {
+        let rows = [
+            user("u1", None, r#""one""#),
+            agent("a1", "u1", text, 20_000),
+            user("u2", Some("a1"), r#""two""#),
+            agent("a2", "u2", text, 35_000),
+            boundary(kept),
+            summary.clone(),
+            agent("a9", "s1", text, 36_000),
+        ];
+        let lines: Vec<&str> = rows.iter().map(String::as_str).collect();
+        let (mut digest, mut scratch, mut tokens) = (Digest::default(), Scratch::default(), vec![]);
+        for line in &lines {
+            let row = Claude.row(line.as_bytes(), &mut scratch);
+            let ended = digest.row(&Claude, &row, line.as_bytes(), scratch.blocks());
+            tokens.extend(ended.map(|(round, _)| round.tokens));
+        }
+        tokens.push(digest.open().unwrap().0.tokens);
+        (digest.base().unwrap(), tokens)
+    };
+    let (base, tokens) = figures(r#""u2","a2""#);
+    assert_eq!((base > 20_900, base <= 21_000, tokens[1]), (true, true, 15_000));
+    assert!(tokens[2] < 100, "{tokens:?}");
+    let (base, tokens) = figures(r#""a2""#);
+    assert_eq!((base > 28_400, base <= 28_500), (true, true), "half of the round: {base}");
+    assert!(tokens[2] < 100, "{tokens:?}");
+}
+
 #[test]
 fn previews_are_one_line_of_whole_characters() {
     assert_eq!(preview(" a\n\t b\u{1b} c ", 80), "a b c");

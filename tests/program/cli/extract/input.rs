@@ -154,11 +154,14 @@ fn a_session_in_use_is_refused() {
     let why = world.refused(&["run", ID]);
     assert!(why.contains("was written") && why.contains("Try again"), "{why}");
     world.write(&plain().text());
-    // Held open by a process that can write it.
+    // Held open by a process that can write it. What this one has open, its children have for a
+    // moment, too.
     let held = File::options().append(true).open(world.file()).expect("session");
+    let mut holder = Command::new("sleep").arg("60").stdout(held).spawn().expect("sleep");
     let why = world.refused(&["run", ID]);
-    assert!(why.contains(&format!("process {}", std::process::id())), "{why}");
-    drop(held);
+    holder.kill().expect("it runs");
+    holder.wait().expect("it ended");
+    assert!(why.contains(&format!("process {}", holder.id())), "{why}");
     let lock = world.file().with_extension("jsonl.lock");
     let stat = fs::read_to_string("/proc/self/stat").expect("stat");
     let start = stat.rsplit_once(')').expect("name").1.split_whitespace().nth(19).expect("start");
