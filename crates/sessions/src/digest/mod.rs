@@ -164,25 +164,16 @@ impl Digest {
         }
     }
 
-    /// The tokens of what the newest compaction left in the context of earlier rounds.
+    /// The tokens of the rounds before the newest compaction that it left in the context. Of a round
+    /// of which only the end was kept, they are unknown, and count as the base.
     fn kept_tokens(&self) -> u64 {
         let Some(compacted) = self.rows.kept_by().map(|row| self.round_of(row) as usize) else {
             return 0;
         };
         let standings = self.standings().0;
-        let tokens = |round: usize| self.tokens.get(round).copied().unwrap_or_default();
-        let earlier = standings.iter().enumerate().take(compacted.saturating_sub(1));
-        let whole = earlier.filter(|(_, standing)| standing.state == sent::State::InContext);
-        let whole: u64 = whole.map(|(at, _)| tokens(at + 1)).sum();
-        // The end of a round is part of the compaction's.
-        let parts = standings.iter().skip(compacted.saturating_sub(1)).flat_map(|s| &s.parts);
-        let parts = parts.filter(|part| (1..compacted).contains(&(part.seq as usize)));
-        let share = |part: &sent::Part| {
-            let round = part.seq as usize;
-            let rows = self.ends[round].saturating_sub(self.ends[round - 1]).max(1);
-            tokens(round) * part.rows.len() as u64 / rows as u64
-        };
-        whole + parts.map(share).sum::<u64>()
+        let rounds = self.tokens.iter().skip(1).zip(&standings).take(compacted.saturating_sub(1));
+        let kept = rounds.filter(|(_, standing)| standing.state == sent::State::InContext);
+        kept.map(|(tokens, _)| tokens).sum()
     }
 
     /// The round of a row with an id.
