@@ -118,7 +118,7 @@ fn left(plan: &Plan) -> String {
         &[
             (&plan.left.rewound, "(rewound)"),
             (&plan.left.compacted, "(compacted by the client)"),
-            (&plan.left.cut, "(cut off: a row behind them names a parent that is not there)"),
+            (&plan.left.cut, "(cut off: a later line names a parent that is not in the file)"),
             (&plan.left.doubled, "(also in the other session)"),
         ],
     )

@@ -28,7 +28,7 @@ pub fn places(plan: &Plan) -> Vec<Place> {
 /// Leaves what a session began with of the rows of its first round.
 ///
 /// # Errors
-/// None; the rows are edited in place.
+/// Never: editing in place cannot fail here.
 pub fn keep(dialect: &dyn Dialect, rows: &mut Rows) -> io::Result<()> {
     let (mut scratch, mut is_answered) = (Scratch::default(), false);
     rows.edit(|line| {

@@ -342,7 +342,12 @@ impl Exporter<'_> {
     pub(super) fn put_back(&mut self, place: Place, files: &[String]) {
         if !files.is_empty() {
             let files = files.join(", ");
-            self.note(place, format_args!("files put back behind the summary left out: {files}"));
+            self.note(
+                place,
+                format_args!(
+                    "left out files that the client attached again after the compaction: {files}"
+                ),
+            );
         }
     }
 

@@ -239,7 +239,8 @@ fn files_put_back_behind_a_summary_are_named_when_they_leave() {
     let tabled = [vec![Piece::Summary(Place { session: 0, seq: 2 })], whole(0, &[3])].concat();
     let (text, report) = export(&[&source], &plan(&[&source], tabled)).unwrap();
     assert!(text.contains("This session") && !text.contains("a.rs"), "{text}");
-    let note = "11111111:002: files put back behind the summary left out: /p/a.rs";
+    let note =
+        "11111111:002: left out files that the client attached again after the compaction: /p/a.rs";
     assert_eq!(report.notes, [note]);
     let (text, report) = export(&[&source], &plan(&[&source], whole(0, &[2, 3]))).unwrap();
     assert!(text.contains("a.rs") && report.notes.is_empty(), "{text}");

@@ -44,8 +44,9 @@ pub struct Reading<'r> {
     pub edit: &'r mut dyn FnMut(Place, &mut Rows) -> io::Result<()>,
 }
 
-/// Writes the plan into what `begin` opens. The output counts only if this succeeds. If a row turns out to be invalid JSON, it starts again and
-/// checks each row first; that is too rare to do every time.
+/// Writes the plan into what `begin` opens. The output counts only if this succeeds. If a row turns
+/// out to be invalid JSON, it starts again and checks each row first; that is too rare to do every
+/// time.
 pub fn all<W: Write>(
     plan: &Plan,
     birth: &Birth,
