@@ -94,7 +94,6 @@ pub struct Round {
     /// A compaction starts it.
     pub boundary: bool,
     /// How it stands to the next request.
-    #[serde(default)]
     pub standing: Standing,
     /// Id of its first row in the chain.
     pub first_id: Option<String>,
