@@ -15,6 +15,7 @@ use base::shown;
 use guard::files::{boundary, state, succession};
 use guard::hook::facts::Facts;
 use guard::succession::{By, Step, Succession, Tokens, Work};
+use surgery::thinking::is_refused_by;
 
 pub use here::{ask, ask_for_extraction};
 pub use offer::{offer, question};
@@ -87,7 +88,7 @@ fn saving(Tokens { before, after }: Tokens) -> String {
 
 fn propose_advice(facts: &Facts) -> anyhow::Result<String> {
     if let Some(asked) = asked_by_agent(facts) {
-        return Ok(format!("brain-guard: {}", proposal(&asked, "slim")));
+        return Ok(format!("brain-guard: {}", proposal(facts, &asked, "slim")));
     }
     let report = advise::Report::of(facts.env, facts.now, Some(facts.id))?;
     let Some((advice, words)) = report.compression() else {
@@ -97,7 +98,12 @@ fn propose_advice(facts: &Facts) -> anyhow::Result<String> {
     let effect = effect_of(&words);
     let made = new(facts, Work::Make(words), effect, Some(tokens), By::User);
     succession::create(&facts.places, &made)?;
-    Ok(format!("brain-guard: {}: {}\n{}", advice.case.words(), advice.why, proposal(&made, "slim")))
+    Ok(format!(
+        "brain-guard: {}: {}\n{}",
+        advice.case.words(),
+        advice.why,
+        proposal(facts, &made, "slim")
+    ))
 }
 
 fn propose_extraction(facts: &Facts, args: &str) -> anyhow::Result<String> {
@@ -106,7 +112,7 @@ fn propose_extraction(facts: &Facts, args: &str) -> anyhow::Result<String> {
     let tokens = perform::dry_run(facts, &words)?;
     let made = new(facts, Work::Make(words), EXTRACTED.to_owned(), Some(tokens), By::User);
     succession::create(&facts.places, &made)?;
-    Ok(format!("brain-guard: {}", proposal(&made, "extract")))
+    Ok(format!("brain-guard: {}", proposal(facts, &made, "extract")))
 }
 
 /// What a compression that `advise` recommends does.
@@ -123,12 +129,17 @@ fn effect_of(words: &[String]) -> String {
     }
 }
 
-fn proposal(made: &Succession, command: &str) -> String {
+fn proposal(facts: &Facts, made: &Succession, command: &str) -> String {
     let saving = made.tokens.map(|tokens| format!(": {}", saving(tokens))).unwrap_or_default();
     let other =
         if command == "slim" { ", /brain-guard:edit lets you choose the rounds" } else { "" };
+    let refuses = facts.model().0.filter(|model| is_refused_by(model));
+    let thinking = refuses.map(|model| {
+        format!("\nThinking behind the change is left out, because {model} refuses it there.")
+    });
+    let thinking = thinking.unwrap_or_default();
     format!(
-        "{}{saving}\nThe conversation goes on in a new session in this pane, where /rewind has no earlier code checkpoints. Files stay as they are. /brain-guard:undo comes back here.\n/brain-guard:{command} yes does it{other}",
+        "{}{saving}{thinking}\nThe conversation goes on in a new session in this pane, where /rewind has no earlier code checkpoints. Files stay as they are. /brain-guard:undo comes back here.\n/brain-guard:{command} yes does it{other}",
         made.effect
     )
 }

@@ -13,7 +13,7 @@ pub mod map;
 pub mod matrix;
 pub mod plan;
 pub mod table;
-mod thinking;
+pub mod thinking;
 pub mod validate;
 pub mod values;
 

@@ -7,10 +7,12 @@ use std::sync::Arc;
 
 use serde_json::json;
 
+use super::live::{DONE, PROPOSED, id};
 use super::played::{guard, make, resume};
 use crate::guard::{Move, moves, step};
 use crate::support::mock::{Reply, Request};
-use crate::support::world::World;
+use crate::support::process::kill_with_home;
+use crate::support::world::{Builder, World};
 
 const ASKED: [&str; 3] = ["alpha: count", "beta: count on", "gamma: count further"];
 
@@ -51,34 +53,121 @@ fn thinking(requests: &[Arc<Request>]) -> (usize, usize) {
     (all, refused)
 }
 
-#[test]
-fn no_operation_leaves_thinking_that_the_model_refuses() {
-    let world =
-        World::build().bare().agent(moves(ASKED.into_iter().flat_map(round).collect())).start();
+/// Plays the rounds, and tags the second.
+fn play(world: Builder, more: Vec<Move>) -> (World, String) {
+    let agent = ASKED.into_iter().flat_map(round).chain(more).collect();
+    let world = world.bare().agent(moves(agent)).start();
     for (at, asked) in ASKED.into_iter().enumerate() {
         let more = if at == 0 { &[][..] } else { &["--continue"][..] };
         let output = world.print(more, asked).finish();
         assert!(output.status.success(), "{output:?}");
     }
-    let path = world.transcripts().pop().expect("a transcript");
-    let id = path.file_stem().and_then(|stem| stem.to_str()).expect("an id").to_owned();
-    guard(&world, &["tag", &id, "2", "counting"]);
-    let resumed = |arguments: &[&str]| {
-        let made = make(&world, arguments).remove(0);
-        resume(&world, &made.id);
-        thinking(&world.mock.main())
-    };
-    let engagement = ["surgery", "compress-engagement", &id, "counting"];
-    assert_eq!(resumed(&engagement), (2, 0), "those before the change stay");
-    assert_eq!(resumed(&["surgery", "compress-before", &id, "round:2"]), (0, 0));
-    assert_eq!(resumed(&["surgery", "extract-engagement", &id, "counting"]), (0, 0));
-    assert_eq!(resumed(&["extract", "run", &id]), (0, 0));
+    let session = id(&world.transcripts().pop().expect("a transcript"));
+    guard(&world, &["tag", &session, "2", "counting"]);
+    (world, session)
+}
+
+/// Makes a session, resumes it, and counts the thinking in that request.
+fn resumed(world: &World, arguments: &[&str]) -> (usize, usize) {
+    let made = make(world, arguments).remove(0);
+    resume(world, &made.id);
+    thinking(&world.mock.main())
+}
+
+#[test]
+fn no_operation_leaves_thinking_that_the_model_refuses() {
+    let (world, id) = &play(World::build(), Vec::new());
+    let engagement = ["surgery", "compress-engagement", id, "counting"];
+    assert_eq!(resumed(world, &engagement), (2, 0), "those before the change stay");
+    assert_eq!(resumed(world, &["surgery", "compress-before", id, "round:2"]), (0, 0));
+    assert_eq!(resumed(world, &["surgery", "extract-engagement", id, "counting"]), (0, 0));
+    assert_eq!(resumed(world, &["extract", "run", id]), (0, 0));
     let short = ["--tool-result", "summary"];
-    assert_eq!(resumed(&[&engagement[..], &short].concat()), (0, 0));
+    assert_eq!(resumed(world, &[&engagement[..], &short].concat()), (0, 0));
     // As asked for, it stays, and the API would refuse it.
     let full = ["--thinking", "full"];
-    assert_eq!(resumed(&[&engagement[..], &full].concat()), (4, 2));
+    assert_eq!(resumed(world, &[&engagement[..], &full].concat()), (4, 2));
     // The session itself is as it was.
-    resume(&world, &id);
+    resume(world, id);
     assert_eq!(thinking(&world.mock.main()), (6, 0));
+}
+
+#[test]
+fn thinking_stays_for_a_model_that_takes_it() {
+    let (world, id) = &play(World::build().env("ANTHROPIC_MODEL", "claude-opus-4-8"), Vec::new());
+    assert_eq!(world.mock.main()[0].body["model"], "claude-opus-4-8");
+    let kept = |arguments: &[&str]| resumed(world, arguments).0;
+    assert_eq!(kept(&["surgery", "compress-engagement", id, "counting"]), 4);
+    assert_eq!(kept(&["surgery", "compress-before", id, "round:2"]), 4);
+    assert_eq!(kept(&["extract", "run", id]), 6);
+}
+
+/// A session whose client was killed while a command ran.
+#[test]
+fn a_session_that_ends_in_a_call_is_resumed() {
+    let waits = || {
+        let input = json!({"command": "sleep 5", "description": "Wait"});
+        step(move |_| {
+            Reply::thinking("it takes long").and_tool("Bash", input.clone()).tokens(23_000)
+        })
+    };
+    let (world, id) = &play(World::build(), vec![waits()]);
+    let run = world.print(&["--continue"], "delta: wait");
+    let path = world.transcripts().pop().expect("a transcript");
+    let is_written = || std::fs::read_to_string(&path).is_ok_and(|text| text.contains("sleep 5"));
+    world.wait("the call in the file", || is_written().then_some(()));
+    kill_with_home(&world.home());
+    run.finish();
+    assert_eq!(resumed(world, &["surgery", "compress-engagement", id, "counting"]), (2, 0));
+    assert_eq!(resumed(world, &["surgery", "compress-before", id, "round:4"]), (0, 0));
+    resume(world, id);
+    let (all, refused) = thinking(&world.mock.main());
+    assert!(all >= 6 && refused == 0, "the client's own: {all}, {refused}");
+}
+
+/// An agent that thinks before it reads a long part.
+fn reads(request: &Request) -> Reply {
+    let part = request.prompt().strip_prefix("read part ").map(str::to_owned);
+    let reply = match part.filter(|_| request.tool_results().is_empty()) {
+        Some(part) => {
+            let command =
+                format!("for i in $(seq 1 200); do echo \"part {part}, line $i of many\"; done");
+            let input = json!({"command": command, "description": "Read it"});
+            Reply::thinking(format!("where is {part}?")).and_tool("Bash", input)
+        }
+        None => Reply::thinking("there it is").and_text("that is all of it"),
+    };
+    reply.tokens(60_000)
+}
+
+/// Slim and undo in the running session, with the module.
+#[test]
+fn a_running_session_sends_no_thinking_that_is_refused() {
+    let world = World::build().agent(reads).start();
+    let tui = world.tui(&[]);
+    let ask = |text: &str| {
+        let before = world.mock.main().len();
+        tui.prompt(text);
+        world.mock.wait_main(before + 1);
+        tui.wait_idle();
+        thinking(&world.mock.main())
+    };
+    for n in 1..=6 {
+        ask(&format!("read part {n}"));
+    }
+    assert_eq!(ask("and now?"), (12, 0));
+    let command = |command: &str, done: &str| {
+        tui.prompt(command);
+        tui.wait_screen(command, |screen| screen.contains(done));
+        tui.wait_idle();
+    };
+    command("/brain-guard:slim", PROPOSED);
+    command("/brain-guard:slim yes", DONE);
+    assert_eq!(ask("and then?"), (0, 0), "a changed session");
+    assert_eq!(ask("and after that?"), (1, 0), "what was thought since");
+    command("/brain-guard:undo", "The later messages are");
+    assert_eq!(ask("and here?"), (13, 0), "the session as it was");
+    command("/brain-guard:undo redo", "again in the session you came back from. ");
+    assert_eq!(ask("and there?"), (2, 0));
+    tui.quit();
 }

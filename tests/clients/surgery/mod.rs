@@ -3,6 +3,7 @@
 //! request block by block with a promise computed from the original transcript, without the
 //! library.
 
+mod began;
 mod block;
 mod bound;
 mod broken;
@@ -12,6 +13,7 @@ mod extract;
 mod failing;
 mod fair;
 mod figures;
+mod forms;
 mod judge;
 mod killed;
 mod large;
@@ -22,7 +24,6 @@ mod played;
 mod random;
 mod saved;
 mod source;
-mod summarized;
 mod terminal;
 mod unattended;
 mod worktree;

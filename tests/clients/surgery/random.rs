@@ -24,11 +24,11 @@ const SWITCHES: usize = 8;
 const ROUNDS: usize = 4;
 const DRAFT: &str = "half a thought";
 
-fn asked(text: &str) -> Option<&str> {
+pub(super) fn asked(text: &str) -> Option<&str> {
     text.strip_prefix("read part ")
 }
 
-fn end_of(part: &str) -> String {
+pub(super) fn end_of(part: &str) -> String {
     format!("part {part} is read to its end")
 }
 
@@ -50,10 +50,10 @@ fn agent(request: &Request) -> Reply {
 }
 
 /// A reproducible sequence of choices.
-struct Dice(u64);
+pub(super) struct Dice(pub u64);
 
 impl Dice {
-    fn below(&mut self, end: usize) -> usize {
+    pub(super) fn below(&mut self, end: usize) -> usize {
         self.0 =
             self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 33) as usize % end

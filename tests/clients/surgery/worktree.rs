@@ -1,9 +1,12 @@
 //! When a session enters or leaves a worktree, client 2.1.329 moves its file to another folder
 //! under the same id. The store keeps treating it as one session.
 
+use std::time::Duration;
+
 use serde_json::json;
 
 use crate::guard::{moves, step};
+use crate::support::client::Tui;
 use crate::support::mock::{Reply, Request};
 use crate::support::world::World;
 
@@ -63,7 +66,7 @@ fn wanders(request: &Request) -> Reply {
         "Tool loaded." => Reply::tool("EnterWorktree", json!({"name": "wt1"})),
         "down" if is_first => Reply::bash("mkdir sub; cd sub"),
         "where" if is_first => {
-            Reply::bash("git rev-parse --show-toplevel; git branch --show-current")
+            Reply::bash("pwd; git rev-parse --show-toplevel; git branch --show-current; true")
         }
         part if part.starts_with("part") && is_first => Reply::bash(&format!(
             "for i in $(seq 1 200); do echo \"{part}, line $i of many\"; done"
@@ -73,10 +76,9 @@ fn wanders(request: &Request) -> Reply {
     reply.tokens(60_000)
 }
 
-/// Surgery on the running session, and the way back, leave the agent in its worktree.
-#[test]
-fn a_shortened_session_goes_on_in_its_worktree() {
-    let world = World::build().agent(wanders).start();
+/// Surgery on the running session, and the way back, leave the agent where it works.
+fn stays(to: &str, go: impl Fn(&Tui, &dyn Fn(&str))) {
+    let world = World::build().agent(wanders).file("deeper/file.txt", "deep").start();
     let tui = world.tui(&[]);
     let ask = |text: &str| {
         let before = world.mock.main().len();
@@ -89,22 +91,23 @@ fn a_shortened_session_goes_on_in_its_worktree() {
         let last = world.mock.main().pop().expect("a request");
         last.tool_results().pop().expect("a result").text.clone()
     };
-    for n in 1..=3 {
-        ask(&format!("part {n}"));
-    }
-    ask("enter");
-    for n in 4..=6 {
-        ask(&format!("part {n}"));
-    }
-    // A `cd` of the shell is no move.
-    ask("down");
-    let there = place();
-    assert!(there.contains("wt1"), "{there}");
     let command = |command: &str, done: &str| {
         tui.prompt(command);
         tui.wait_screen(command, |screen| screen.contains(done));
         tui.wait_idle();
     };
+    for n in 1..=3 {
+        ask(&format!("part {n}"));
+    }
+    go(&tui, &ask);
+    for n in 4..=6 {
+        ask(&format!("part {n}"));
+    }
+    let there = place();
+    let folder = world.project().join(to).canonicalize().expect("a folder");
+    assert_eq!(there.lines().next(), folder.to_str(), "{there}");
+    // A `cd` of the shell is no move.
+    ask("down");
     command("/brain-guard:slim", super::live::PROPOSED);
     for (text, done) in [
         ("/brain-guard:slim yes", super::live::DONE),
@@ -114,4 +117,29 @@ fn a_shortened_session_goes_on_in_its_worktree() {
         command(text, done);
         assert_eq!(place(), there, "after {text}");
     }
+    tui.quit();
+}
+
+#[test]
+fn a_shortened_session_goes_on_in_its_worktree() {
+    stays(".claude/worktrees/wt1", |_, ask| ask("enter"));
+}
+
+#[test]
+fn a_shortened_session_goes_on_where_the_user_took_it() {
+    stays("deeper", |tui, _| {
+        tui.prompt("/cd deeper");
+        tui.wait_screen("the folder", |screen| screen.contains("project/deeper"));
+    });
+}
+
+#[test]
+fn a_shortened_session_goes_on_in_the_parent_folder() {
+    stays("..", |tui, _| {
+        tui.prompt("/cd ..");
+        tui.wait_screen("the question", |screen| screen.contains("Yes, move here"));
+        std::thread::sleep(Duration::from_millis(500));
+        tui.keys("Down");
+        tui.answer("Enter");
+    });
 }
