@@ -35,7 +35,7 @@ pub use purge::{PurgeArgs, PurgeKind};
 pub use settings::{ApplyArgs, CheckArgs, SettingsVerb, ShowArgs};
 pub use setup::{DemoArgs, InstallArgs, UninstallArgs};
 pub use surgery::{
-    AdviseArgs, ExportArgs, ExportWhat, FidelityArgs, InjectArgs, OutputArgs, ReviveArgs,
+    AdviseArgs, ExportArgs, ExportWhat, FidelityArgs, InjectArgs, MendArgs, OutputArgs, ReviveArgs,
     SurgeryVerb, Thinking, ValidateArgs,
 };
 pub use tags::{MatrixArgs, NarrowArgs, SearchArgs, TagArgs, UntagArgs};
@@ -154,6 +154,8 @@ pub enum Verb {
     Matrix(MatrixArgs),
     /// Check a session file: chain, ids, tool calls, thinking, times
     Validate(ValidateArgs),
+    /// Make a sound session of one that Claude Code reads only in part, or that the API refuses
+    Mend(MendArgs),
     /// Import sessions into the store
     #[command(alias = "inscribe")]
     Import(ImportArgs),

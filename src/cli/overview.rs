@@ -29,6 +29,7 @@ const GROUPS: [(&str, &[&str]); 4] = [
             "untag",
             "matrix",
             "validate",
+            "mend",
             "extract",
             "store",
             "purge",

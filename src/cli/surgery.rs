@@ -311,6 +311,22 @@ pub struct AdviseArgs {
     pub json: bool,
 }
 
+/// Which session to mend.
+#[derive(Debug, Clone, Args)]
+#[command(
+    after_help = "Mends rows that were cut off, NUL bytes, halves of characters, rows whose parent is not in the file, rows written twice, and thinking that the API refused. The session itself stays as it is.\n\nExamples:\n  brain-guard mend 3f0a9d1e --dry-run\n  brain-guard mend ~/.claude/projects/-home-me-project/3f0a9d1e-….jsonl"
+)]
+pub struct MendArgs {
+    /// Session: an id, the beginning of one, a file, or `this`
+    pub session: String,
+    /// Say what is wrong, and write nothing
+    #[arg(long)]
+    pub dry_run: bool,
+    /// As JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
 /// Which session file to check, and how strictly.
 #[derive(Debug, Clone, Args)]
 #[command(

@@ -22,6 +22,7 @@ pub mod look;
 pub mod marketplace_setup;
 pub mod matrix;
 pub mod mcp;
+pub mod mend;
 pub mod module;
 pub mod notice;
 pub mod operator;
@@ -241,6 +242,7 @@ impl Run for Verb {
             Self::Search(args) => args.run(context),
             Self::Matrix(args) => args.run(context),
             Self::Validate(args) => args.run(context),
+            Self::Mend(args) => args.run(context),
             Self::Import(args) => args.run(context),
             Self::Store { what } => what.run(context),
             Self::Purge(args) => args.run(context),

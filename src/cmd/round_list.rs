@@ -151,8 +151,9 @@ impl fmt::Display for RoundList {
         if let Some(line) = self.cut_off_by_line {
             writeln!(
                 f,
-                "the client sends only rounds {}: line {line} names a parent that is not in the file",
-                self.sent
+                "the client sends only rounds {}: line {line} names a parent that is not in the file. `brain-guard mend {}` makes a session with all of them",
+                self.sent,
+                short(&self.session)
             )?;
         }
         write!(

@@ -1,7 +1,7 @@
 //! `brain-guard validate FILE`: checks a session file.
 
 use std::fmt;
-use std::fs::OpenOptions;
+use std::fs::{File, OpenOptions};
 use std::io::{self, BufReader};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
@@ -14,6 +14,9 @@ use crate::cli::ValidateArgs;
 use base::atomic;
 use sessions::line::Lines;
 use surgery::validate::{Finding, Level, Seen, Validator};
+
+/// Rules whose violation `mend` puts right.
+const MENDED: [&str; 3] = ["json", "chain", "uuid-twice"];
 
 const BUFFER: usize = 1024 * 1024;
 
@@ -43,6 +46,20 @@ struct Report {
 }
 
 fn check(file: &Path, mut validator: Validator) -> anyhow::Result<(Vec<Finding>, Seen)> {
+    let mut lines = lines(file)?;
+    while let Some(line) =
+        lines.next().with_context(|| format!("{} can't be read", file.display()))?
+    {
+        validator.line(line.number, line.bytes);
+    }
+    Ok(validator.report())
+}
+
+/// The lines of a session's file.
+///
+/// # Errors
+/// A file that is missing or cannot be read.
+pub fn lines(file: &Path) -> anyhow::Result<Lines<BufReader<File>>> {
     let shown = || format!("{} can't be read", file.display());
     let mut options = OpenOptions::new();
     let opened = options.read(true).custom_flags(atomic::NO_WAIT).open(file);
@@ -55,11 +72,7 @@ fn check(file: &Path, mut validator: Validator) -> anyhow::Result<(Vec<Finding>,
         "{} is not a file; name a session's .jsonl file",
         file.display()
     );
-    let mut lines = Lines::new(BufReader::with_capacity(BUFFER, source));
-    while let Some(line) = lines.next().with_context(shown)? {
-        validator.line(line.number, line.bytes);
-    }
-    Ok(validator.report())
+    Ok(Lines::new(BufReader::with_capacity(BUFFER, source)))
 }
 
 impl fmt::Display for Report {
@@ -87,6 +100,10 @@ impl fmt::Display for Report {
             seen.calls,
             seen.thinking,
             list.len() - errors,
-        )
+        )?;
+        if list.iter().any(|found| MENDED.contains(&found.rule)) {
+            f.write_str("\n`brain-guard mend` makes a session without these errors")?;
+        }
+        Ok(())
     }
 }

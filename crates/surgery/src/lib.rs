@@ -11,6 +11,7 @@ pub mod inject;
 pub mod lines;
 pub mod map;
 pub mod matrix;
+pub mod mend;
 pub mod plan;
 pub mod table;
 pub mod thinking;

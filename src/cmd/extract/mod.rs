@@ -11,7 +11,7 @@ mod numbers;
 mod placeholder_lookup;
 mod planned;
 mod preview;
-mod progress;
+pub mod progress;
 pub mod read;
 mod record;
 pub mod redact;

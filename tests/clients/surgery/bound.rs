@@ -14,7 +14,7 @@ use crate::support::mock::{Reply, Request};
 use crate::support::process::kill_with_home;
 use crate::support::world::{Builder, World};
 
-const ASKED: [&str; 3] = ["alpha: count", "beta: count on", "gamma: count further"];
+pub(super) const ASKED: [&str; 3] = ["alpha: count", "beta: count on", "gamma: count further"];
 
 fn round(asked: &'static str) -> [Move; 2] {
     let from = 1000 * asked.len();
@@ -32,7 +32,7 @@ fn round(asked: &'static str) -> [Move; 2] {
 }
 
 /// How many thinking blocks the last request has, and how many of them would be refused.
-fn thinking(requests: &[Arc<Request>]) -> (usize, usize) {
+pub(super) fn thinking(requests: &[Arc<Request>]) -> (usize, usize) {
     let made: HashMap<String, String> = requests
         .iter()
         .map(|request| {
@@ -54,7 +54,7 @@ fn thinking(requests: &[Arc<Request>]) -> (usize, usize) {
 }
 
 /// Plays the rounds, and tags the second.
-fn play(world: Builder, more: Vec<Move>) -> (World, String) {
+pub(super) fn play(world: Builder, more: Vec<Move>) -> (World, String) {
     let agent = ASKED.into_iter().flat_map(round).chain(more).collect();
     let world = world.bare().agent(moves(agent)).start();
     for (at, asked) in ASKED.into_iter().enumerate() {

@@ -18,6 +18,7 @@ mod judge;
 mod killed;
 mod large;
 mod live;
+mod mend;
 mod operations;
 mod pairs;
 mod played;

@@ -12,7 +12,7 @@ use crate::cli::surgery::world::{OTHER, World, client_folder_name};
 use crate::support::hook::{Answer, Hook};
 
 /// Calls outside of a session, with one session imported and one not.
-const OUTSIDE: [&str; 57] = [
+const OUTSIDE: [&str; 58] = [
     "frobnicate",
     "status --session ../x",
     "status --session 00000000",
@@ -34,6 +34,7 @@ const OUTSIDE: [&str; 57] = [
     "store export 3f0a9d1e --out there.jsonl",
     "store export 3f0a9d1e --edition 7",
     "validate 00000000",
+    "mend 00000000",
     "untag",
     "tag 3f0a9d1e 1",
     "sessions --limit 0",

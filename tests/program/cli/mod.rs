@@ -7,6 +7,7 @@ mod handmade;
 mod jobs;
 mod lists;
 mod mcp;
+mod mend;
 mod no_program;
 mod notes;
 mod phases;

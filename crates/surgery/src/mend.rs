@@ -1,0 +1,242 @@
+//! Makes a sound session of one that a client reads only in part, or that the API refuses: rows
+//! that were cut off, NUL bytes, half a character, a parent that is not in the file, rows written
+//! twice, and thinking that no longer holds. Two passes over the file: [`Survey`] finds what is
+//! wrong, [`Mend`] writes the rows. All other rows stay as they are, also those that a client does
+//! not send.
+
+mod bytes;
+mod links;
+mod row;
+#[cfg(test)]
+mod tests;
+
+use std::fmt;
+
+use base::shown::count_with_noun;
+use memchr::memmem;
+use serde::Serialize;
+use sessions::dialect::{BlockKind, Claude, Dialect as _, Kind, Row, Scratch};
+use sessions::span;
+
+use crate::thinking;
+use links::{Link, Links};
+
+/// Something that was wrong, and what becomes of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Finding {
+    /// The first line that it concerns, from 1.
+    pub line: u64,
+    /// What was wrong, and what becomes of it.
+    pub what: String,
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        write!(f, "line {}: {}", self.line, self.what)
+    }
+}
+
+/// The model's name in rows that the client wrote in the agent's place.
+const SYNTHETIC: &str = "<synthetic>";
+
+/// The bookmark of a session that was rewound to before its first prompt.
+const NO_ROW: &str = "00000000-0000-0000-0000-000000000000";
+
+/// Reads a session's lines.
+#[derive(Debug, Default)]
+pub struct Survey {
+    links: Links,
+    findings: Vec<Finding>,
+    model: Option<String>,
+    /// The newest session that a row names.
+    session: Option<String>,
+    /// The line of an API error about thinking, if no answer came after it.
+    refused: Option<u64>,
+    /// What compactions keep, as JSON.
+    kept: Vec<Vec<u8>>,
+    /// Bookmarks, and the rows that they name.
+    leaves: Vec<(usize, Box<str>)>,
+    /// Rows that an earlier one has the id of.
+    copies: Vec<usize>,
+    scratch: Scratch,
+}
+
+impl Survey {
+    /// Takes the next line.
+    pub fn line(&mut self, number: u64, line: &[u8]) {
+        let cleaned = bytes::clean(line);
+        for what in cleaned.faults {
+            self.findings.push(Finding { line: number, what });
+        }
+        for at in cleaned.rows {
+            self.row(number, at.slice(&cleaned.text), cleaned.is_rescued);
+        }
+    }
+
+    fn row(&mut self, line: u64, json: &[u8], is_rescued: bool) {
+        let mut scratch = std::mem::take(&mut self.scratch);
+        let row = Claude.row(json, &mut scratch);
+        let field = |name| span::get(json, &scratch.fields, name);
+        if let Some(session) = field("sessionId").and_then(span::plain) {
+            self.session = Some(session.to_owned());
+        }
+        if let Some(kept) = field("compactMetadata") {
+            self.kept.push(kept.to_vec());
+        }
+        if row.kind == Kind::Assistant && !row.sidechain {
+            if refuses_thinking(json) {
+                self.refused = Some(line);
+            } else if let Some(model) = row.model.filter(|model| *model != SYNTHETIC) {
+                self.refused = None;
+                self.model = Some(model.to_owned());
+            }
+        }
+        if row.id.is_none()
+            && field("type") == Some(b"\"last-prompt\"")
+            && let Some(leaf) = field("leafUuid").and_then(span::plain)
+        {
+            self.leaves.push((self.links.rows.len(), leaf.into()));
+        }
+        let link = Link { line, is_rescued, ..link(&row, &scratch) };
+        if self.links.push(link) {
+            self.copies.push(self.links.rows.len() - 1);
+        }
+        self.scratch = scratch;
+    }
+
+    /// Decides what becomes of each row.
+    pub fn finish(mut self) -> Mend {
+        // After a compaction the client itself writes rows again, and knows them.
+        if !self.links.rows.iter().any(|row| row.kind == Kind::Boundary) {
+            self.leave_copies_out();
+        }
+        for (at, leaf) in &self.leaves {
+            // The client does not follow it either.
+            self.links.rows[*at].is_gone = **leaf != *NO_ROW && self.links.find(leaf).is_none();
+        }
+        let changed = self.bridge();
+        let refuses = self.model.as_deref().is_some_and(thinking::is_refused_by);
+        let from = match (self.refused, changed) {
+            (Some(_), _) => Some(0),
+            (None, changed) => changed.filter(|_| refuses),
+        };
+        let from = from.unwrap_or(usize::MAX);
+        self.leave_thinking_out(from);
+        self.findings.sort_by_key(|finding| finding.line);
+        let Self { links, findings, session, .. } = self;
+        Mend { links, findings, session, thinking_from: from, at: 0 }
+    }
+
+    fn leave_copies_out(&mut self) {
+        let rows = &mut self.links.rows;
+        for group in self.copies.chunk_by(|a, b| a + 1 == *b) {
+            let (Some(first), Some(last)) = (group.first(), group.last()) else { continue };
+            let (line, last) = (rows[*first].line, rows[*last].line);
+            let what = match group.len() {
+                1 => "a row that is in the file already, left out".to_owned(),
+                _ => format!("up to line {last}, rows that are in the file already, left out"),
+            };
+            self.findings.push(Finding { line, what });
+            for at in group {
+                rows[*at].is_gone = true;
+            }
+        }
+    }
+
+    /// Notes each row whose parent is missing. Returns the first row that follows another one than
+    /// before, or that no client read before.
+    fn bridge(&mut self) -> Option<usize> {
+        let rows = &self.links.rows;
+        let dangling = (0..rows.len()).filter(|at| !rows[*at].is_gone && self.links.dangles(*at));
+        let dangling: Vec<usize> = dangling.collect();
+        for at in &dangling {
+            let now = match self.links.before(*at) {
+                Some(before) => format!("now it follows line {}", rows[before].line),
+                None => "now it is the first".to_owned(),
+            };
+            let what = format!("it follows a row that is not in the file; {now}");
+            self.findings.push(Finding { line: rows[*at].line, what });
+        }
+        let rescued = rows.iter().position(|row| row.is_rescued && row.id.is_some());
+        dangling.first().copied().into_iter().chain(rescued).min()
+    }
+
+    /// Leaves out the thinking of the rows from this one on.
+    fn leave_thinking_out(&mut self, from: usize) {
+        let (mut count, mut first) = (0, None);
+        for row in self.links.rows.iter_mut().skip(from) {
+            if row.is_beside || row.is_gone || row.thinking == 0 {
+                continue;
+            }
+            count += row.thinking;
+            first = first.or(Some(row.line));
+            let id = row.id.as_deref().unwrap_or_default();
+            let is_kept = self.kept.iter().any(|kept| memmem::find(kept, id.as_bytes()).is_some());
+            row.is_gone = row.only_thinks && !is_kept;
+        }
+        let Some(line) = first else { return };
+        let blocks = count_with_noun(count, "thinking block", "thinking blocks");
+        let what = match (self.refused, &self.model) {
+            (Some(error), _) => {
+                format!("from here, {blocks} left out: the API refused thinking (line {error})")
+            }
+            (None, model) => format!(
+                "from here, {blocks} left out: {} refuses thinking behind a change",
+                model.as_deref().unwrap_or("the model")
+            ),
+        };
+        self.findings.push(Finding { line, what });
+    }
+}
+
+fn link(row: &Row, scratch: &Scratch) -> Link {
+    let blocks = scratch.blocks();
+    let thinking = blocks.iter().filter(|block| block.kind == BlockKind::Thinking).count();
+    Link {
+        id: row.id.map(Into::into),
+        parent: row.parent.map(crate::ids::key),
+        kind: row.kind,
+        is_beside: row.sidechain,
+        thinking,
+        only_thinks: thinking > 0 && thinking == blocks.len(),
+        ..Link::default()
+    }
+}
+
+/// Whether the client shows here that the API refused thinking.
+fn refuses_thinking(json: &[u8]) -> bool {
+    const SAID: [&[u8]; 3] = [b"cannot be modified", b"signature", b"different conversation"];
+    let has = |text: &[u8]| memmem::find(json, text).is_some();
+    span::find(json, "isApiErrorMessage") == Some(b"true")
+        && has(b"thinking")
+        && SAID.iter().any(|text| has(text))
+}
+
+/// Writes the rows of the mended session.
+#[derive(Debug)]
+pub struct Mend {
+    links: Links,
+    /// What was wrong, by line.
+    pub findings: Vec<Finding>,
+    /// The session that its newest row names.
+    session: Option<String>,
+    /// From this row on, thinking is left out.
+    thinking_from: usize,
+    /// The next row.
+    at: usize,
+}
+
+impl Mend {
+    /// Appends what becomes of the next line to `out`, as rows of the session `id`.
+    pub fn line(&mut self, line: &[u8], id: &str, scratch: &mut Scratch, out: &mut Vec<u8>) {
+        let cleaned = bytes::clean(line);
+        for span in cleaned.rows {
+            let at = self.at;
+            self.at += 1;
+            if !self.links.rows[at].is_gone {
+                self.row(at, span.slice(&cleaned.text), id, scratch, out);
+                out.push(b'\n');
+            }
+        }
+    }
+}

@@ -1,0 +1,62 @@
+//! `mend` without a client: what it writes, and what it refuses.
+
+use std::fs;
+use std::path::PathBuf;
+
+use serde_json::Value;
+
+use crate::support::hook::Hook;
+
+const ID: &str = "11111111-1111-4111-8111-111111111111";
+
+fn prompt(number: u32, parent: &str) -> String {
+    format!(
+        r#"{{"parentUuid":{parent},"type":"user","message":{{"role":"user","content":"go {number}"}},"uuid":"{ID}{number}","timestamp":"2026-03-19T10:0{number}:00.000Z","sessionId":"{ID}","cwd":"/w"}}"#
+    ) + "\n"
+}
+
+fn written(hook: &Hook, text: &str) -> PathBuf {
+    let file = hook.places().project.join(format!("{ID}.jsonl"));
+    fs::write(&file, text).expect("file");
+    file
+}
+
+#[test]
+fn the_old_session_stays_and_the_new_one_is_whole() {
+    let hook = Hook::new();
+    let text = [prompt(1, "null"), prompt(2, "\"gone\""), "{\"type\":\"us".to_owned()].concat();
+    let file = written(&hook, &text);
+    let path = file.to_str().expect("utf-8");
+    let found = hook.raw(&["validate", path], b"").stdout;
+    assert!(found.contains("`brain-guard mend` makes a session without"), "{found}");
+    let dry = hook.raw(&["mend", path, "--dry-run"], b"");
+    assert_eq!(dry.code, Some(0), "{dry:?}");
+    let expected = [
+        "mend 11111111\n",
+        "  line 2: it follows a row that is not in the file; now it follows line 1\n",
+        "  line 3: a row that was cut off (11 B), left out\n",
+        "  before   the client sends rounds 2 of 2\n",
+        "  after    the client sends rounds 1-2 of 2\n",
+    ];
+    assert!(expected.iter().all(|part| dry.stdout.contains(part)), "{}", dry.stdout);
+    let made = hook.raw(&["mend", path, "--json"], b"");
+    let made: Value = serde_json::from_str(&made.stdout).expect("JSON");
+    assert_eq!((&made["errors"], &made["after"]["sent"]), (&0.into(), &"1-2".into()));
+    assert_eq!(fs::read_to_string(&file).expect("the old session"), text);
+    let new = made["path"].as_str().expect("a path");
+    let again = hook.raw(&["mend", new], b"").stdout;
+    assert!(again.starts_with("nothing to mend"), "{again}");
+    let sound = hook.raw(&["validate", new], b"");
+    assert_eq!(sound.code, Some(0), "{sound:?}");
+}
+
+#[test]
+fn other_files_are_refused() {
+    let hook = Hook::new();
+    let file = written(&hook, "{\"type\":\"session\",\"version\":3,\"id\":\"x\"}\n");
+    let answer = hook.raw(&["mend", file.to_str().expect("utf-8")], b"");
+    assert_eq!(answer.code, Some(1), "{answer:?}");
+    assert!(answer.stderr.contains("is a session of pi"), "{answer:?}");
+    let answer = hook.raw(&["mend", "gone.jsonl"], b"");
+    assert!(answer.stderr.contains("there is no file gone.jsonl"), "{answer:?}");
+}
