@@ -74,9 +74,10 @@ impl Mended {
             let what = format!("the process {pid} has the session {} open", short(&session));
             return Err(Failure::refused(what).hint("end it first, or look with --dry-run").into());
         }
+        // A client may append while this reads.
         let length = file.metadata().map_or(0, |found| found.len());
         let (mut survey, mut before) = (Survey::default(), Reading::default());
-        each_line(&file, &mut |number, line| {
+        each_line(&file, length, &mut |number, line| {
             ensure!(
                 number > 1 || dialect::detect(line).name() == Claude.name(),
                 "{} is a session of pi; mend is for those of Claude Code",
@@ -88,6 +89,7 @@ impl Mended {
         })?;
         let cwd = before.last_folder(&file);
         let mut mend = survey.finish();
+        ensure!(mend.has_rows(), "there is no message in {}", file.display());
         let mut mended = Self {
             session,
             findings: std::mem::take(&mut mend.findings),
@@ -105,12 +107,12 @@ impl Mended {
         let id = ids::Source::new(&seed, &mended.session).uuid("session").as_str().to_owned();
         let path = file.with_file_name(format!("{id}.jsonl"));
         if dry_run {
-            mended.write(&file, mend, &id, &mut io::sink())?;
+            mended.write((&file, length), mend, &id, &mut io::sink())?;
             return Ok(mended);
         }
         let failed = || format!("could not write {}", path.display());
         let mut draft = NewFile::begin(&path).with_context(failed)?;
-        mended.write(&file, mend, &id, &mut draft)?;
+        mended.write((&file, length), mend, &id, &mut draft)?;
         ensure!(
             file.metadata().is_ok_and(|found| found.len() == length),
             "{} was written meanwhile; end what writes it, and try again",
@@ -124,14 +126,14 @@ impl Mended {
 
     fn write(
         &mut self,
-        file: &Path,
+        (file, length): (&Path, u64),
         mut mend: Mend,
         id: &str,
         out: &mut impl Write,
     ) -> anyhow::Result<()> {
         let (mut after, mut validator) = (Reading::default(), Validator::new(Some(id)));
         let (mut scratch, mut rows, mut written) = (Scratch::default(), Vec::new(), 0);
-        each_line(file, &mut |_, line| {
+        each_line(file, length, &mut |_, line| {
             rows.clear();
             mend.line(line, id, &mut scratch, &mut rows);
             for row in rows.split_inclusive(|byte| *byte == b'\n') {
@@ -148,8 +150,10 @@ impl Mended {
     }
 }
 
+/// Passes each line of the first `length` bytes.
 fn each_line(
     file: &Path,
+    length: u64,
     each: &mut dyn FnMut(u64, &[u8]) -> anyhow::Result<()>,
 ) -> anyhow::Result<()> {
     let bar = progress::bar(file);
@@ -157,8 +161,12 @@ fn each_line(
     while let Some(line) =
         lines.next().with_context(|| format!("{} can't be read", file.display()))?
     {
-        bar.inc(line.bytes.len() as u64);
-        each(line.number, line.bytes)?;
+        let left = length.saturating_sub(line.offset).min(line.bytes.len() as u64);
+        if left == 0 {
+            break;
+        }
+        bar.inc(left);
+        each(line.number, line.bytes.get(..left as usize).unwrap_or_default())?;
     }
     bar.finish_and_clear();
     Ok(())

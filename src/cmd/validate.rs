@@ -16,7 +16,7 @@ use sessions::line::Lines;
 use surgery::validate::{Finding, Level, Seen, Validator};
 
 /// Rules whose violation `mend` puts right.
-const MENDED: [&str; 3] = ["json", "chain", "uuid-twice"];
+const MENDED: [&str; 2] = ["json", "chain"];
 
 const BUFFER: usize = 1024 * 1024;
 
@@ -101,7 +101,7 @@ impl fmt::Display for Report {
             seen.thinking,
             list.len() - errors,
         )?;
-        if list.iter().any(|found| MENDED.contains(&found.rule)) {
+        if dialect == "claude" && list.iter().any(|found| MENDED.contains(&found.rule)) {
             f.write_str("\n`brain-guard mend` makes a session without these errors")?;
         }
         Ok(())

@@ -18,6 +18,7 @@ use serde::Serialize;
 use sessions::dialect::{BlockKind, Claude, Dialect as _, Kind, Row, Scratch};
 use sessions::span;
 
+use crate::ids::{self, Keys};
 use crate::thinking;
 use links::{Link, Links};
 
@@ -39,6 +40,9 @@ impl fmt::Display for Finding {
 /// The model's name in rows that the client wrote in the agent's place.
 const SYNTHETIC: &str = "<synthetic>";
 
+/// Bytes of a row's id.
+const UUID: usize = 36;
+
 /// The bookmark of a session that was rewound to before its first prompt.
 const NO_ROW: &str = "00000000-0000-0000-0000-000000000000";
 
@@ -52,8 +56,9 @@ pub struct Survey {
     session: Option<String>,
     /// The line of an API error about thinking, if no answer came after it.
     refused: Option<u64>,
-    /// What compactions keep, as JSON.
-    kept: Vec<Vec<u8>>,
+    /// Rows that compactions name.
+    kept: Keys,
+    is_subagent: Option<bool>,
     /// Bookmarks, and the rows that they name.
     leaves: Vec<(usize, Box<str>)>,
     /// Rows that an earlier one has the id of.
@@ -77,11 +82,9 @@ impl Survey {
         let mut scratch = std::mem::take(&mut self.scratch);
         let row = Claude.row(json, &mut scratch);
         let field = |name| span::get(json, &scratch.fields, name);
-        if let Some(session) = field("sessionId").and_then(span::plain) {
-            self.session = Some(session.to_owned());
-        }
         if let Some(kept) = field("compactMetadata") {
-            self.kept.push(kept.to_vec());
+            let texts = kept.split(|byte| *byte == b'"').filter(|text| text.len() == UUID);
+            self.kept.extend(texts.filter_map(|id| str::from_utf8(id).ok()).map(ids::key));
         }
         if row.kind == Kind::Assistant && !row.sidechain {
             if refuses_thinking(json) {
@@ -97,9 +100,16 @@ impl Survey {
         {
             self.leaves.push((self.links.rows.len(), leaf.into()));
         }
-        let link = Link { line, is_rescued, ..link(&row, &scratch) };
+        let mut link = Link { line, is_rescued, ..link(&row, &scratch) };
+        if row.id.is_some() {
+            // In a subagent's own file, all rows are its.
+            link.is_beside &= !*self.is_subagent.get_or_insert(row.sidechain);
+        }
+        let session = field("sessionId").and_then(span::plain).map(str::to_owned);
         if self.links.push(link) {
             self.copies.push(self.links.rows.len() - 1);
+        } else if session.is_some() {
+            self.session = session;
         }
         self.scratch = scratch;
     }
@@ -107,14 +117,15 @@ impl Survey {
     /// Decides what becomes of each row.
     pub fn finish(mut self) -> Mend {
         // After a compaction the client itself writes rows again, and knows them.
-        if !self.links.rows.iter().any(|row| row.kind == Kind::Boundary) {
+        let compacts = |row: &Link| matches!(row.kind, Kind::Boundary | Kind::Summary);
+        if !self.links.rows.iter().any(compacts) {
             self.leave_copies_out();
         }
-        for (at, leaf) in &self.leaves {
-            // The client does not follow it either.
-            self.links.rows[*at].is_gone = **leaf != *NO_ROW && self.links.find(leaf).is_none();
-        }
-        let changed = self.bridge();
+        self.leave_bookmarks_out();
+        self.links.bridge();
+        let rescued = |row: &Link| row.is_rescued && row.id.is_some() && !row.is_beside;
+        let rescued = self.links.rows.iter().position(rescued);
+        let changed = self.links.bridged().next().into_iter().chain(rescued).min();
         let refuses = self.model.as_deref().is_some_and(thinking::is_refused_by);
         let from = match (self.refused, changed) {
             (Some(_), _) => Some(0),
@@ -122,6 +133,7 @@ impl Survey {
         };
         let from = from.unwrap_or(usize::MAX);
         self.leave_thinking_out(from);
+        self.tell_bridges();
         self.findings.sort_by_key(|finding| finding.line);
         let Self { links, findings, session, .. } = self;
         Mend { links, findings, session, thinking_from: from, at: 0 }
@@ -143,22 +155,24 @@ impl Survey {
         }
     }
 
-    /// Notes each row whose parent is missing. Returns the first row that follows another one than
-    /// before, or that no client read before.
-    fn bridge(&mut self) -> Option<usize> {
-        let rows = &self.links.rows;
-        let dangling = (0..rows.len()).filter(|at| !rows[*at].is_gone && self.links.dangles(*at));
-        let dangling: Vec<usize> = dangling.collect();
-        for at in &dangling {
-            let now = match self.links.before(*at) {
-                Some(before) => format!("now it follows line {}", rows[before].line),
+    /// A bookmark of a row that is missing counts for no client, but it hides earlier ones.
+    fn leave_bookmarks_out(&mut self) {
+        let is_lost = |leaf: &str| leaf != NO_ROW && self.links.find(leaf).is_none();
+        let last = self.leaves.iter().rposition(|(_, leaf)| is_lost(leaf));
+        for (at, _) in self.leaves.iter().take(last.map_or(0, |last| last + 1)) {
+            self.links.rows[*at].is_gone = true;
+        }
+    }
+
+    fn tell_bridges(&mut self) {
+        for at in self.links.bridged() {
+            let now = match self.links.parent(at) {
+                Some(parent) => format!("now it follows line {}", parent.line),
                 None => "now it is the first".to_owned(),
             };
             let what = format!("it follows a row that is not in the file; {now}");
-            self.findings.push(Finding { line: rows[*at].line, what });
+            self.findings.push(Finding { line: self.links.rows[at].line, what });
         }
-        let rescued = rows.iter().position(|row| row.is_rescued && row.id.is_some());
-        dangling.first().copied().into_iter().chain(rescued).min()
     }
 
     /// Leaves out the thinking of the rows from this one on.
@@ -170,8 +184,7 @@ impl Survey {
             }
             count += row.thinking;
             first = first.or(Some(row.line));
-            let id = row.id.as_deref().unwrap_or_default();
-            let is_kept = self.kept.iter().any(|kept| memmem::find(kept, id.as_bytes()).is_some());
+            let is_kept = row.id.as_deref().is_some_and(|id| self.kept.contains(&ids::key(id)));
             row.is_gone = row.only_thinks && !is_kept;
         }
         let Some(line) = first else { return };
@@ -194,7 +207,7 @@ fn link(row: &Row, scratch: &Scratch) -> Link {
     let thinking = blocks.iter().filter(|block| block.kind == BlockKind::Thinking).count();
     Link {
         id: row.id.map(Into::into),
-        parent: row.parent.map(crate::ids::key),
+        parent: row.parent.map(ids::key),
         kind: row.kind,
         is_beside: row.sidechain,
         thinking,
@@ -227,13 +240,18 @@ pub struct Mend {
 }
 
 impl Mend {
+    /// Whether there is a row of a conversation.
+    pub fn has_rows(&self) -> bool {
+        self.links.rows.iter().any(|row| row.id.is_some())
+    }
+
     /// Appends what becomes of the next line to `out`, as rows of the session `id`.
     pub fn line(&mut self, line: &[u8], id: &str, scratch: &mut Scratch, out: &mut Vec<u8>) {
         let cleaned = bytes::clean(line);
         for span in cleaned.rows {
             let at = self.at;
             self.at += 1;
-            if !self.links.rows[at].is_gone {
+            if self.links.rows.get(at).is_some_and(|row| !row.is_gone) {
                 self.row(at, span.slice(&cleaned.text), id, scratch, out);
                 out.push(b'\n');
             }

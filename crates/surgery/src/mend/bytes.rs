@@ -43,6 +43,9 @@ pub(super) fn clean(line: &[u8]) -> Cleaned<'_> {
         cleaned.faults.push(format!("{count} (a surrogate without its other half), now U+FFFD"));
     }
     let (rows, lost) = rows(&cleaned.text);
+    if rows.len() > 1 {
+        cleaned.faults.push(format!("{} rows in one line, now each in its own", rows.len()));
+    }
     if lost > 0 {
         cleaned.faults.push(format!("a row that was cut off ({}), left out", size(lost as u64)));
     }
@@ -94,7 +97,7 @@ fn rows(text: &[u8]) -> (Vec<Span>, usize) {
     let (mut found, mut lost, mut at) = (Vec::new(), 0, 0);
     while at < text.len() {
         let rest = &text[at..];
-        let end = object(rest).filter(|end| lost == 0 || is_row(&rest[..*end]));
+        let end = object(rest).filter(|end| lost == 0 || is_row(&rest[..*end], &rest[*end..]));
         if let Some(end) = end {
             found.push(Span { start: at, end: at + end });
             at += end + rest[end..].iter().take_while(|byte| byte.is_ascii_whitespace()).count();
@@ -116,10 +119,14 @@ fn object(text: &[u8]) -> Option<usize> {
     }
 }
 
-/// Whether it is a row, and not a part of one that was cut off.
-fn is_row(json: &[u8]) -> bool {
+/// Whether it is a row, and not a part of one that was cut off: it is the last in its line, or a row
+/// is behind it.
+fn is_row(json: &[u8], behind: &[u8]) -> bool {
     let has = |name| span::find(json, name).is_some();
-    has("type") && (has("uuid") || has("sessionId") || has("messageId"))
+    let is_linked = has("parentUuid") || !has("uuid");
+    let ends = behind.trim_ascii_start().first().is_none_or(|byte| *byte == b'{');
+    let is_known = ["uuid", "sessionId", "messageId", "leafUuid"].into_iter().any(has);
+    ends && is_linked && is_known && has("type")
 }
 
 #[cfg(test)]
@@ -132,8 +139,7 @@ mod tests {
         (cleaned.rows.iter().map(text).collect(), !cleaned.faults.is_empty())
     }
 
-    const ROW: &str =
-        r#"{"type":"user","uuid":"u","message":{"content":"a \\ud83d \ud83d\ude00"}}"#;
+    const ROW: &str = r#"{"type":"user","parentUuid":null,"uuid":"u","message":{"content":"a \\ud83d \ud83d\ude00"}}"#;
 
     #[test]
     fn a_sound_line_stays_as_it_is() {
@@ -158,7 +164,9 @@ mod tests {
         assert_eq!(parts(&nuls), (vec![ROW.to_owned()], true));
         assert_eq!(parts(&[0; 10]), (vec![], true));
         let glued = format!("{ROW}{ROW}");
-        assert_eq!(parts(glued.as_bytes()).0.len(), 2);
+        assert_eq!(parts(glued.as_bytes()), (vec![ROW.to_owned(), ROW.to_owned()], true));
+        let inner = r#"{"type":"progress","data":{"message":{"type":"user","uuid":"x","parentUuid":null},"n":"#;
+        assert_eq!(parts(inner.as_bytes()), (vec![], true), "a part of a row is no row");
     }
 
     #[test]

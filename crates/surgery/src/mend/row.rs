@@ -4,6 +4,7 @@ use sessions::dialect::{BlockKind, Claude, Dialect as _, Scratch};
 use sessions::span::{self, Span};
 
 use super::Mend;
+use super::links::Link;
 
 /// What stands for thinking in a row that a compaction names, so that it stays.
 const LEFT_OUT: &[u8] = br#"[{"type":"text","text":"(thinking left out)"}]"#;
@@ -20,13 +21,14 @@ impl Mend {
     ) {
         let row = Claude.row(json, scratch);
         let mut edits: Vec<(Span, Vec<u8>)> = Vec::new();
-        let mut copied = row.copied.is_some();
+        let (mut is_own, mut copied) = (false, false);
         for field in &scratch.fields {
             let value = field.value.slice(json);
             let text = span::plain(value);
             match field.name.slice(json) {
                 b"sessionId" if text == self.session.as_deref() => {
-                    edits.push((field.value, quoted(Some(id))));
+                    is_own = true;
+                    edits.push((field.value, format!("\"{id}\"").into_bytes()));
                 }
                 b"parentUuid" if self.links.is_moved(at) => {
                     edits.push((field.value, quoted(self.links.parent(at))));
@@ -41,12 +43,12 @@ impl Mend {
                 _ => {}
             }
         }
-        if at >= self.thinking_from
-            && let Some(content) = row.content.filter(|_| self.links.rows[at].thinking > 0)
-        {
+        let link = &self.links.rows[at];
+        let thinks = at >= self.thinking_from && link.thinking > 0 && !link.is_beside;
+        if let Some(content) = row.content.filter(|_| thinks) {
             edits.push((content, without_thinking(json, scratch)));
         }
-        if let (Some(row), Some(session), false) = (row.id, &self.session, copied) {
+        if let (Some(row), Some(session), true) = (row.id, &self.session, is_own && !copied) {
             // As the client itself marks the rows of a fork.
             let end = Span { start: json.len() - 1, end: json.len() };
             let from =
@@ -74,7 +76,8 @@ fn without_thinking(json: &[u8], scratch: &Scratch) -> Vec<u8> {
     [b"[", &blocks.join(&b","[..])[..], b"]"].concat()
 }
 
-/// An id as JSON. Ids need no escapes.
-fn quoted(id: Option<&str>) -> Vec<u8> {
+/// A row's id as JSON. Ids need no escapes.
+fn quoted(row: Option<&Link>) -> Vec<u8> {
+    let id = row.and_then(|row| row.id.as_deref());
     id.map_or_else(|| b"null".to_vec(), |id| format!("\"{id}\"").into_bytes())
 }

@@ -166,3 +166,34 @@ fn thinking_that_the_api_refused_is_left_out_everywhere() {
     let (_, now) = mended(&lines(&rows));
     assert_eq!(now, "p1< t1<p1 a1<t1 p2<a1 a2<p2 e<a2");
 }
+
+#[test]
+fn a_rewound_round_stays_rewound_behind_a_missing_parent() {
+    let rows =
+        [asked("p1", ""), asked("p2", "a1"), said("a2", "p2"), asked("p3", "a1"), said("a3", "p3")];
+    assert_eq!(mended(&lines(&rows)).1, "p1< p2<p1 a2<p2 p3<p1 a3<p3");
+}
+
+#[test]
+fn a_summary_whose_boundary_is_lost_begins_the_conversation() {
+    let summary = asked("s1", "b1").replacen('{', r#"{"isCompactSummary":true,"#, 1);
+    let rows = [&sound()[..], &[summary, asked("p3", "s1")]].concat();
+    assert_eq!(mended(&lines(&rows)).1, "p1< t1<p1 a1<t1 p2<a1 t2<p2 a2<t2 s1< p3<s1");
+}
+
+#[test]
+fn a_bookmark_of_a_missing_row_goes_with_those_before_it() {
+    let bookmark = |row: &str| {
+        format!(r#"{{"type":"last-prompt","leafUuid":"{}","sessionId":"{OLD}"}}"#, uuid(row))
+    };
+    let mut rows = sound();
+    rows.extend([bookmark("a1"), bookmark("x"), bookmark("a2"), asked("p3", "y")]);
+    let mut mend = survey(&lines(&rows));
+    let (mut scratch, mut out) = (Scratch::default(), Vec::new());
+    for line in lines(&rows).split_inclusive(|byte| *byte == b'\n') {
+        mend.line(line, NEW, &mut scratch, &mut out);
+    }
+    let text = String::from_utf8(out).unwrap();
+    assert_eq!(text.matches("last-prompt").count(), 1, "{text}");
+    assert!(text.contains(&bookmark("a2").replace(OLD, NEW)), "{text}");
+}
