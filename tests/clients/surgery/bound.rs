@@ -84,6 +84,17 @@ fn no_operation_leaves_thinking_that_the_model_refuses() {
     assert_eq!(resumed(world, &["extract", "run", id]), (0, 0));
     let short = ["--tool-result", "summary"];
     assert_eq!(resumed(world, &[&engagement[..], &short].concat()), (0, 0));
+    let other = make(world, &engagement).remove(0).id;
+    assert_eq!(resumed(world, &["surgery", "merge", id, &other]).1, 0);
+    let file = |name: &str, text: &str| {
+        let path = world.project().join(name);
+        std::fs::write(&path, text).expect("the project is writable");
+        path.display().to_string()
+    };
+    let map = file("map.json", r#"{"engagements": {"one": "1,3", "two": "2"}}"#);
+    assert_eq!(resumed(world, &["surgery", "split", id, &map]).1, 0);
+    let list = file("list.txt", "shrink 2\nindex 1\n");
+    assert_eq!(resumed(world, &["surgery", "edit", id, "--plan", &list]).1, 0);
     // As asked for, it stays, and the API would refuse it.
     let full = ["--thinking", "full"];
     assert_eq!(resumed(world, &[&engagement[..], &full].concat()), (4, 2));
