@@ -204,7 +204,8 @@ fn next(state: &mut State, session: &mut Session) -> Reply {
         session.percent = at.max(session.percent + 0.02);
         match act {
             Act::End => {
-                return Reply::text("I end my turn.").tokens(tokens(session.percent));
+                let text = Reply::thinking("enough for now").and_text("I end my turn.");
+                return text.tokens(tokens(session.percent));
             }
             Act::EndHeld => {
                 session.held = true;
@@ -214,7 +215,8 @@ fn next(state: &mut State, session: &mut Session) -> Reply {
             act => {
                 let Some(call) = Call::new(state, session, act, tries) else { continue };
                 let input = call.input.clone();
-                let made = reply.unwrap_or_else(|| Reply::text("I go on."));
+                let thought = || Reply::thinking("what comes next?").and_text("I go on.");
+                let made = reply.unwrap_or_else(thought);
                 reply = Some(made.and_tool_id(&call.id, call.tool, input));
                 session.open.push(call);
             }

@@ -1,8 +1,6 @@
 //! Checks that the notes arrived once and complete, and that no fact is lost.
 
-use std::collections::BTreeMap;
 use std::fs;
-use std::sync::Arc;
 
 use serde_json::Value;
 
@@ -10,7 +8,6 @@ use crate::climb::agent::{Agent, Session, State};
 use crate::climb::notes;
 use crate::climb::tally::Fault;
 use crate::support::evidence::lock;
-use crate::support::mock::Request;
 use crate::support::world::World;
 
 /// One part of delivered notes, as `Request::notes` returns it.
@@ -42,17 +39,14 @@ pub fn boundary(agent: &Agent, world: &World) {
     state.faults.0.extend(found);
 }
 
-/// Within a session, the guard changes neither system prompt nor tools.
-pub fn prefixes(agent: &Agent, requests: &[Arc<Request>]) {
-    let mut first: BTreeMap<&str, String> = BTreeMap::new();
-    for request in requests {
-        let Some(session) = request.session.as_deref() else { continue };
-        let number = first.len();
-        let before = first.entry(session).or_insert_with(|| request.before(0));
-        if *before != request.before(0) {
-            let what = format!("request {} of {session}", request.n);
-            lock(&agent.0).faults.add(number, Fault::Prefix, what);
-        }
+/// The guard changes nothing that was sent: a newer model refuses no thinking.
+pub fn thinking(agent: &Agent, world: &World) {
+    let refused = world.mock.refused();
+    let mut state = lock(&agent.0);
+    for request in refused {
+        let of = |session: &&Session| Some(&session.id) == request.session.as_ref();
+        let number = state.sessions.iter().find(of).map_or(0, |session| session.number);
+        state.faults.add(number, Fault::Thinking, request.to_string());
     }
 }
 

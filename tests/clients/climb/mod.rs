@@ -79,6 +79,7 @@ fn climb(n: usize, plans: Vec<Plan>) -> (Agent, usize) {
     lock(&agent.0).plans = plans.into();
     let (main, sub) = (agent.clone(), agent.clone());
     let mut world = World::build()
+        .strict()
         .agent(move |request| main.answer(request))
         .subagent(move |request| sub.assist(request));
     for n in 0..calls::DOCS {
@@ -121,7 +122,7 @@ fn climb(n: usize, plans: Vec<Plan>) -> (Agent, usize) {
     }
     stage.tui.wait_idle();
     judge::end(&agent);
-    judge::prefixes(&agent, &stage.world.mock.main());
+    judge::thinking(&agent, &stage.world);
     if !lock(&agent.0).faults.0.is_empty() {
         stage.world.keep("climb");
     }

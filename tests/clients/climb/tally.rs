@@ -20,9 +20,8 @@ pub enum Fault {
     Typed,
     /// A boundary came although the person had put it off, or came twice.
     Boundary,
-    /// The system prompt or the tools changed within a session: newer models then refuse all
-    /// earlier thinking.
-    Prefix,
+    /// A newer model refused thinking, because what was before it had changed.
+    Thinking,
 }
 
 /// All faults with their names in the table.
@@ -35,7 +34,7 @@ const ALL: [(Fault, &str); 9] = [
     (Fault::Stall, "stalls"),
     (Fault::Typed, "drafts or prompts lost"),
     (Fault::Boundary, "boundaries against the person"),
-    (Fault::Prefix, "system prompts or tools changed"),
+    (Fault::Thinking, "thinking refused"),
 ];
 
 /// Faults with the session in which they happened.

@@ -90,7 +90,8 @@ impl Keeper {
 fn mock() -> (Mock, BTreeMap<String, String>) {
     let mut keeper = Keeper::new();
     let agent = Box::new(move |request: &Request| keeper.answer(request));
-    let mock = Mock::start(agent, Box::new(|_| Reply::text("sub done")), &Evidence::default());
+    let mock =
+        Mock::start(agent, Box::new(|_| Reply::text("sub done")), false, &Evidence::default());
     let access = [
         ("ANTHROPIC_API_KEY", "sk-ant-api03-another-offline-key-0123456789".to_owned()),
         ("ANTHROPIC_BASE_URL", mock.url()),

@@ -52,6 +52,14 @@ fn block(screen: &str, needle: &str) -> String {
     masked(&lines[from..=from + more])
 }
 
+/// All that came after a prompt.
+fn since(screen: &str, prompt: &str) -> String {
+    let lines: Vec<&str> = screen.lines().collect();
+    let from = lines.iter().rposition(|line| line.starts_with(prompt)).expect("the prompt");
+    let until = lines.iter().rposition(|line| line.starts_with("● sealed")).expect("the end");
+    masked(&lines[from..=until])
+}
+
 /// The last answer to a command.
 fn answer(screen: &str) -> String {
     let lines: Vec<&str> = screen.lines().collect();
@@ -147,6 +155,8 @@ fn recorded(columns: u32) -> String {
     record.command("extract", "nothing can be extracted");
     record.command("undo", "nothing to undo");
     record.command("setup", "nothing changed");
+    record.command("doctor", "carrier  ");
+    record.command("edit", "opens above");
     let screen = record.turn("Go on", "second answer");
     record.add("coach", &block(&screen, "brain-guard: the context"));
     let screen = record.turn("Read it", "third answer");
@@ -160,7 +170,8 @@ fn recorded(columns: u32) -> String {
     record.add("the second refused end", &block(&screen, "Stop hook says"));
     record.strip("not sealed", "unfinished notes");
     record.command("explain", "Let the agent seal");
-    record.turn("Seal", "● sealed");
+    let screen = record.turn("/brain-guard:seal", "● sealed");
+    record.add("/brain-guard:seal", &since(&screen, "❯ /brain-guard:seal"));
     record.strip("the notice", "restarts from its notes");
     record.command("later 30m", "does not restart and");
     record.command("override --off", "is off");

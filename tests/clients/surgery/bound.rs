@@ -1,14 +1,12 @@
-//! Newer models refuse a thinking block once anything before it changed. The client's requests are
-//! checked as that API checks them: system prompt, tools and all messages before each block must be
-//! those of the request that it answered.
+//! Newer models refuse a thinking block once anything before it changed. The mock does the same: system
+//! prompt, tools and all messages before each block must be those of the request that it answered.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use serde_json::json;
 
 use super::live::{DONE, PROPOSED, id};
-use super::played::{guard, make, resume};
+use super::played::{NEXT, guard, make, resume};
 use crate::guard::{Move, moves, step};
 use crate::support::mock::{Reply, Request};
 use crate::support::process::kill_with_home;
@@ -33,24 +31,7 @@ fn round(asked: &'static str) -> [Move; 2] {
 
 /// How many thinking blocks the last request has, and how many of them would be refused.
 pub(super) fn thinking(requests: &[Arc<Request>]) -> (usize, usize) {
-    let made: HashMap<String, String> = requests
-        .iter()
-        .map(|request| {
-            (format!("sigmain{:04}", request.n), request.before(request.messages().len()))
-        })
-        .collect();
-    let last = requests.last().expect("a request");
-    let (mut all, mut refused) = (0, 0);
-    for (at, message) in last.messages().iter().enumerate() {
-        let blocks = message["content"].as_array().into_iter().flatten();
-        for block in blocks.filter(|block| block["type"] == "thinking") {
-            let signature = block["signature"].as_str().expect("a signature");
-            let before = last.before(at);
-            all += 1;
-            refused += usize::from(made.get(signature) != Some(&before));
-        }
-    }
-    (all, refused)
+    requests.last().expect("a request").thinking(requests.iter())
 }
 
 /// Plays the rounds, and tags the second.
@@ -76,7 +57,7 @@ fn resumed(world: &World, arguments: &[&str]) -> (usize, usize) {
 
 #[test]
 fn no_operation_leaves_thinking_that_the_model_refuses() {
-    let (world, id) = &play(World::build(), Vec::new());
+    let (world, id) = &play(World::build().strict(), Vec::new());
     let engagement = ["surgery", "compress-engagement", id, "counting"];
     assert_eq!(resumed(world, &engagement), (2, 0), "those before the change stay");
     assert_eq!(resumed(world, &["surgery", "compress-before", id, "round:2"]), (0, 0));
@@ -95,12 +76,15 @@ fn no_operation_leaves_thinking_that_the_model_refuses() {
     assert_eq!(resumed(world, &["surgery", "split", id, &map]).1, 0);
     let list = file("list.txt", "shrink 2\nindex 1\n");
     assert_eq!(resumed(world, &["surgery", "edit", id, "--plan", &list]).1, 0);
-    // As asked for, it stays, and the API would refuse it.
-    let full = ["--thinking", "full"];
-    assert_eq!(resumed(world, &[&engagement[..], &full].concat()), (4, 2));
     // The session itself is as it was.
     resume(world, id);
     assert_eq!(thinking(&world.mock.main()), (6, 0));
+    assert_eq!(world.mock.refused().len(), 0);
+    // As asked for, it stays; the client then sends the request again without any.
+    let full = make(world, &[&engagement[..], &["--thinking", "full"]].concat()).remove(0);
+    assert!(world.print(&["--resume", &full.id], NEXT).finish().status.success());
+    assert_eq!(world.mock.refused().len(), 1);
+    assert_eq!(thinking(&world.mock.main()), (0, 0));
 }
 
 #[test]
@@ -122,7 +106,7 @@ fn a_session_that_ends_in_a_call_is_resumed() {
             Reply::thinking("it takes long").and_tool("Bash", input.clone()).tokens(23_000)
         })
     };
-    let (world, id) = &play(World::build(), vec![waits()]);
+    let (world, id) = &play(World::build().strict(), vec![waits()]);
     let run = world.print(&["--continue"], "delta: wait");
     let path = world.transcripts().pop().expect("a transcript");
     let is_written = || std::fs::read_to_string(&path).is_ok_and(|text| text.contains("sleep 5"));
@@ -134,6 +118,7 @@ fn a_session_that_ends_in_a_call_is_resumed() {
     resume(world, id);
     let (all, refused) = thinking(&world.mock.main());
     assert!(all >= 6 && refused == 0, "the client's own: {all}, {refused}");
+    assert_eq!(world.mock.refused().len(), 0);
 }
 
 /// An agent that thinks before it reads a long part.
@@ -154,7 +139,7 @@ fn reads(request: &Request) -> Reply {
 /// Slim and undo in the running session, with the module.
 #[test]
 fn a_running_session_sends_no_thinking_that_is_refused() {
-    let world = World::build().agent(reads).start();
+    let world = World::build().strict().agent(reads).start();
     let tui = world.tui(&[]);
     let ask = |text: &str| {
         let before = world.mock.main().len();
@@ -180,5 +165,6 @@ fn a_running_session_sends_no_thinking_that_is_refused() {
     assert_eq!(ask("and here?"), (13, 0), "the session as it was");
     command("/brain-guard:undo redo", "again in the session you came back from. ");
     assert_eq!(ask("and there?"), (2, 0));
+    assert_eq!(world.mock.refused().len(), 0);
     tui.quit();
 }

@@ -2,7 +2,8 @@
 //! files whose rows are not in order. For each, the client's next request says what `rounds` should
 //! name, and what must be there after any operation.
 //!
-//! `./test --all` plays one random sequence of five operations on each form, `./test --long` four.
+//! `./test --all` plays one random sequence of five operations on each form; `./test --long` plays four,
+//! and each operation twice in a row.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -28,7 +29,26 @@ const SUMMARY: &str = "This session is being continued";
 /// The prompts of a session that is merged with the others.
 const OTHER: [u32; 3] = [901, 902, 903];
 
-const OPERATIONS: usize = 5;
+#[derive(Debug, Clone, Copy)]
+enum Operation {
+    Before,
+    Engagement,
+    Part,
+    Split,
+    Edit,
+    Extract,
+    Merge,
+}
+
+const ALL: [Operation; 7] = [
+    Operation::Before,
+    Operation::Engagement,
+    Operation::Part,
+    Operation::Split,
+    Operation::Edit,
+    Operation::Extract,
+    Operation::Merge,
+];
 
 /// An agent that reads each part by a command or, if its number is even, from a file.
 fn agent(request: &Request) -> Reply {
@@ -259,13 +279,13 @@ impl Walk<'_> {
         first["tokens"]["after"].as_u64().unwrap_or_else(|| panic!("no figure in {told}"))
     }
 
-    /// One random operation; `None` if it doesn't fit.
-    fn operate(&mut self) -> Option<()> {
+    /// An operation on random rounds; `None` if it doesn't fit.
+    fn operate(&mut self, operation: Operation) -> Option<()> {
         let all = self.rounds();
         let session = self.session.clone();
         let one = all.len();
         let mut pick = |from: usize| all[from + self.dice.below(one - from)];
-        let (some, more, which) = (pick(1), pick(0), self.dice.below(7));
+        let (some, more) = (pick(1), pick(0));
         let mut promised: BTreeSet<u32> =
             self.items.iter().filter_map(|item| item.part()).collect();
         let mut is_part = false;
@@ -273,21 +293,23 @@ impl Walk<'_> {
         let numbers = |rounds: &[(u64, u32)]| {
             rounds.iter().map(|(number, _)| number.to_string()).collect::<Vec<_>>().join(",")
         };
-        let shown = match which {
-            0 => self.made(&["surgery", "compress-before", &session, &format!("round:{}", some.0)]),
-            1 => {
+        let shown = match operation {
+            Operation::Before => {
+                self.made(&["surgery", "compress-before", &session, &format!("round:{}", some.0)])
+            }
+            Operation::Engagement => {
                 guard(self.world, &["tag", &session, &more.0.to_string(), &name]);
                 self.made(&["surgery", "compress-engagement", &session, &name])
             }
-            2 => {
-                let from = self.dice.below(one - 2);
+            Operation::Part => {
+                let from = self.dice.below(one.saturating_sub(2).max(1));
                 let own = &all[from..];
                 guard(self.world, &["tag", &session, &numbers(own), &name]);
                 promised = own.iter().map(|(_, part)| *part).collect();
                 is_part = true;
                 self.made(&["surgery", "extract-engagement", &session, &name])
             }
-            3 => {
+            Operation::Split => {
                 let (last, rest) = all.split_last()?;
                 let map = json!({"engagements": {"a": numbers(rest), "b": last.0.to_string()}});
                 let map = self.file(&map.to_string());
@@ -295,7 +317,7 @@ impl Walk<'_> {
                 is_part = true;
                 self.made(&["surgery", "split", &session, &map])
             }
-            4 => {
+            Operation::Edit => {
                 let list = if some == more {
                     format!("index {}\n", some.0)
                 } else {
@@ -304,7 +326,7 @@ impl Walk<'_> {
                 let list = self.file(&list);
                 self.made(&["surgery", "edit", &session, "--plan", &list])
             }
-            5 => {
+            Operation::Extract => {
                 let words =
                     ["extract", "run", &session, "--keep-recent", "1", "--min-length", "40"];
                 let dry = self.world.guard(&[&words[..], &["--dry-run", "--json"]].concat());
@@ -312,7 +334,7 @@ impl Walk<'_> {
                 dry["tokens"].as_object()?;
                 self.made(&words)
             }
-            _ => {
+            Operation::Merge => {
                 let other = self.other.clone();
                 promised.extend(OTHER);
                 self.made(&["surgery", "merge", &session, &other])
@@ -321,6 +343,27 @@ impl Walk<'_> {
         let request = self.check(&promised, is_part);
         self.figures.push((shown, size(&request)));
         Some(())
+    }
+
+    /// Five operations in a row.
+    fn at_random(&mut self) {
+        let mut done = 0;
+        while done < 5 {
+            let operation = ALL[self.dice.below(ALL.len())];
+            done += usize::from(self.operate(operation).is_some());
+        }
+    }
+
+    /// Each operation on the session, and again on what it made.
+    fn twice(&mut self) {
+        let (session, items) = (self.session.clone(), self.items.clone());
+        for operation in ALL {
+            self.operate(operation);
+            self.operate(operation);
+            self.done.truncate(1);
+            self.session.clone_from(&session);
+            self.items.clone_from(&items);
+        }
     }
 
     /// Resumes what was made: what was promised is there once and in order, or in a table.
@@ -373,7 +416,7 @@ impl Walk<'_> {
 fn walk(form: &str, play: impl Fn(&World) -> String) {
     let sequences = if is_long() { 4 } else { 1_u64 };
     for seed in 1..=sequences {
-        let world = &World::build().bare().agent(agent).start();
+        let world = &World::build().strict().bare().agent(agent).start();
         let mut run = world.stream(&[]);
         for part in OTHER {
             file_of(world, part);
@@ -401,12 +444,13 @@ fn walk(form: &str, play: impl Fn(&World) -> String) {
         let request = walk.go_on();
         walk.note(&request);
         walk.listed();
-        let mut done = 0;
-        while done < OPERATIONS {
-            done += usize::from(walk.operate().is_some());
+        if is_long() && seed == 1 {
+            walk.twice();
         }
+        walk.at_random();
         let error = |(shown, sent): &(u64, u64)| (*shown as f64 / *sent as f64 - 1.0) * 100.0;
         let errors: Vec<f64> = walk.figures.iter().map(error).collect();
+        assert_eq!(world.mock.refused().len(), 0, "{:?}: thinking is refused", walk.done);
         let is_wrong = errors.iter().any(|error| error.abs() > MOST);
         assert!(!is_wrong, "{:?}: {errors:.1?} percent: {:?}", walk.done, walk.figures);
     }

@@ -26,6 +26,7 @@ pub struct Log {
     pub requests: Vec<Arc<Request>>,
     /// Method and path of every other call.
     pub other: Vec<String>,
+    refused: Vec<Arc<Request>>,
     /// The failure of a script, and whether a wait has reported it.
     fault: Option<(String, bool)>,
 }
@@ -44,6 +45,7 @@ struct Shared {
     subagent: Mutex<Script>,
     streams: Mutex<Vec<TcpStream>>,
     stopped: AtomicBool,
+    is_strict: bool,
 }
 
 /// The running mock; dropping it ends the server.
@@ -55,7 +57,8 @@ pub struct Mock {
 }
 
 impl Mock {
-    pub fn start(agent: Script, subagent: Script, evidence: &Evidence) -> Self {
+    /// A strict mock refuses thinking blocks as newer models do.
+    pub fn start(agent: Script, subagent: Script, is_strict: bool, evidence: &Evidence) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").expect("loopback has a free port");
         let address = listener.local_addr().expect("a bound listener has an address");
         let shared = Arc::new(Shared {
@@ -66,6 +69,7 @@ impl Mock {
             subagent: Mutex::new(subagent),
             streams: Mutex::default(),
             stopped: AtomicBool::new(false),
+            is_strict,
         });
         let asked = Arc::clone(&shared);
         let server = thread::spawn(move || server::serve(&listener, &asked));
@@ -87,6 +91,11 @@ impl Mock {
     /// The requests of the main conversation so far.
     pub fn main(&self) -> Vec<Arc<Request>> {
         lock(&self.shared.log).of(Kind::Main).cloned().collect()
+    }
+
+    /// The main requests that a strict mock refused for their thinking.
+    pub fn refused(&self) -> Vec<Arc<Request>> {
+        lock(&self.shared.log).refused.clone()
     }
 
     pub fn with_log<T>(&self, look: impl FnOnce(&Log) -> T) -> T {

@@ -145,17 +145,6 @@ impl Reply {
         self
     }
 
-    pub(super) fn error_body(status: u16) -> Value {
-        let (kind, message) = match status {
-            400 => ("invalid_request_error", "invalid request"),
-            401 => ("authentication_error", "invalid x-api-key"),
-            429 => ("rate_limit_error", "rate limited"),
-            529 => ("overloaded_error", "Overloaded"),
-            _ => ("api_error", "Internal server error"),
-        };
-        json!({"type": "error", "error": {"type": kind, "message": message}, "request_id": "req_mock"})
-    }
-
     fn usage(&self, output: u64) -> Value {
         let fresh = self.context.min(7);
         let written = (self.context - fresh).min(1_000);
@@ -222,6 +211,27 @@ impl Reply {
         events.push(json!({"type": "message_stop"}));
         events
     }
+}
+
+pub(super) fn error_body(status: u16) -> Value {
+    let (kind, message) = match status {
+        400 => ("invalid_request_error", "invalid request"),
+        401 => ("authentication_error", "invalid x-api-key"),
+        429 => ("rate_limit_error", "rate limited"),
+        529 => ("overloaded_error", "Overloaded"),
+        _ => ("api_error", "Internal server error"),
+    };
+    json!({"type": "error", "error": {"type": kind, "message": message}, "request_id": "req_mock"})
+}
+
+/// The API's refusal of a thinking block after a change.
+pub(super) fn bound_body() -> Value {
+    let mut body = error_body(400);
+    body["error"]["message"] = json!(
+        "messages.1.content.0: Invalid `signature` in `thinking` block. The block is bound to a \
+         different conversation."
+    );
+    body
 }
 
 /// Splits a complete block into the empty start block and its deltas.

@@ -1,6 +1,9 @@
 //! A request as the scripted agent and the tests read it.
 
+use std::collections::HashMap;
 use std::fmt;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -40,14 +43,18 @@ pub struct Request {
     pub agent: Option<String>,
     pub headers: Vec<(String, String)>,
     pub body: Value,
+    /// A hash of what is before each message, and of the whole.
+    before: Vec<u64>,
 }
 
 impl Request {
     pub(super) fn new(message: Message, body: Value, at: Duration) -> Self {
         let agent = message.header("x-claude-code-agent-id").map(str::to_owned);
         let session = message.header("x-claude-code-session-id").map(str::to_owned);
+        let before = before(&body);
+        let headers = message.headers;
         let mut request =
-            Self { kind: Kind::Main, n: 0, at, session, agent, headers: message.headers, body };
+            Self { kind: Kind::Main, n: 0, at, session, agent, headers, body, before };
         if request.agent.is_some() {
             request.kind = Kind::Subagent;
         } else if request.body["tools"].as_array().is_none_or(Vec::is_empty)
@@ -62,11 +69,26 @@ impl Request {
         self.body["messages"].as_array().map_or(&[], Vec::as_slice)
     }
 
-    /// What is before a message, as the API compares it: system prompt, tools and earlier messages,
-    /// without marks of the prompt cache.
-    pub fn before(&self, message: usize) -> String {
-        let earlier = &self.messages()[..message];
-        plain(&json!([self.body["system"], self.body["tools"], earlier])).to_string()
+    /// How many thinking blocks it has, and how many of them a newer model refuses: a block counts
+    /// only after exactly what was before it in the request that it answered.
+    pub fn thinking<'a>(&self, asked: impl Iterator<Item = &'a Arc<Request>>) -> (usize, usize) {
+        let made: HashMap<String, Option<&u64>> =
+            asked.map(|request| (format!("sig{}", request.key()), request.before.last())).collect();
+        let (mut all, mut refused) = (0, 0);
+        for (message, before) in self.messages().iter().zip(&self.before) {
+            let blocks = message["content"].as_array().into_iter().flatten();
+            for block in blocks.filter(|block| block["type"] == "thinking") {
+                let signature = block["signature"].as_str().unwrap_or_default();
+                all += 1;
+                refused += usize::from(made.get(signature) != Some(&Some(before)));
+            }
+        }
+        (all, refused)
+    }
+
+    /// Makes the ids in its answer unique.
+    pub(super) fn key(&self) -> String {
+        format!("{:?}{:04}", self.kind, self.n).to_ascii_lowercase()
     }
 
     fn by_role(&self, role: &str) -> impl DoubleEndedIterator<Item = &Value> {
@@ -149,6 +171,18 @@ impl fmt::Display for Request {
         }
         Ok(())
     }
+}
+
+/// What the API compares: system prompt, tools and messages, without marks of the prompt cache.
+fn before(body: &Value) -> Vec<u64> {
+    let mut hasher = DefaultHasher::new();
+    plain(&json!([body["system"], body["tools"]])).to_string().hash(&mut hasher);
+    let mut all = vec![hasher.finish()];
+    for message in body["messages"].as_array().into_iter().flatten() {
+        plain(message).to_string().hash(&mut hasher);
+        all.push(hasher.finish());
+    }
+    all
 }
 
 fn texts(content: &Value) -> Vec<&str> {

@@ -11,7 +11,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::http::{self, Message};
-use super::{Kind, Reply, Request, Shared};
+use super::{Kind, Reply, Request, Shared, reply};
 use crate::support::evidence::lock;
 
 /// Interval at which a held stream sends a ping and checks whether it should end.
@@ -52,15 +52,18 @@ fn connection(mut stream: TcpStream, shared: &Shared) -> io::Result<()> {
 
 fn messages(stream: &mut TcpStream, shared: &Shared, message: Message) -> io::Result<()> {
     let Ok(body) = serde_json::from_slice::<Value>(&message.body) else {
-        return http::write_json(stream, 400, Some(&Reply::error_body(400)));
+        return http::write_json(stream, 400, Some(&reply::error_body(400)));
     };
     let request = record(shared, Request::new(message, body, shared.started.elapsed()));
+    if shared.is_strict && is_refused(shared, &request) {
+        return http::write_json(stream, 400, Some(&reply::bound_body()));
+    }
     let reply = ask(shared, &request);
     thread::sleep(reply.delay);
     if let Some(status) = reply.error {
-        return http::write_json(stream, status, Some(&Reply::error_body(status)));
+        return http::write_json(stream, status, Some(&reply::error_body(status)));
     }
-    let key = format!("{:?}{:04}", request.kind, request.n).to_ascii_lowercase();
+    let key = request.key();
     let model = &request.body["model"];
     if request.body["stream"] != true {
         return http::write_json(stream, 200, Some(&reply.message(&key, model)));
@@ -80,6 +83,17 @@ fn messages(stream: &mut TcpStream, shared: &Shared, message: Message) -> io::Re
         }
     }
     http::end_events(stream)
+}
+
+/// Whether a newer model refuses the request for one of its thinking blocks.
+fn is_refused(shared: &Shared, request: &Arc<Request>) -> bool {
+    let mut log = lock(&shared.log);
+    let (_, refused) = request.thinking(log.of(Kind::Main));
+    if request.kind == Kind::Main && refused > 0 {
+        log.refused.push(Arc::clone(request));
+        return true;
+    }
+    false
 }
 
 /// Numbers the request, adds it to the log and wakes the waiting threads.

@@ -35,6 +35,7 @@ pub struct Builder {
     access: Option<BTreeMap<String, String>>,
     agent: Script,
     subagent: Script,
+    is_strict: bool,
 }
 
 impl Builder {
@@ -59,6 +60,7 @@ impl Builder {
             access: None,
             agent: Box::new(|_| Reply::text("done")),
             subagent: Box::new(|_| Reply::text("sub done")),
+            is_strict: false,
         }
     }
 
@@ -71,6 +73,12 @@ impl Builder {
     /// Scripts the subagents; by default they say "sub done".
     pub fn subagent(mut self, script: impl FnMut(&Request) -> Reply + Send + 'static) -> Self {
         self.subagent = Box::new(script);
+        self
+    }
+
+    /// Lets the model refuse thinking blocks after anything before them changed.
+    pub fn strict(mut self) -> Self {
+        self.is_strict = true;
         self
     }
 
@@ -175,7 +183,7 @@ impl Builder {
         // The client resolves the project to its real path.
         let root = temp.path().canonicalize().expect("the temporary folder is there");
         let evidence = Evidence::default();
-        let mock = Mock::start(self.agent, self.subagent, &evidence);
+        let mock = Mock::start(self.agent, self.subagent, self.is_strict, &evidence);
         for folder in ["home", "project", "state", "tmp", "spy"] {
             std::fs::create_dir(root.join(folder)).expect("the temporary folder is writable");
         }
