@@ -158,15 +158,16 @@ pub enum SurgeryVerb {
     },
     /// Make a session for each engagement of a map, with the shared rounds as an index table
     #[command(
-        allow_missing_positional = true,
-        after_help = "Examples:\n  brain-guard surgery split 3f0a9d1e map.json\n  brain-guard surgery split this map.json --run\n\nThe map says which rounds go where; rounds that it doesn't name are shared:\n  {\"shared\": \"1-15\", \"engagements\": {\"console-work\": \"16-25\", \"import-work\": \"26-30,33\"}}\n\nExit codes: 0 made, 1 refused (nothing was written), 2 wrong usage."
+        override_usage = "brain-guard surgery split [SESSION] MAP.json\n       brain-guard surgery split [SESSION] --by-tag",
+        after_help = "Examples:\n  brain-guard surgery split 3f0a9d1e --by-tag\n  brain-guard surgery split this map.json --run\n\nSESSION is an id, the beginning of one, a file, or `this`; without it, the session this runs in, else the latest of the project. MAP.json may be `-` for stdin. The map says which rounds go where; rounds that it doesn't name are shared:\n  {\"shared\": \"1-15\", \"engagements\": {\"console-work\": \"16-25\", \"import-work\": \"26-30,33\"}}\n\nExit codes: 0 made, 1 refused (nothing was written), 2 wrong usage."
     )]
     Split {
-        /// Session: an id, the beginning of one, a file, or `this` [default: the one this runs in, else the latest of the project]
-        session: Option<String>,
-        /// The map; `-` reads it from stdin
-        #[arg(value_name = "MAP.json")]
-        map: PathBuf,
+        /// Session and map
+        #[arg(value_names = ["SESSION", "MAP.json"], num_args = 0..=2)]
+        words: Vec<String>,
+        /// Instead of a map: each tag is an engagement, and rounds without one are shared
+        #[arg(long)]
+        by_tag: bool,
         /// Open each new session in its own tmux window
         #[arg(long, conflicts_with = "dry_run")]
         run: bool,

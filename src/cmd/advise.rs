@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
+use super::surgery::numbers;
 use super::surgery::source::Store;
 use super::{Context, Exit, Run, err, show};
 use crate::cli::AdviseArgs;
@@ -17,6 +18,7 @@ use base::paths::project_root;
 use base::shown::group_thousands;
 use guard::hook::facts::Facts;
 use sessions::round::Session;
+use store::blocks::Reader;
 use store::engagement::{self, Phase};
 use store::index::Export;
 use surgery::advise::{Advice, Beside, advise};
@@ -42,6 +44,8 @@ impl Report {
         let context = session.in_context();
         let held = context::Context::of(&session);
         let limit = limit(env, now, &session);
+        let reader = Reader::open(&store.folder(&session));
+        let is_cold = reader.is_ok_and(|r| numbers::is_cold(&session, &r, now).unwrap_or(false));
         let advice = advise(&session, &phases(&session), &beside, &mut |id| store.known(id));
         let case = |advice: Advice| Case {
             frees_percent: limit.map(|limit| percent(advice.frees, limit)),
@@ -53,6 +57,7 @@ impl Report {
             limit,
             percent: limit.map(|limit| percent(held.now, limit)),
             base_known: held.base.is_some(),
+            cache_cold: is_cold,
             rounds: context.len(),
             advice: advice.into_iter().map(case).collect(),
             left: session.rounds.len() - context.len(),
@@ -95,6 +100,8 @@ pub struct Report {
     pub tokens: u64,
     /// Whether `tokens` includes the system prompt and the tools.
     base_known: bool,
+    /// Whether the prompt cache has expired, so that a change costs nothing.
+    pub cache_cold: bool,
     limit: Option<u64>,
     percent: Option<u64>,
     advice: Vec<Case>,

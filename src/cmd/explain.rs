@@ -20,7 +20,6 @@ use guard::files::journal::{self, Line, Verdict, What};
 use guard::files::state;
 use guard::hook::facts::Facts;
 use guard::policy::stance::Cap;
-use guard::report::clean;
 use guard::session::Denied;
 
 impl Run for ExplainArgs {
@@ -171,7 +170,7 @@ impl fmt::Display for Standing {
             Some(denied) => {
                 let at = denied.at.with_timezone(&chrono::Local).format("%H:%M");
                 let reason = denied.reason.lines().next().unwrap_or_default();
-                clean(&format!("{at}  {reason}"))
+                format!("{at}  {reason}")
             }
             None => "Nothing was blocked in this session.".to_owned(),
         });

@@ -15,6 +15,7 @@ use crate::cli::LogArgs;
 use base::atomic;
 use base::clock::Time;
 use base::paths::Places;
+use base::plain::EscapedJson;
 use guard::files::boundary;
 
 /// Number of lines to show by default.
@@ -150,11 +151,9 @@ fn last_of(
 }
 
 fn write(look: Look, project: &str, entry: &Entry) -> io::Result<()> {
-    let line = if look.json {
-        entry.raw.clone()
-    } else {
-        let project = if look.with_project { format!("{project}  ") } else { String::new() };
-        format!("{project}{}", entry.text(look.colour))
-    };
-    writeln!(io::stdout().lock(), "{line}")
+    if look.json {
+        return writeln!(EscapedJson(io::stdout().lock()), "{}", entry.raw);
+    }
+    let project = if look.with_project { format!("{project}  ") } else { String::new() };
+    writeln!(io::stdout().lock(), "{project}{}", entry.text(look.colour))
 }

@@ -58,7 +58,9 @@ use std::sync::atomic::AtomicBool;
 use clap::FromArgMatches as _;
 use signal_hook::consts::SIGXFSZ;
 
-use self::output::{ask, confirmed, err, out, out_json, show, stdin_text};
+use self::output::{
+    ask, confirmed, err, out, out_json, out_json_line, out_unchanged, show, stdin_text,
+};
 use crate::cli::{self, Cli, Verb};
 use base::clock::{self, Time};
 use base::env::Env;

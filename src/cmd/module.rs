@@ -11,7 +11,7 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use super::mcp::tools;
-use super::{Context, Exit, Run, notice, operator, out, status, stdin_text, succession};
+use super::{Context, Exit, Run, notice, operator, out_json_line, status, stdin_text, succession};
 use crate::cli::ModArgs;
 use base::clock::Time;
 use base::env::{self, Env};
@@ -97,7 +97,7 @@ impl Run for ModArgs {
             }
             _ => None,
         };
-        out(answer.unwrap_or_else(|| json!({"action": "none"})));
+        out_json_line(&answer.unwrap_or_else(|| json!({"action": "none"})))?;
         Ok(Exit::Done)
     }
 }

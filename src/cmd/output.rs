@@ -7,6 +7,8 @@ use std::sync::{Mutex, PoisonError};
 
 use serde::Serialize;
 
+use base::plain::{self, EscapedJson};
+
 /// The first error of a write to stdout.
 static UNWRITTEN: Mutex<Option<io::Error>> = Mutex::new(None);
 
@@ -78,20 +80,46 @@ pub fn is_stdin_terminal() -> bool {
     CAPTURED.with_borrow(Option::is_none) && io::stdin().is_terminal()
 }
 
-/// Prints a line. An error is reported when the verb ends.
+/// Prints a line, without what a terminal would obey: texts may be from a session file. An error is
+/// reported when the verb ends.
 pub fn out(text: impl Display) {
+    let text = text.to_string();
+    if capture(&plain::printed(&text, || false)) {
+        return;
+    }
+    let mut stdout = io::stdout().lock();
+    let text = plain::printed(&text, || io::stdout().is_terminal());
+    keep_error(writeln!(stdout, "{text}"));
+}
+
+/// Prints a line as it is, where no person reads it; on a terminal like [`out`].
+pub fn out_unchanged(text: &str) {
+    if CAPTURED.with_borrow(Option::is_some) || io::stdout().is_terminal() {
+        out(text);
+    } else {
+        keep_error(writeln!(io::stdout().lock(), "{text}"));
+    }
+}
+
+/// Prints a value as JSON on one line.
+///
+/// # Errors
+/// A value that cannot be serialized.
+pub fn out_json_line(value: &impl Serialize) -> anyhow::Result<()> {
+    let mut json = EscapedJson(Vec::new());
+    serde_json::to_writer(&mut json, value)?;
+    out(String::from_utf8_lossy(&json.0));
+    Ok(())
+}
+
+/// Prints a line to stderr, in the same way.
+pub fn err(text: impl Display) {
+    let text = format!("brain-guard: {text}");
+    let text = plain::printed(&text, || false);
     if capture(&text) {
         return;
     }
-    keep_error(writeln!(io::stdout().lock(), "{text}"));
-}
-
-/// Prints a line to stderr.
-pub fn err(text: impl Display) {
-    if capture(&format_args!("brain-guard: {text}")) {
-        return;
-    }
-    let _ = writeln!(io::stderr().lock(), "brain-guard: {text}");
+    let _ = writeln!(io::stderr().lock(), "{text}");
 }
 
 /// Prints a report, as JSON or for people.
@@ -116,10 +144,12 @@ pub fn show(report: &(impl Serialize + Display), json: bool) -> anyhow::Result<(
 /// A value that cannot be serialized; a part of it may be printed then.
 pub fn out_json(value: &impl Serialize) -> anyhow::Result<()> {
     if CAPTURED.with_borrow(Option::is_some) {
-        out(serde_json::to_string_pretty(value)?);
+        let mut json = EscapedJson(Vec::new());
+        serde_json::to_writer_pretty(&mut json, value)?;
+        out(String::from_utf8_lossy(&json.0));
         return Ok(());
     }
-    let mut stdout = io::BufWriter::new(io::stdout().lock());
+    let mut stdout = EscapedJson(io::BufWriter::new(io::stdout().lock()));
     match serde_json::to_writer_pretty(&mut stdout, value) {
         Err(e) if e.is_io() => keep_error(Err(e.into())),
         Err(e) => return Err(e.into()),
@@ -136,7 +166,7 @@ const STDIN_BYTES: u64 = 16 * 1024 * 1024;
 /// A terminal that cannot be written or read.
 pub fn ask(question: &str) -> io::Result<String> {
     let mut stdout = io::stdout().lock();
-    write!(stdout, "{question}")?;
+    write!(stdout, "{}", plain::printed(question, || false))?;
     stdout.flush()?;
     let mut answer = String::new();
     io::stdin().read_line(&mut answer)?;

@@ -7,7 +7,8 @@ use super::surgery::made::Made;
 use super::surgery::make;
 use super::surgery::source::{self, Store};
 use super::surgery::start::{self, Windows};
-use super::{Context, Exit, Run, out, show};
+use super::surgery::{numbers, view};
+use super::{Context, Exit, Failure, Run, out, show};
 use crate::cli::ReviveArgs;
 use base::env::Env;
 use base::when::When;
@@ -25,6 +26,14 @@ impl Run for ReviveArgs {
             None => When::Round(cut(&session)?),
         };
         let plan = plan::compress_before(session, before, self.output.fidelity.into())?;
+        let mut measured = plan.clone();
+        measured.carry(&mut |id| store.known(id));
+        let cost = numbers::plan_cost(&measured, &store.readers(&measured)?, now)?;
+        if cost.after >= cost.before {
+            let what = format!("a successor would not be shorter: {}", view::context(&cost));
+            let hint = "resume the session as it is; brain-guard advise says what would shorten it";
+            return Err(Failure::refused(what).hint(hint).into());
+        }
         let made = make::make_session(env, now, &store, plan, &self.output)?;
         show(&made, self.output.json)?;
         if self.run { start(env, &made) } else { Ok(Exit::Done) }

@@ -98,10 +98,12 @@ fn propose_advice(facts: &Facts) -> anyhow::Result<String> {
     let effect = effect_of(&words);
     let made = new(facts, Work::Make(words), effect, Some(tokens), By::User);
     succession::create(&facts.places, &made)?;
+    let cold = ". The prompt cache has expired, so the change itself costs nothing";
     Ok(format!(
-        "brain-guard: {}: {}\n{}",
+        "brain-guard: {}: {}{}\n{}",
         advice.case.words(),
         advice.why,
+        if report.cache_cold { cold } else { "" },
         proposal(facts, &made, "slim")
     ))
 }

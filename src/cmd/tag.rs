@@ -122,24 +122,32 @@ impl fmt::Display for Retagged {
     }
 }
 
-/// The rounds that a text names: numbers and ranges of them, or `all`.
+/// The rounds that a text names: numbers and ranges of them, or `all`. Tables and summaries in a range
+/// are left out.
 ///
 /// # Errors
-/// A part that is no number; rounds that do not exist.
+/// A part that is no number; rounds that do not exist, or only tables and summaries.
 fn named(text: &str, session: &Session) -> anyhow::Result<Vec<u32>> {
-    let all = || session.rounds.iter().map(|round| round.seq);
+    let work = |named: &dyn Fn(u32) -> bool| -> Vec<u32> {
+        let rounds = session.rounds.iter().filter(|round| named(round.seq) && round.is_work());
+        rounds.map(|round| round.seq).collect()
+    };
     if text == "all" {
-        return Ok(all().collect());
+        return Ok(work(&|_| true));
     }
     let named = ranges::parse(text)?;
-    let last = all().max().unwrap_or_default();
+    let last = session.rounds.last().map_or(0, |round| round.seq);
     if let Some(beyond) = named.iter().find(|range| *range.end() > last) {
         let there = if last == 0 { "no rounds".to_owned() } else { format!("rounds 1-{last}") };
         bail!("session {} has {there}; there is no {}", session.id, ranges::show_range(beyond));
     }
-    let mut seqs: Vec<u32> = named.into_iter().flatten().collect();
-    seqs.sort_unstable();
-    seqs.dedup();
+    let seqs = work(&|seq| named.iter().any(|range| range.contains(&seq)));
+    if seqs.is_empty() {
+        bail!(
+            "no round in {text} can have a tag: index tables and summaries have no engagement; tag \
+             the rounds that they stand for"
+        );
+    }
     Ok(seqs)
 }
 

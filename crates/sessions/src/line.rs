@@ -7,6 +7,19 @@ use memchr::memchr;
 /// Bytes of memory kept for the next line.
 const KEPT: usize = 2 * 1024 * 1024;
 
+/// Most bytes of a line. The client writes a few MB at most, for pictures.
+const LONGEST: usize = 64 * 1024 * 1024;
+
+/// A line that would take too much memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "line {line} is longer than 64 MB. No client writes lines that long: remove it, and the rest can be read"
+)]
+pub struct TooLong {
+    /// Its number, from 1.
+    pub line: u64,
+}
+
 /// A line with its line break, if it has one: the client may still be writing the last line.
 #[derive(Debug, Clone, Copy)]
 pub struct Line<'a> {
@@ -50,7 +63,7 @@ impl<R: BufRead> Lines<R> {
     /// The next line; `None` at the end.
     ///
     /// # Errors
-    /// I/O errors of the source.
+    /// I/O errors of the source; a line that is longer than 64 MB.
     #[expect(clippy::should_implement_trait, reason = "what it lends ends with the next call")]
     pub fn next(&mut self) -> io::Result<Option<Line<'_>>> {
         self.source.consume(std::mem::take(&mut self.lent));
@@ -69,6 +82,9 @@ impl<R: BufRead> Lines<R> {
                 self.line.extend_from_slice(buffer);
                 let length = buffer.len();
                 self.source.consume(length);
+                if self.line.len() > LONGEST {
+                    return Err(io::Error::other(TooLong { line: self.number + 1 }));
+                }
                 continue;
             };
             if self.line.is_empty() {

@@ -123,6 +123,13 @@ impl Round {
     pub fn is_sent(&self) -> bool {
         self.standing.state == State::InContext
     }
+
+    /// Whether it can belong to an engagement: it is no index table, and not only the summary of a
+    /// compaction or a copy of one.
+    pub fn is_work(&self) -> bool {
+        let is_summary = (self.boundary || self.less) && !self.assistant;
+        self.table.is_none() && !is_summary
+    }
 }
 
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]
@@ -187,6 +194,22 @@ impl Session {
             sent.map(|round| (round.standing.place, round.seq)).collect();
         sent.sort_unstable();
         sent.into_iter().map(|(_, seq)| seq).collect()
+    }
+
+    /// How many rounds at the beginning of the context are behind just what was before them when they
+    /// were made. A compaction that keeps rounds moves them, and a cut removes those before.
+    pub fn in_order(&self) -> usize {
+        if self.cut.is_some() {
+            return 0;
+        }
+        let context = self.in_context();
+        let mut before = 0;
+        let is_in_order = |seq: &&u32| {
+            let is_later = **seq > std::mem::replace(&mut before, **seq);
+            let parts = self.round(**seq).map_or(&[][..], |round| &round.standing.parts);
+            is_later && parts.iter().all(|part| part.seq == **seq)
+        };
+        context.iter().take_while(is_in_order).count()
     }
 
     /// The rounds in the context, and those that a compaction removed from it. Ascending.

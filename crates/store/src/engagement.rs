@@ -34,6 +34,9 @@ pub struct Phase {
     pub to: Option<Time>,
 }
 
+/// Most phases of an engagement.
+const PHASES: usize = 1000;
+
 /// Most characters of an engagement's id.
 const ID: usize = 60;
 
@@ -153,6 +156,9 @@ impl Reading {
         let open = words.iter().any(|w| is_open(w));
         if times.iter().take(2).any(|m| !m.zoned) {
             self.unzoned.push(part.line);
+        }
+        if self.spans.len() == PHASES {
+            return refuse(part.line, format!("there are more than {PHASES} phases"));
         }
         self.spans.push(Span { line: part.line, name: (*name).to_owned(), from, to, open });
         Ok(())

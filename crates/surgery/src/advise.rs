@@ -75,8 +75,8 @@ pub struct Advice {
 /// Loads a session that tables name, by its id.
 pub type Find<'f> = dyn FnMut(&str) -> Option<Session> + 'f;
 
-/// All recommendations in the tree's order, at least one. `phases` come from the project's
-/// `engagement.md`.
+/// All recommendations, at least one: those that make the session shorter, the best first, then the
+/// others. `phases` come from the project's `engagement.md`.
 pub fn advise(
     session: &Session,
     phases: &[Phase],
@@ -89,6 +89,7 @@ pub fn advise(
     found.extend(finished(session, &rounds, phases, find));
     let names = engagements(&rounds);
     found.extend(names.iter().filter_map(|name| closed(session, &rounds, name, find)));
+    found.sort_by_key(|advice| std::cmp::Reverse(advice.frees));
     found.extend(separate(session, &rounds, &names, find));
     if found.is_empty() {
         found.extend(old(session, &rounds, phases, find));

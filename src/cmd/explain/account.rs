@@ -9,7 +9,6 @@ use base::shown::group_thousands;
 use guard::files::journal::{Called, Crossed, Line, Verdict, What};
 use guard::hook::facts::Facts;
 use guard::policy::coach::figure_in_full;
-use guard::report::clean;
 
 /// The operator's way, which is always open.
 const OVERRIDE: &str =
@@ -84,7 +83,7 @@ impl Account {
         if !line.told.is_empty() {
             add("told user", &line.told);
         }
-        clean(&out)
+        out
     }
 }
 

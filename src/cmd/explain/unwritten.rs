@@ -10,7 +10,6 @@ use base::clock::Time;
 use base::shown::group_thousands;
 use base::tail;
 use guard::hook::facts::Facts;
-use guard::report::clean;
 use sessions::usage::Usage;
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -99,7 +98,7 @@ impl fmt::Display for Seen {
         let at = self
             .at
             .map_or_else(String::new, |at| format!(" at {}", at.format("%Y-%m-%d %H:%M:%S UTC")));
-        writeln!(f, "{}{by} ({}), not in the journal,{at}", clean(&self.tool), clean(&self.id))?;
+        writeln!(f, "{}{by} ({}), not in the journal,{at}", self.tool, self.id)?;
         let percent = self.used as f64 * 100.0 / self.limit.max(1) as f64;
         let (used, limit) = (group_thousands(self.used), group_thousands(self.limit));
         if self.limit > 0 && !self.subagent {

@@ -16,7 +16,7 @@ use super::record;
 use super::source::{self, Source};
 use super::{preview, view};
 use crate::cmd::import::count;
-use crate::cmd::{Exit, err, import, out, out_json};
+use crate::cmd::{Exit, err, import, out, out_json, out_unchanged};
 use base::clock::Time;
 use base::env::Env;
 use base::lock::Lock;
@@ -256,12 +256,11 @@ fn tell(source: &Source, chosen: &Chosen) -> anyhow::Result<()> {
     let alone = chosen.live.len() == 1 && chosen.left.is_empty();
     for of_entry in chosen.entries() {
         for live in of_entry {
-            if !alone {
-                out(format_args!("## {} {}\n", live.entry, live.key));
-            }
-            out(text(source, live)?);
-            if !alone {
-                out("");
+            let text = text(source, live)?;
+            if alone {
+                out_unchanged(&text);
+            } else {
+                out(format_args!("## {} {}\n\n{text}\n", live.entry, live.key));
             }
         }
         suggest(&answer(&chosen.read, of_entry));

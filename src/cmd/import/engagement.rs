@@ -31,17 +31,21 @@ impl Engagements {
     }
 
     /// Tags rounds that started during a phase, or all if there are no phases. A tag in the index
-    /// stays. `cwd` is the session's working folder.
-    pub fn tag(&self, cwd: Option<&str>, rounds: &mut [(Round, Words)]) {
-        let Some(cwd) = cwd.map(Path::new).filter(|cwd| cwd.is_absolute() && !self.off) else {
-            return;
-        };
+    /// stays. `cwd` is the session's working folder. Returns the engagement if a round is of it.
+    pub fn tag(&self, cwd: Option<&str>, rounds: &mut [(Round, Words)]) -> Option<Engagement> {
+        let cwd = cwd.map(Path::new).filter(|cwd| cwd.is_absolute() && !self.off)?;
         let mut known = self.known.borrow_mut();
         let found = known.entry(cwd.to_path_buf()).or_insert_with(|| self.read(cwd));
-        let Some(engagement) = found else { return };
-        for (round, _) in rounds.iter_mut().filter(|(round, _)| includes_round(engagement, round)) {
+        let engagement = found.as_ref()?;
+        let mut own: Vec<&mut Round> = rounds
+            .iter_mut()
+            .map(|(round, _)| round)
+            .filter(|round| round.is_work() && includes_round(engagement, round))
+            .collect();
+        for round in &mut own {
             round.engagement = Some(engagement.id.clone());
         }
+        (!own.is_empty()).then(|| engagement.clone())
     }
 
     /// Makes the files be read again, because they may have changed.

@@ -10,6 +10,7 @@ use sessions::dialect::{self, Dialect, Scratch};
 use sessions::digest::Digest;
 use sessions::round::{Round, Session};
 use store::blocks::{Folder, Writer};
+use store::engagement::Engagement;
 use store::index::{Index, Progress, Words};
 
 /// Bytes of text to hold before rounds are recorded.
@@ -99,7 +100,10 @@ impl Feed {
         }
         let (standings, cut) = if last { self.digest.standings() } else { Default::default() };
         let session = Session { cut, ..self.session() };
-        engagements.tag(session.cwd.as_deref(), &mut rounds);
+        let engagement = engagements.tag(session.cwd.as_deref(), &mut rounds);
+        if let Some(Engagement { id, phases, .. }) = engagement {
+            index.set_phases(&id, &phases)?;
+        }
         let state = State::new(self.dialect.name(), self.digest.clone(), &self.tail);
         let progress = Progress {
             source: self.source.clone(),

@@ -6,6 +6,7 @@ use chrono::Local;
 use serde_json::Value;
 
 use base::clock::Time;
+use base::plain::{self, is_hidden};
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Entry {
@@ -50,7 +51,7 @@ impl Entry {
             .filter(|(key, value)| *key != "session" && !value.is_null() && !by_tier(key, value))
             .map(|(key, value)| format!("{key}={}", shown(value)))
             .collect();
-        let kind = format!("{:<14}", self.kind);
+        let kind = format!("{:<14}", plain::line(&self.kind, 40));
         let kind = match colour_of(&self.kind).filter(|_| colour) {
             Some(code) => format!("\x1b[{code}m{kind}\x1b[0m"),
             None => kind,
@@ -75,7 +76,7 @@ fn shown(value: &Value) -> String {
         Value::String(text) => {
             let clean: String = text
                 .chars()
-                .flat_map(|c| if c.is_control() { c.escape_default().collect() } else { vec![c] })
+                .flat_map(|c| if is_hidden(c) { c.escape_default().collect() } else { vec![c] })
                 .collect();
             if clean.contains(' ') { format!("\"{clean}\"") } else { clean }
         }

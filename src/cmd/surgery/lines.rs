@@ -1,5 +1,6 @@
 //! Notes about source lines that are not in the new session.
 
+use std::collections::BTreeMap;
 use std::io;
 
 use super::source::Store;
@@ -20,7 +21,24 @@ pub fn left_out(store: &Store, plan: &Plan, report: &Report) -> anyhow::Result<V
     let mut notes = ahead(store, plan)?;
     notes.extend(malformed(store, plan, report)?);
     notes.extend(outside_context(plan));
+    notes.extend(retagged(plan));
     Ok(notes)
+}
+
+/// Notes tags that a split replaces.
+fn retagged(plan: &Plan) -> Vec<String> {
+    let mut tags: BTreeMap<&str, Vec<u32>> = BTreeMap::new();
+    for round in plan.retagged() {
+        if let Some(tag) = &round.engagement {
+            tags.entry(tag).or_default().push(round.seq);
+        }
+    }
+    let note = |(tag, seqs): (&str, Vec<u32>)| {
+        let new = plan.given_to().unwrap_or_default();
+        let rounds = if seqs.len() == 1 { "round" } else { "rounds" };
+        format!("{rounds} {} had the tag {tag}, and now {new}", ranges::show(&seqs))
+    };
+    tags.into_iter().map(note).collect()
 }
 
 /// Notes table rounds that were no longer in the session's context.

@@ -99,7 +99,24 @@ fn make_each(
             }
         }
     }
+    for made in &mut all {
+        tag_rounds(store, made);
+    }
     Ok(all)
+}
+
+/// Tags the rounds that a split gave to an engagement.
+fn tag_rounds(store: &Store, made: &mut Made) {
+    let Some((session, engagement)) = made.plan.sessions.first().zip(made.plan.given_to()) else {
+        return;
+    };
+    let rounds: Vec<u32> = made.plan.retagged().map(|round| round.seq).collect();
+    if rounds.is_empty() {
+        return;
+    }
+    if let Err(why) = store.index.tag(&store.folder(session), &rounds, Some(engagement)) {
+        made.notes.push(format!("not all copies of its rounds could be tagged: {why}"));
+    }
 }
 
 /// A session that is complete except for its name.

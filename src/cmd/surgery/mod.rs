@@ -30,7 +30,8 @@ use self::made::Made;
 use self::source::Store;
 use super::{Context, Exit, Failure, Run, err, out, show, succession, tag};
 use crate::cli::{ExportArgs, OutputArgs, SurgeryVerb};
-use surgery::plan::{self, Plan};
+use surgery::plan::{self, Map, Plan};
+use surgery::table::short;
 
 impl Run for SurgeryVerb {
     fn run(&self, context: Context) -> anyhow::Result<Exit> {
@@ -65,8 +66,21 @@ impl Run for SurgeryVerb {
                 let plan = Plan { voices: !no_table, ..plan };
                 make_and_show(context, &store, plan, output)
             }
-            Self::Split { session, map, run, output } => {
-                split(context, session.as_deref(), map, *run, output)
+            Self::Split { words, by_tag, run, output } => {
+                let words: Vec<&str> = words.iter().map(String::as_str).collect();
+                let (session, map) = match (words.as_slice(), by_tag) {
+                    ([], true) => (None, None),
+                    ([session], true) => (Some(*session), None),
+                    ([map], false) => (None, Some(Path::new(map))),
+                    ([session, map], false) => (Some(*session), Some(Path::new(map))),
+                    _ => {
+                        let what = "a split takes either a map or --by-tag";
+                        return Err(Failure::usage(what)
+                            .hint("see brain-guard surgery split --help")
+                            .into());
+                    }
+                };
+                split(context, session, map, *run, output)
             }
             Self::Edit { session, plan, output } => {
                 edit::run(context, session.as_deref(), plan.as_deref(), output)
@@ -99,7 +113,7 @@ impl Run for ExportArgs {
         } else if let Some(engagement) = what.compress_engagement {
             SurgeryVerb::CompressEngagement { session, engagement, output }
         } else if let Some(map) = what.split {
-            SurgeryVerb::Split { session, map, run: false, output }
+            return split(context, session.as_deref(), Some(&map), false, &output);
         } else {
             let [a, b] = <[String; 2]>::try_from(what.merge.unwrap_or_default())
                 .map_err(|_| Failure::usage("--merge takes two sessions"))?;
@@ -135,14 +149,15 @@ impl fmt::Display for Children {
     }
 }
 
+/// Splits a session by a map, or by its tags.
 fn split(
     Context { env, now }: Context,
     session: Option<&str>,
-    map: &Path,
+    map: Option<&Path>,
     run: bool,
     output: &OutputArgs,
 ) -> anyhow::Result<Exit> {
-    let map = source::map(map)?;
+    let map = map.map(source::map).transpose()?;
     // Check for tmux before anything is written.
     let windows = run.then(|| start::Windows::find(env)).transpose()?;
     if let Some(out) = output.out.as_deref().filter(|out| !out.is_dir()) {
@@ -151,6 +166,13 @@ fn split(
     }
     let store = Store::open(env)?;
     let session = store.session(env, session)?;
+    let map = match map {
+        Some(map) => map,
+        None => Map::by_tag(&session).ok_or_else(|| {
+            let what = format!("no round of {} is tagged", short(&session.id));
+            Failure::refused(what).hint("tag them first: brain-guard tag --help, or write a map")
+        })?,
+    };
     let mut plans = plan::split(&session, &map, output.fidelity.into())?;
     if output.here {
         let context = Context { env, now };

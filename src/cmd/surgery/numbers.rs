@@ -216,15 +216,26 @@ fn blocks<'r>(
 /// The lifetime of the prompt cache, by the last response that says it.
 fn lifetime(plan: &Plan, readers: &[Reader]) -> anyhow::Result<Lifetime> {
     let mut longest = Lifetime::Minutes;
-    let mut rows = Rows::with_capacity(plan.largest());
     for (session, reader) in plan.sessions.iter().zip(readers) {
-        let Some(last) = session.rounds.last() else { continue };
-        reader.round(last.seq, &mut rows)?;
-        let lines: Vec<&[u8]> = rows.iter().collect();
-        let said = lines.into_iter().rev().find_map(Lifetime::of_row);
-        longest = longest.max(said.unwrap_or_default());
+        longest = longest.max(lifetime_of(session, reader)?);
     }
     Ok(longest)
+}
+
+fn lifetime_of(session: &Session, reader: &Reader) -> anyhow::Result<Lifetime> {
+    let Some(last) = session.rounds.last() else { return Ok(Lifetime::default()) };
+    let mut rows = Rows::with_capacity(last.bytes as usize);
+    reader.round(last.seq, &mut rows)?;
+    let lines: Vec<&[u8]> = rows.iter().collect();
+    Ok(lines.into_iter().rev().find_map(Lifetime::of_row).unwrap_or_default())
+}
+
+/// Whether the prompt cache of a session has expired, so that a change costs nothing.
+///
+/// # Errors
+/// Blocks that cannot be read.
+pub fn is_cold(session: &Session, reader: &Reader, now: Time) -> anyhow::Result<bool> {
+    Ok(lifetime_of(session, reader)?.over(session.ended, now))
 }
 
 /// The latest title in the rows; with several sessions, of the first one that has a title. Searches

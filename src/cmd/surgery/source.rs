@@ -265,7 +265,7 @@ pub fn map(path: &Path) -> anyhow::Result<Map> {
             .with_context(|| format!("could not read {shown}"))?
             .with_context(|| {
                 format!(
-                    "there is no file {shown}; the map comes last: `brain-guard surgery split [SESSION] MAP.json`"
+                    "there is no file {shown}; the map comes last: `brain-guard surgery split [SESSION] MAP.json`, or --by-tag instead"
                 )
             })?
     };

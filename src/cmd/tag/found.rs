@@ -64,10 +64,6 @@ pub fn run(env: &Env, now: Time, query: &str, id: &str, args: &TagArgs) -> anyho
     let mut groups = Vec::new();
     for hit in hits {
         add(&mut groups, store.root.folder(&hit.agent, &hit.session), hit.seq);
-        // The copies of a round are the same work.
-        for copy in hit.copies.iter().filter(|c| args.retag || c.engagement.is_none()) {
-            add(&mut groups, store.root.folder(&copy.agent, &copy.session), copy.seq);
-        }
     }
     tag_all(&store, groups, id, None, args.json)
 }

@@ -52,7 +52,10 @@ pub fn run(env: &Env, now: Time, file: &Path, args: &TagArgs) -> anyhow::Result<
         if filter.agent.as_ref().is_some_and(|agent| *agent != session.agent) {
             continue;
         }
-        let within = session.rounds.iter().filter(|round| matrix::place(phases, round).is_some());
+        let within = session
+            .rounds
+            .iter()
+            .filter(|round| round.is_work() && matrix::place(phases, round).is_some());
         let recent = within.filter(|round| filter.since.is_none_or(|at| round.started >= Some(at)));
         for round in recent {
             match &round.engagement {

@@ -4,6 +4,7 @@ mod doctor;
 mod errors;
 mod extract;
 mod handmade;
+mod hostile;
 mod jobs;
 mod lists;
 mod mcp;

@@ -299,3 +299,70 @@ fn a_read_only_store_can_be_read() {
     assert_eq!(tagged.code, Some(1), "{tagged:?}");
     assert!(tagged.stderr.contains("Read-only file system"), "{tagged:?}");
 }
+
+#[test]
+fn tags_hold_at_the_second_operation() {
+    let hook = two();
+    done(&hook, &["tag", ONE, "1-2", "console-work"]);
+    done(&hook, &["tag", ONE, "4", "colours"]);
+    let made = |args: &[&str]| json_of(&hook, &[args, &["--json"]].concat());
+    let children = made(&["surgery", "split", ONE, "--by-tag"]);
+    let names: Vec<&str> = children
+        .as_array()
+        .expect("a list")
+        .iter()
+        .filter_map(|c| c["engagement"].as_str())
+        .collect();
+    assert_eq!(names, ["colours", "console-work"]);
+    let child = children[1]["id"].as_str().expect("an id");
+    let tags = |id: &str| -> Vec<Value> {
+        let rounds = made(&["rounds", id])["rounds"].as_array().expect("rounds").clone();
+        rounds.into_iter().map(|round| round["engagement"].clone()).collect()
+    };
+    // A table has no tag, the child's rounds have theirs, and a tag set in it holds in its successor.
+    assert_eq!(tags(child), [Value::Null, json!("console-work"), json!("console-work")]);
+    done(&hook, &["tag", child, "all", "build"]);
+    let next = made(&["surgery", "compress-before", child, "round:3"]);
+    let next = next["id"].as_str().expect("an id");
+    assert_eq!(tags(next).last(), Some(&json!("build")));
+    assert_eq!(tags(ONE)[..2], [json!("build"), json!("build")]);
+    let said = refused(&hook, &["tag", child, "1", "build"]);
+    assert!(said.contains("no round in 1 can have a tag"), "{said}");
+    // The map of a split tags, too.
+    let map = hook.project.join("map.json");
+    fs::write(&map, r#"{"engagements":{"third":"3"}}"#).expect("the map");
+    made(&["surgery", "split", ONE, map.to_str().expect("utf-8")]);
+    assert_eq!(tags(ONE)[2], json!("third"));
+    done(&hook, &["untag", TWO, "all"]);
+    let said = refused(&hook, &["surgery", "split", TWO, "--by-tag"]);
+    assert!(said.contains("no round of 7c41b2aa is tagged"), "{said}");
+}
+
+#[test]
+fn an_import_keeps_the_phases_of_its_engagement() {
+    let hook = Hook::of(ONE);
+    let text = "# Engagement: console-work\n\n## Phases\n\n- design: 2026-03-19T10:00Z to 2026-03-19T10:02Z\n\
+                - build: 2026-03-19T10:02Z to 2026-03-19T11:00Z\n";
+    fs::write(hook.project.join("engagement.md"), text).expect("file");
+    let path = transcript(&hook, ONE, &[("design the console", "a"), ("build it", "b")]);
+    done(&hook, &["import", path.to_str().expect("utf-8")]);
+    let matrix = done(&hook, &["matrix", "console-work"]);
+    assert!(matrix.contains("design  5e550000:1\n"), "{matrix}");
+    assert!(matrix.contains("build   5e550000:2\n"), "{matrix}");
+    let many = "- p: 2026-03-19T10:00Z to 2026-03-19T10:01Z\n".repeat(1001);
+    fs::write(
+        hook.project.join("engagement.md"),
+        format!("# Engagement: x\n\n## Phases\n\n{many}"),
+    )
+    .expect("file");
+    let said = refused(&hook, &["tag", "--from", "engagement.md"]);
+    assert!(said.contains("there are more than 1000 phases"), "{said}");
+}
+
+#[test]
+fn revive_makes_no_session_that_is_not_shorter() {
+    let hook = two();
+    let said = refused(&hook, &["revive", TWO]);
+    assert!(said.contains("a successor would not be shorter: "), "{said}");
+    assert_eq!(done(&hook, &["surgery", "log"]), "");
+}

@@ -176,7 +176,12 @@ impl fmt::Display for Request {
 /// What the API compares: system prompt, tools and messages, without marks of the prompt cache.
 fn before(body: &Value) -> Vec<u64> {
     let mut hasher = DefaultHasher::new();
-    plain(&json!([body["system"], body["tools"]])).to_string().hash(&mut hasher);
+    let system = body["system"].as_array().into_iter().flatten();
+    // It says what the client was started as.
+    let is_billing =
+        |part: &&Value| part["text"].as_str().is_some_and(|t| t.starts_with("x-anthropic-billing"));
+    let system: Vec<&Value> = system.filter(|part| !is_billing(part)).collect();
+    plain(&json!([system, body["tools"]])).to_string().hash(&mut hasher);
     let mut all = vec![hasher.finish()];
     for message in body["messages"].as_array().into_iter().flatten() {
         plain(message).to_string().hash(&mut hasher);

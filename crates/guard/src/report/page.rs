@@ -10,8 +10,8 @@ use super::lanes::{self, LANES};
 use super::plot::{self, Frame, Value};
 use super::scale::Scale;
 use super::tables::tables;
-use super::text::steers;
 use super::{Part, Report};
+use base::plain::is_hidden;
 use base::shown::format_duration;
 use base::shown::group_thousands;
 
@@ -22,8 +22,10 @@ const SCRIPT: &str = include_str!("page.js");
 fn inert(json: &str) -> String {
     let mut out = String::with_capacity(json.len());
     for c in json.chars() {
-        if matches!(c, '<' | '>' | '&') || steers(c) {
-            let _ = write!(out, "\\u{:04x}", u32::from(c));
+        if matches!(c, '<' | '>' | '&') || is_hidden(c) {
+            for unit in c.encode_utf16(&mut [0; 2]) {
+                let _ = write!(out, "\\u{unit:04x}");
+            }
         } else {
             out.push(c);
         }

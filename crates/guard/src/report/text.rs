@@ -7,6 +7,7 @@ use chrono::FixedOffset;
 
 use super::{Crossing, Part, Report, Totals, What};
 use base::clock::Time;
+use base::plain::is_hidden;
 use base::shown::format_duration;
 use base::shown::group_thousands;
 
@@ -15,18 +16,11 @@ const LINES: usize = 24;
 /// Characters of a full bar.
 const BAR: f64 = 30.0;
 
-/// Whether a character controls a terminal or changes the direction of writing. All of these are
-/// in Unicode's first plane.
-pub(super) fn steers(c: char) -> bool {
-    c.is_control()
-        || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{200e}' | '\u{200f}')
-}
-
 /// Replaces characters that control a terminal or change the direction of writing, except line
 /// breaks and tabs. Tool names and command words come from the agent.
 pub fn clean(text: &str) -> String {
     text.chars()
-        .map(|c| if !matches!(c, '\n' | '\t') && steers(c) { '\u{fffd}' } else { c })
+        .map(|c| if !matches!(c, '\n' | '\t') && is_hidden(c) { '\u{fffd}' } else { c })
         .collect()
 }
 

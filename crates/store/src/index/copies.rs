@@ -21,18 +21,22 @@ pub struct Copied {
     pub engagement: Option<String>,
 }
 
-/// A round's origin, if that is imported, and its copies. `connection` has `sessions.db` attached as
-/// `everywhere`.
-pub(super) fn of(connection: &Connection, origin: &Origin) -> rusqlite::Result<Vec<Copied>> {
-    let mut query = connection.prepare_cached(
-        "SELECT r.session_id, r.agent, r.seq, r.engagement_id FROM everywhere.sessions s \
-         JOIN everywhere.rounds r \
+/// A round's origin, if that is imported, and its copies. `database` is the name of `sessions.db` in
+/// the connection.
+pub(super) fn of(
+    connection: &Connection,
+    database: &str,
+    origin: &Origin,
+) -> rusqlite::Result<Vec<Copied>> {
+    let mut query = connection.prepare_cached(&format!(
+        "SELECT r.session_id, r.agent, r.seq, r.engagement_id FROM {database}.sessions s \
+         JOIN {database}.rounds r \
              ON r.session_id = s.session_id AND r.agent = s.agent AND r.seq = ?2 \
          WHERE s.session_id = ?1 \
          UNION ALL \
-         SELECT session_id, agent, seq, engagement_id FROM everywhere.rounds \
+         SELECT session_id, agent, seq, engagement_id FROM {database}.rounds \
          WHERE origin_session = ?1 AND origin_seq = ?2",
-    )?;
+    ))?;
     let copied = |row: &rusqlite::Row| {
         let (session, agent) = (row.get(0)?, row.get(1)?);
         Ok(Copied { session, agent, seq: row.get(2)?, engagement: row.get(3)? })

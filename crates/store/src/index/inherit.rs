@@ -2,6 +2,7 @@
 
 use rusqlite::{Connection, OptionalExtension as _, params};
 
+use super::copies::{self, Copied};
 use super::{Words, rows};
 use sessions::origin::Origin;
 use sessions::round::{Round, Session};
@@ -19,8 +20,11 @@ pub(super) fn all(
         if round.origin.is_none() {
             find(connection, session, &mut round)?;
         }
-        if let Some(origin) = round.origin.clone() {
-            inherit(connection, &origin, &mut round, engagement)?;
+        tag(connection, session, &mut round, engagement)?;
+        if let Some(origin) = round.origin.clone()
+            && !(round.measured || round.less || round.more)
+        {
+            measure(connection, &origin, &mut round)?;
         }
         Ok(round)
     });
@@ -54,25 +58,38 @@ fn find(connection: &Connection, session: &Session, round: &mut Round) -> rusqli
     Ok(())
 }
 
-fn inherit(
+/// A round and its copies have one tag; where none of them is known yet, a copy has what a split
+/// made the session for.
+fn tag(
     connection: &Connection,
-    origin: &Origin,
+    session: &Session,
     round: &mut Round,
-    engagement: Option<&str>,
+    split: Option<&str>,
 ) -> rusqlite::Result<()> {
+    if !round.is_work() {
+        round.engagement = None;
+        return Ok(());
+    }
+    let all = copies::of(connection, "main", &session.origin(round))?;
+    let is_other = |copy: &Copied| copy.session != session.id;
+    let mut others = all.into_iter().filter(is_other).peekable();
+    if others.peek().is_some() {
+        round.engagement = others.find_map(|copy| copy.engagement);
+    } else if let Some(engagement) = split.filter(|_| round.origin.is_some()) {
+        round.engagement = Some(engagement.to_owned());
+    }
+    Ok(())
+}
+
+fn measure(connection: &Connection, origin: &Origin, round: &mut Round) -> rusqlite::Result<()> {
     let mut query = connection.prepare_cached(
-        "SELECT r.engagement_id, r.tokens, r.measured FROM sessions s JOIN rounds r \
+        "SELECT r.tokens FROM sessions s JOIN rounds r \
          ON r.session_id = s.session_id AND r.agent = s.agent AND r.seq = ?2 \
-         WHERE s.session_id = ?1",
+         WHERE s.session_id = ?1 AND r.measured",
     )?;
-    let found = query.query_row(params![origin.session, origin.seq], |row| {
-        Ok((row.get::<_, Option<String>>(0)?, row.get::<_, i64>(1)? as u64, row.get(2)?))
-    });
-    let Some((tag, tokens, measured)) = found.optional()? else { return Ok(()) };
-    let engagement = engagement.map(str::to_owned).filter(|_| round.table.is_none());
-    round.engagement = engagement.or(tag).or(round.engagement.take());
-    if measured && !(round.measured || round.less || round.more) {
-        (round.tokens, round.measured) = (tokens, true);
+    let tokens = query.query_row(params![origin.session, origin.seq], |row| row.get::<_, i64>(0));
+    if let Some(tokens) = tokens.optional()? {
+        (round.tokens, round.measured) = (tokens as u64, true);
     }
     Ok(())
 }

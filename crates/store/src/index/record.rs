@@ -31,8 +31,8 @@ impl Index {
     /// Records new and grown rounds of `session` in all three databases; ignores `session.rounds`.
     /// `standings` are those of all its rounds, from round 1; none if more rows are to come.
     /// Known rounds keep their tags. A new round gets the tag it had before a [`Index::reset`],
-    /// else, if it is a copy, `engagement` (what a split made the session for) or the tag of its
-    /// origin, else its own. The caller holds the session's lock.
+    /// else that of its origin and copies, else, if it is a copy, `engagement` (what a split made the
+    /// session for), else its own. The caller holds the session's lock.
     pub fn record(
         &self,
         folder: &Folder,
@@ -140,7 +140,9 @@ fn tag(
     round: &Round,
 ) -> rusqlite::Result<Option<String>> {
     let mut known = connection.prepare_cached(
-        "SELECT engagement_id FROM rounds WHERE session_id = ?1 AND agent = ?2 AND seq = ?3",
+        // A round that was only a summary so far had no tag.
+        "SELECT engagement_id FROM rounds WHERE session_id = ?1 AND agent = ?2 AND seq = ?3 \
+         AND ((boundary = 0 AND less = 0) OR roles LIKE '%assistant')",
     )?;
     let key = params![folder.session, folder.agent, round.seq];
     if let Some(tag) = known.query_row(key, |row| row.get(0)).optional()? {

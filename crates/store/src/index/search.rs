@@ -1,6 +1,7 @@
 //! Full-text search over what users and agents said.
 
 use std::collections::HashSet;
+use std::ops::Range;
 
 use rusqlite::{OptionalExtension as _, params};
 use serde::{Serialize, Serializer};
@@ -80,12 +81,42 @@ impl Hit {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Snippet(String);
 
+/// Most words of a piece, those ahead of its first match, most characters of a word, and most
+/// matches in a long one.
+const SNIPPET: usize = 24;
+const AHEAD: usize = 8;
+const WORD: usize = 80;
+const MATCHES: usize = 4;
+
 /// SQLite's marks around a match; [`query::indexed`] keeps them out of texts.
 const MARKS: [char; 2] = ['\u{2}', '\u{3}'];
 
 impl Snippet {
+    /// Of the user's words if the match is in them, else of the agent's.
+    fn best(user: &str, agent: &str) -> Self {
+        Self::of(if user.contains(MARKS[0]) { user } else { agent })
+    }
+
     fn of(marked: &str) -> Self {
-        let line = marked.split_whitespace().collect::<Vec<_>>().join(" ");
+        let words: Vec<&str> = marked.split_whitespace().collect();
+        let within = densest(&words);
+        let mut line =
+            words[within.clone()].iter().map(|word| shortened(word)).collect::<Vec<_>>().join(" ");
+        if within.start > 0 {
+            line.insert(0, '…');
+        }
+        if within.end < words.len() {
+            line.push('…');
+        }
+        // A match may go over the ends.
+        let [begins, ends] = MARKS.map(|mark| line.find(mark));
+        if ends.is_some_and(|end| begins.is_none_or(|begin| end < begin)) {
+            line.insert(0, MARKS[0]);
+        }
+        let [begins, ends] = MARKS.map(|mark| line.rfind(mark));
+        if begins.is_some_and(|begin| ends.is_none_or(|end| end < begin)) {
+            line.push(MARKS[1]);
+        }
         let whole: String = line.chars().filter(|c| *c != query::BREAK).collect();
         // Adjacent characters that match are one match.
         Self(whole.replace("\u{3}\u{2}", ""))
@@ -95,6 +126,49 @@ impl Snippet {
     pub fn marked(&self, begin: &str, end: &str) -> String {
         self.0.replace(MARKS[0], begin).replace(MARKS[1], end)
     }
+}
+
+/// The words around the most matches.
+fn densest(words: &[&str]) -> Range<usize> {
+    let marks = |word: &&str| word.matches(MARKS[0]).count();
+    let mut within: usize = words.iter().take(SNIPPET).map(marks).sum();
+    let (mut most, mut best) = (within, 0);
+    for from in 1..=words.len().saturating_sub(SNIPPET) {
+        within = within + marks(&words[from + SNIPPET - 1]) - marks(&words[from - 1]);
+        if within > most {
+            (most, best) = (within, from);
+        }
+    }
+    // Some words ahead of the first match show what it is about.
+    let first = words[best..].iter().position(|word| word.contains(MARKS[0])).unwrap_or_default();
+    let from = (best + first).saturating_sub(AHEAD);
+    from..words.len().min(from + SNIPPET)
+}
+
+/// A word, with dots in place of the middle of a long one; a match stays marked.
+fn shortened(word: &str) -> String {
+    if word.chars().count() <= WORD {
+        return word.to_owned();
+    }
+    let part = |part: &str| {
+        let count = part.chars().count();
+        if count <= WORD / 2 {
+            return part.to_owned();
+        }
+        let head = part.chars().take(WORD / 4);
+        head.chain(['…']).chain(part.chars().skip(count - WORD / 4)).collect()
+    };
+    let mut out = String::new();
+    for (at, piece) in word.split_inclusive(MARKS).enumerate() {
+        if at == 2 * MATCHES {
+            out.push('…');
+            break;
+        }
+        let text = piece.trim_end_matches(MARKS);
+        out.push_str(&part(text));
+        out.push_str(&piece[text.len()..]);
+    }
+    out
 }
 
 impl Serialize for Snippet {
@@ -180,7 +254,8 @@ impl Index {
             // matches.
             let mut find = c.prepare_cached(
                 "SELECT s.session_id, s.agent, r.seq, r.started, r.engagement_id, \
-                 snippet(words, -1, char(2), char(3), '…', 24), \
+                 highlight(words, 0, char(2), char(3)), \
+                 highlight(words, 1, char(2), char(3)), \
                  r.origin_session, r.origin_seq, r.more \
                  FROM words \
                  CROSS JOIN main.sessions s ON s.number = words.rowid >> 32 \
@@ -201,7 +276,7 @@ impl Index {
                     seq: row.get(2)?,
                     started: rows::at(row, 3)?,
                     engagement: row.get(4)?,
-                    snippet: Snippet::of(row.get_ref(5)?.as_str()?),
+                    snippet: Snippet::best(row.get_ref(5)?.as_str()?, row.get_ref(6)?.as_str()?),
                     copies: Vec::new(),
                 })
             };
@@ -221,14 +296,14 @@ impl Index {
                 let own = Origin { session: row.get(0)?, seq: row.get(2)? };
                 // What was added to a copy is only there.
                 let origin =
-                    rows::origin(row, 6)?.filter(|_| row.get(8) == Ok(false)).unwrap_or(own);
+                    rows::origin(row, 7)?.filter(|_| row.get(9) == Ok(false)).unwrap_or(own);
                 if seen.insert(origin.clone()) {
                     hits.push((hit(row)?, origin));
                 }
             }
             let one = filter.session.is_some();
             let copied = |(hit, origin): (Hit, Origin)| {
-                Ok(hit.with_copies(copies::of(c, &origin)?, &origin, one))
+                Ok(hit.with_copies(copies::of(c, "everywhere", &origin)?, &origin, one))
             };
             hits.into_iter().map(copied).collect()
         })?;

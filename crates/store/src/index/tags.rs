@@ -1,13 +1,14 @@
 //! Sessions with their rounds, tags, and the phases of engagements.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use rusqlite::{Connection, params};
+use rusqlite::{Connection, OptionalExtension as _, params};
 
 use super::{Error, Index, copies, rows, schema};
 use crate::blocks::Folder;
 use crate::database::Db;
 use crate::engagement::Phase;
+use sessions::origin::Origin;
 use sessions::round::{Round, Session};
 
 /// Loads a session with the rounds that `rounds` selects, from one snapshot.
@@ -63,10 +64,12 @@ impl Index {
         })
     }
 
-    /// Tags rounds, or removes their tags. Returns how many changed.
+    /// Tags rounds and their copies in other sessions, or removes their tags; a round that is not
+    /// [`Round::is_work`] stays without one. Returns how many of the rounds changed.
     ///
     /// # Errors
-    /// [`Error::Unknown`] names the rounds that do not exist; nothing is changed then.
+    /// [`Error::Unknown`] names the rounds that do not exist; nothing is changed then. If only copies
+    /// cannot be tagged, the others are.
     pub fn tag(
         &self,
         folder: &Folder,
@@ -77,6 +80,52 @@ impl Index {
             return Err(not_imported(folder));
         }
         let rounds: BTreeSet<u32> = rounds.iter().copied().collect();
+        let changed = self.tag_here(folder, &rounds, engagement)?;
+        let mut failed = None;
+        for (folder, rounds) in self.copies(folder, &rounds)? {
+            if let Err(why) = self.tag_here(&folder, &rounds, engagement) {
+                failed.get_or_insert(why);
+            }
+        }
+        failed.map_or(Ok(changed), Err)
+    }
+
+    /// The origins and copies of rounds in other sessions.
+    fn copies(
+        &self,
+        folder: &Folder,
+        rounds: &BTreeSet<u32>,
+    ) -> Result<Vec<(Folder, BTreeSet<u32>)>, Error> {
+        let mut by_session: BTreeMap<(String, String), BTreeSet<u32>> = BTreeMap::new();
+        self.make_sessions_db()?.run(|c| {
+            let mut origin = c.prepare_cached(
+                "SELECT coalesce(origin_session, session_id), coalesce(origin_seq, seq) \
+                 FROM rounds WHERE session_id = ?1 AND agent = ?2 AND seq = ?3",
+            )?;
+            for seq in rounds {
+                let key = params![folder.session, folder.agent, seq];
+                let origin = origin
+                    .query_row(key, |row| Ok(Origin { session: row.get(0)?, seq: row.get(1)? }));
+                let Some(origin) = origin.optional()? else { continue };
+                for copy in copies::of(c, "main", &origin)? {
+                    by_session.entry((copy.agent, copy.session)).or_default().insert(copy.seq);
+                }
+            }
+            Ok(())
+        })?;
+        let folders = by_session
+            .into_iter()
+            .map(|((agent, session), rounds)| (self.root.folder(&agent, &session), rounds));
+        let is_other = |other: &Folder| other.session != folder.session;
+        Ok(folders.filter(|(other, _)| is_other(other) && other.database().exists()).collect())
+    }
+
+    fn tag_here(
+        &self,
+        folder: &Folder,
+        rounds: &BTreeSet<u32>,
+        engagement: Option<&str>,
+    ) -> Result<usize, Error> {
         // Tags exist nowhere else.
         self.own(folder)?.run(|c| c.pragma_update(None, "synchronous", "FULL"))?;
         self.change(folder, |own, _| {
@@ -91,10 +140,11 @@ impl Index {
                 let mut write = c.prepare_cached(
                     "UPDATE rounds SET engagement_id = ?4 \
                      WHERE session_id = ?1 AND agent = ?2 AND seq = ?3 \
-                     AND engagement_id IS NOT ?4",
+                     AND engagement_id IS NOT ?4 AND names IS NULL \
+                     AND ((boundary = 0 AND less = 0) OR roles LIKE '%assistant')",
                 )?;
                 let (id, agent) = (&folder.session, &folder.agent);
-                for seq in &rounds {
+                for seq in rounds {
                     if known.exists(params![id, agent, seq])? {
                         changed += write.execute(params![id, agent, seq, engagement])?;
                     } else {
@@ -172,6 +222,9 @@ impl Index {
 
     /// Replaces the phases of an engagement.
     pub fn set_phases(&self, engagement: &str, phases: &[Phase]) -> Result<(), Error> {
+        if self.phases(engagement)? == phases {
+            return Ok(());
+        }
         let all = self.make_sessions_db()?;
         let transaction = all.begin()?;
         all.run(|c| {

@@ -81,7 +81,7 @@ fn export(mut exporter: Exporter, reading: &mut Reading, mut out: Out) -> Result
         exporter.round(place, &rows, &mut out)?;
         exporter.summary = false;
     }
-    let unchanged = plan.unchanged();
+    let unchanged = plan.with_thinking();
     for (at, piece) in plan.pieces.iter().enumerate() {
         exporter.changed |= at >= unchanged;
         match piece {

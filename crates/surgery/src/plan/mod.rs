@@ -133,6 +133,23 @@ impl Plan {
         Some((session, session.round(place.seq)?))
     }
 
+    /// The engagement that a split makes it for.
+    pub fn given_to(&self) -> Option<&str> {
+        match &self.operation {
+            Operation::Split { engagement } => Some(engagement),
+            _ => None,
+        }
+    }
+
+    /// The whole rounds that a split tags, because they have no tag or another one.
+    pub fn retagged(&self) -> impl Iterator<Item = &Round> {
+        let engagement = self.given_to();
+        let rounds = self.whole().filter_map(|place| self.at(place)).map(|(_, round)| round);
+        rounds.filter(move |round| {
+            engagement.is_some() && round.is_work() && round.engagement.as_deref() != engagement
+        })
+    }
+
     /// Leaves rewound rounds out of the index tables.
     pub fn omit_rewound(&mut self) {
         let sessions = &self.sessions;
@@ -173,9 +190,16 @@ impl Plan {
         models.filter(|_| !self.fidelity.keeps_refused).find(|model| thinking::is_refused_by(model))
     }
 
+    /// How many pieces at the beginning keep their thinking: those that neither the plan nor the
+    /// client changed since.
+    pub fn with_thinking(&self) -> usize {
+        self.unchanged().min(self.sessions.first().map_or(0, Session::in_order))
+    }
+
     /// The whole rounds whose thinking is left out, because it is behind a change.
     pub fn without_thinking(&self) -> BTreeSet<Place> {
-        let from = if self.refuses_thinking().is_some() { self.unchanged() } else { usize::MAX };
+        let is_refused = self.refuses_thinking().is_some();
+        let from = if is_refused { self.with_thinking() } else { usize::MAX };
         let behind = self.pieces.iter().skip(from);
         behind.filter_map(Piece::whole).collect()
     }
@@ -341,4 +365,19 @@ pub struct Map {
     pub engagements: BTreeMap<String, Vec<RangeInclusive<u32>>>,
     /// The ranges that are named as shared.
     pub shared: Vec<RangeInclusive<u32>>,
+}
+
+impl Map {
+    /// The map of the tags that rounds have; `None` without any.
+    pub fn by_tag(session: &Session) -> Option<Self> {
+        let mut map = Self::default();
+        let branch = session.on_branch();
+        let rounds = branch.iter().filter_map(|seq| session.round(*seq));
+        for round in rounds.filter(|round| round.is_work()) {
+            if let Some(id) = &round.engagement {
+                map.engagements.entry(id.clone()).or_default().push(round.seq..=round.seq);
+            }
+        }
+        (!map.engagements.is_empty()).then_some(map)
+    }
 }

@@ -17,7 +17,7 @@ use self::look::{Came, Moment, Watched};
 use self::tell::{Report, Teller};
 use super::{asked, source};
 use crate::cmd::ending::Ending;
-use crate::cmd::{Exit, import, out};
+use crate::cmd::{Exit, import, out, out_json_line};
 use base::atomic;
 use base::clock::{self, Time};
 use base::env::Env;
@@ -197,8 +197,7 @@ impl Watch<'_> {
 
     fn tell(&mut self, report: &Report) -> anyhow::Result<()> {
         if self.json {
-            out(serde_json::to_string(report)?);
-            return Ok(());
+            return out_json_line(report);
         }
         self.teller.tell(report);
         if self.once {

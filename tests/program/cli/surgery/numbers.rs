@@ -18,9 +18,10 @@ fn inject_takes_numbers_from_the_sessions_table() {
     let file = world.file(&child);
     assert_eq!(asked("3", file.to_str().unwrap())["session"], ID, "by its file");
     // A kept round brought its table along.
-    world.done(&["tag", &child, "1-2", "console-work"]);
-    let made = world.json(&["surgery", "extract-engagement", &child, "console-work"]);
-    let third = asked("003", &id(&made));
+    let map = world.hook.project.join("map.json");
+    fs::write(&map, r#"{"engagements": {"console-work": "1-2"}}"#).unwrap();
+    let made = world.json(&["surgery", "split", &child, map.to_str().unwrap()]);
+    let third = asked("003", &id(&made[0]));
     assert_eq!(third["session"], ID, "{third}");
     assert!(third["text"].as_str().unwrap().contains("question 3 about apples"));
     // Its own rounds, which no table names.

@@ -265,8 +265,6 @@ fn no_operation_alters_the_store() {
         world.done(&["import", world.file(id).to_str().unwrap()]);
     }
     world.done(&["tag", ID, "2", "console-work"]);
-    let map = world.hook.project.join("map.json");
-    fs::write(&map, r#"{"engagements": {"a": "1-2", "b": "3"}}"#).unwrap();
     let before = world.kept();
     assert!(before.keys().any(|path| path.ends_with("session.db")), "{before:?}");
     for args in [
@@ -274,7 +272,7 @@ fn no_operation_alters_the_store() {
         vec!["surgery", "compress-engagement", ID, "console-work"],
         vec!["surgery", "extract-engagement", ID, "console-work"],
         vec!["surgery", "merge", ID, OTHER],
-        vec!["surgery", "split", ID, map.to_str().unwrap()],
+        vec!["surgery", "split", ID, "--by-tag"],
         vec!["surgery", "log"],
         vec!["surgery", "undo"],
         vec!["inject", "3f0a9d1e:1"],

@@ -79,7 +79,7 @@ fn round(seq: u32, user: &str, agent: &str) -> (Round, Words) {
         less: seq == 2,
         more: seq == 3,
         standing: Standing::default(),
-        table: (seq == 4).then(Vec::new),
+        table: (seq == 6).then(Vec::new),
         engagement: None,
     };
     (round, Words { user: user.into(), agent: agent.into() })
@@ -298,7 +298,7 @@ fn a_copy_has_the_tag_and_the_tokens_of_its_origin() {
     let store = two();
     store.index.tag(&store.folder("one"), &[1, 2], Some("console")).unwrap();
     let copy = |seq, origin: Option<(&str, u32)>, row: Option<(&str, &str)>| {
-        let (round, words) = round(seq, "again", "");
+        let (round, words) = round(seq, "again", "said");
         let origin = origin.map(|(session, seq)| Origin { session: session.into(), seq });
         let copied = row.map(|(session, row)| (session.to_owned(), row.to_owned()));
         (Round { tokens: 9, measured: false, origin, copied, ..round }, words)
@@ -335,7 +335,47 @@ fn a_copy_has_the_tag_and_the_tokens_of_its_origin() {
     );
     let seen: Vec<_> =
         of("child").into_iter().map(|r| (r.origin.map(|o| o.to_string()), r.engagement)).collect();
-    assert_eq!(seen, [(Some("one:1".into()), Some("ui".into())), (None, None)]);
+    assert_eq!(seen, [(Some("one:1".into()), console()), (None, None)]);
+    // Of a session that is not there.
+    record(&store, "alone", &[copy(1, Some(("away", 1)), None), copy(2, None, None)], Some("ui"));
+    let seen: Vec<_> = of("alone").into_iter().map(|r| r.engagement).collect();
+    assert_eq!(seen, [Some("ui".to_owned()), None]);
+}
+
+#[test]
+fn a_round_and_its_copies_have_one_tag() {
+    let store = two();
+    let copy = |seq, of: (&str, u32)| {
+        let (round, words) = round(seq, "again", "said");
+        let origin = Some(Origin { session: of.0.into(), seq: of.1 });
+        (Round { origin, ..round }, words)
+    };
+    let table = |seq| {
+        let (round, words) = round(seq, "a table", "said");
+        (Round { table: Some(Vec::new()), ..round }, words)
+    };
+    let tags = |id: &str| -> Vec<Option<String>> {
+        let rounds = store.index.session(&store.folder(id)).unwrap().rounds;
+        rounds.into_iter().map(|r| r.engagement).collect()
+    };
+    let tag = |id: &str, rounds: &[u32], tag: Option<&str>| {
+        store.index.tag(&store.folder(id), rounds, tag).unwrap()
+    };
+    let ui = || Some("ui".to_owned());
+    record(&store, "first", &[table(1), copy(2, ("one", 2)), copy(3, ("later", 1))], None);
+    record(&store, "second", &[copy(1, ("one", 2)), copy(2, ("one", 3))], None);
+    assert_eq!(tag("first", &[1, 2, 3], Some("ui")), 2, "a table has no tag");
+    assert_eq!(tags("first"), [None, ui(), ui()]);
+    assert_eq!(tags("one"), [None, ui(), None]);
+    assert_eq!(tags("second"), [ui(), None]);
+    // Its original is imported after it was tagged.
+    record(&store, "later", &[round(1, "ask", "say"), round(2, "ask", "say")], None);
+    assert_eq!(tags("later"), [ui(), None]);
+    // The next successor has the tag, too, and the last one set counts.
+    record(&store, "third", &[copy(1, ("one", 2))], Some("another"));
+    assert_eq!(tags("third"), [ui()]);
+    tag("one", &[2], None);
+    assert_eq!((tags("first"), tags("third")), (vec![None, None, ui()], vec![None]));
 }
 
 #[test]

@@ -174,3 +174,24 @@ fn a_round_is_found_once_with_its_copies() {
     assert_eq!(places, ["one:1", "three:1", "three:3"]);
     assert_eq!(store.index.engagements().unwrap(), [("ui".to_owned(), 2)]);
 }
+
+#[test]
+fn every_mark_of_a_match_is_closed() {
+    let store = two();
+    let words: Vec<String> = (0..60).map(|n| format!("w{n}")).collect();
+    let long = format!("{}/", "needle/".repeat(500));
+    record(&store, "many", &[round(1, &words.join(" "), "said"), round(2, &long, "said")], None);
+    for query in
+        [format!("\"{}\"", words[5..40].join(" ")), "w1 w2 w30 w50".into(), "needle".into()]
+    {
+        let found = store.index.search(&query, &Filter::default(), 9).unwrap();
+        let shown = found[0].snippet.marked("[", "]");
+        let (mut open, mut closed) = (0, 0);
+        for c in shown.chars() {
+            open += usize::from(c == '[');
+            closed += usize::from(c == ']');
+            assert!(open - closed <= 1, "{shown}");
+        }
+        assert!(open > 0 && open == closed && shown.len() < 400, "{shown}");
+    }
+}
