@@ -11,8 +11,11 @@ use crate::cli::RoundsArgs;
 use base::clock::Time;
 use base::env::Env;
 use base::shown::{count_with_noun, format_minute, tokens};
+use sessions::refusal::Refusal;
 use sessions::round::{Round, Session};
 use sessions::sent::State;
+use sessions::span;
+use store::blocks::{Reader, Rows};
 use surgery::ranges;
 use surgery::table::{number, reference, short, summary};
 
@@ -52,6 +55,10 @@ pub struct RoundList {
     total: usize,
     /// The line whose parent is not in the file, so that the client sends nothing before it.
     cut_off_by_line: Option<u64>,
+    /// What the API refused at its end.
+    refusal: Option<Refusal>,
+    #[serde(skip)]
+    is_mendable: bool,
     in_context: Total,
     /// Their numbers.
     #[serde(skip)]
@@ -74,8 +81,10 @@ impl RoundList {
     /// # Errors
     /// No such session, several, or one that cannot be imported.
     pub fn of(env: &Env, args: &RoundsArgs, look: Look) -> anyhow::Result<Self> {
-        let session = Store::open(env)?.session(env, args.session.as_deref())?;
-        Ok(Self::new(&session, args.last, look))
+        let store = Store::open(env)?;
+        let session = store.session(env, args.session.as_deref())?;
+        let refusal = refusal(&store, &session);
+        Ok(Self { refusal, ..Self::new(&session, args.last, look) })
     }
 
     /// The newest `last` rounds, or all.
@@ -99,6 +108,8 @@ impl RoundList {
             agent: session.agent.clone(),
             total,
             cut_off_by_line: session.cut,
+            refusal: None,
+            is_mendable: session.dialect == "claude",
             in_context: Total {
                 rounds: context.len(),
                 tokens: surgery::context::Context::of(session).now,
@@ -108,6 +119,16 @@ impl RoundList {
             look,
         }
     }
+}
+
+/// What the API refused, if no answer came after it.
+fn refusal(store: &Store, session: &Session) -> Option<Refusal> {
+    let mut rows = Rows::default();
+    let last = session.rounds.last()?;
+    Reader::open(&store.folder(session)).ok()?.round(last.seq, &mut rows).ok()?;
+    let lines: Vec<&[u8]> = rows.iter().collect();
+    let is_answer = |line: &&&[u8]| span::find(line, "type") == Some(b"\"assistant\"");
+    lines.iter().rfind(is_answer).and_then(|line| Refusal::of_row(line))
 }
 
 impl fmt::Display for RoundList {
@@ -149,10 +170,22 @@ impl fmt::Display for RoundList {
         };
         let last = self.rounds.last().map_or(0, |row| row.round);
         if let Some(line) = self.cut_off_by_line {
+            write!(
+                f,
+                "the client sends only rounds {}: line {line} names a parent that is not in the file",
+                self.sent
+            )?;
+            let mend = format!(
+                ". `brain-guard mend {}` makes a session with all of them",
+                short(&self.session)
+            );
+            writeln!(f, "{}", if self.is_mendable { &mend } else { "" })?;
+        }
+        if let Some(refusal) = self.refusal {
             writeln!(
                 f,
-                "the client sends only rounds {}: line {line} names a parent that is not in the file. `brain-guard mend {}` makes a session with all of them",
-                self.sent,
+                "it ends in an API error: {}. `brain-guard mend {}` makes a session without that",
+                refusal.words(),
                 short(&self.session)
             )?;
         }

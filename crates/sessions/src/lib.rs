@@ -14,6 +14,7 @@ pub mod gauge;
 pub mod line;
 pub mod origin;
 pub mod ranges;
+pub mod refusal;
 pub mod round;
 mod row;
 pub mod rows;

@@ -13,9 +13,9 @@ mod tests;
 use std::fmt;
 
 use base::shown::count_with_noun;
-use memchr::memmem;
 use serde::Serialize;
 use sessions::dialect::{BlockKind, Claude, Dialect as _, Kind, Row, Scratch};
+use sessions::refusal::Refusal;
 use sessions::span;
 
 use crate::ids::{self, Keys};
@@ -87,7 +87,7 @@ impl Survey {
             self.kept.extend(texts.filter_map(|id| str::from_utf8(id).ok()).map(ids::key));
         }
         if row.kind == Kind::Assistant && !row.sidechain {
-            if refuses_thinking(json) {
+            if Refusal::of_row(json) == Some(Refusal::Thinking) {
                 self.refused = Some(line);
             } else if let Some(model) = row.model.filter(|model| *model != SYNTHETIC) {
                 self.refused = None;
@@ -214,15 +214,6 @@ fn link(row: &Row, scratch: &Scratch) -> Link {
         only_thinks: thinking > 0 && thinking == blocks.len(),
         ..Link::default()
     }
-}
-
-/// Whether the client shows here that the API refused thinking.
-fn refuses_thinking(json: &[u8]) -> bool {
-    const SAID: [&[u8]; 3] = [b"cannot be modified", b"signature", b"different conversation"];
-    let has = |text: &[u8]| memmem::find(json, text).is_some();
-    span::find(json, "isApiErrorMessage") == Some(b"true")
-        && has(b"thinking")
-        && SAID.iter().any(|text| has(text))
 }
 
 /// Writes the rows of the mended session.

@@ -80,6 +80,8 @@ fn no_operation_leaves_thinking_that_the_model_refuses() {
     resume(world, id);
     assert_eq!(thinking(&world.mock.main()), (6, 0));
     assert_eq!(world.mock.refused().len(), 0);
+    // The split has tagged it.
+    guard(world, &["tag", id, "2", "counting"]);
     // As asked for, it stays; the client then sends the request again without any.
     let full = make(world, &[&engagement[..], &["--thinking", "full"]].concat()).remove(0);
     assert!(world.print(&["--resume", &full.id], NEXT).finish().status.success());

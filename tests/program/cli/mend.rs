@@ -60,3 +60,33 @@ fn other_files_are_refused() {
     let answer = hook.raw(&["mend", "gone.jsonl"], b"");
     assert!(answer.stderr.contains("there is no file gone.jsonl"), "{answer:?}");
 }
+
+#[test]
+fn a_session_that_the_api_refuses_says_so_at_its_start_and_in_its_rounds() {
+    let hook = Hook::new();
+    let error =
+        "API Error: 400 `thinking` blocks in the latest assistant message cannot be modified";
+    let answer = serde_json::json!({
+        "parentUuid": format!("{ID}1"), "type": "assistant", "uuid": format!("{ID}2"), "sessionId": ID,
+        "timestamp": "2026-03-19T10:01:00.000Z", "isApiErrorMessage": true,
+        "message": {"role": "assistant", "model": "<synthetic>",
+            "content": [{"type": "text", "text": error}]},
+    });
+    fs::write(&hook.transcript, format!("{}{answer}\n", prompt(1, "null"))).expect("transcript");
+    let said = hook.start("resume").user();
+    let expected = "this session ended in an API error: the API refuses its thinking. End it, and run `brain-guard mend ";
+    assert!(said.contains(expected), "{said}");
+    let listed = hook.raw(&["rounds", hook.transcript.to_str().expect("utf-8")], b"").stdout;
+    assert!(
+        listed.contains("it ends in an API error: the API refuses its thinking. `brain-guard mend"),
+        "{listed}"
+    );
+    // An answer that came after it is no error.
+    let later = answer.to_string().replace("isApiErrorMessage", "x");
+    let later = later
+        .replace(&format!("{ID}2"), &format!("{ID}3"))
+        .replace(&format!("{ID}1"), &format!("{ID}2"));
+    let text = fs::read_to_string(&hook.transcript).expect("transcript") + &later + "\n";
+    fs::write(&hook.transcript, text).expect("transcript");
+    assert!(hook.start("resume").silent());
+}

@@ -22,6 +22,7 @@ pub mod post_tool;
 pub mod pre_tool;
 pub mod prompt;
 pub mod question;
+mod refusal;
 pub mod reply;
 pub mod rewake;
 pub mod select;

@@ -7,7 +7,8 @@ use super::facts::Facts;
 use super::reply::{Agent, Reply};
 use super::terminals::look_around;
 use super::{
-    bearings, deliver, job_assignment, jobs as session_jobs, limits, moved, succeeded, withdrawal,
+    bearings, deliver, job_assignment, jobs as session_jobs, limits, moved, refusal, succeeded,
+    withdrawal,
 };
 use crate::boundary::{Carrier, EDITED, Step, Token};
 use crate::compaction;
@@ -103,7 +104,7 @@ pub fn start(facts: &mut Facts, event: &Event, source: Source, model: Option<&st
             };
             let mut reply =
                 line.map_or_else(Reply::default, |line| Reply::note("SessionStart", line));
-            reply.user = super::ended::take_up_boundary(facts);
+            reply.user = super::ended::take_up_boundary(facts).or_else(|| refusal::line(facts));
             reply
         }
         Source::Compact => {

@@ -210,6 +210,8 @@ pub struct Facts {
     pub engagement: Option<String>,
     /// What its context held beside its rounds when surgery made it, in tokens.
     pub base: Option<u64>,
+    /// What its context held in all when surgery made it, in tokens.
+    pub tokens: Option<u64>,
     /// Time of its first row that has one.
     pub started: Option<Time>,
     /// Time of its last row that has one.
@@ -224,9 +226,12 @@ impl Facts {
             operation: Option<String>,
             engagement: Option<String>,
             base: Option<u64>,
+            tokens: Option<u64>,
         }
-        let Ok(Made { operation, engagement, base }) = serde_json::from_slice(json) else { return };
+        let Ok(Made { operation, engagement, base, tokens }) = serde_json::from_slice(json) else {
+            return;
+        };
         self.engagement = engagement.filter(|_| operation.as_deref() == Some("split"));
-        self.base = base;
+        (self.base, self.tokens) = (base, tokens);
     }
 }

@@ -222,11 +222,11 @@ impl Digest {
         self.base.or(self.facts.base)
     }
 
-    /// What the context held after the last response, in tokens. A round without a response of its
-    /// own leaves as much as the round it follows.
+    /// What the context held after the last response, in tokens, or as surgery knew it. A round
+    /// without a response of its own leaves as much as the round it follows.
     pub fn context(&self) -> Option<u64> {
         let before = || self.open.follows.and_then(|round| self.used_after(round));
-        self.open.used.or_else(before)
+        self.open.used.or_else(before).or(self.facts.tokens)
     }
 
     /// What the context held after a round that ended.

@@ -127,9 +127,11 @@ pub(super) fn lineage(plan: &Plan, birth: &Birth) -> String {
         lineage: &'a Lineage,
         #[serde(skip_serializing_if = "Option::is_none")]
         base: Option<u64>,
+        tokens: u64,
     }
     let (operation, lineage) = (&plan.operation, &plan.lineage);
-    let told = Told { made: stamp(birth.now), operation, lineage, base: birth.base };
+    let Birth { base, tokens, .. } = *birth;
+    let told = Told { made: stamp(birth.now), operation, lineage, base, tokens };
     // Texts and times always become valid JSON.
     serde_json::to_string(&told).unwrap_or_default()
 }

@@ -75,12 +75,23 @@ impl Plan {
         let origins: Vec<Origin> = match (&round.table, &round.origin) {
             (Some(named), _) => named.iter().flat_map(Named::origins).collect(),
             (None, Some(origin)) if !round.more => vec![origin.clone()],
-            (None, _) => return vec![place],
+            (None, _) => return self.kept_and(place),
         };
         let found: Option<Vec<Place>> =
             origins.into_iter().map(|origin| self.first(origin, known, find)).collect();
         // If one of its rounds is unknown, a table keeps its own line, which leads to its text.
-        found.unwrap_or_else(|| vec![place])
+        let found = found.unwrap_or_else(|| vec![place]);
+        found.into_iter().flat_map(|place| self.kept_and(place)).collect()
+    }
+
+    /// A round, behind those of which a compaction kept the end in it.
+    fn kept_and(&self, place: Place) -> Vec<Place> {
+        let parts = self.at(place).map_or(&[][..], |(_, round)| &round.standing.parts);
+        let mut seqs: Vec<u32> = parts.iter().map(|part| part.seq).collect();
+        seqs.retain(|seq| *seq != place.seq);
+        seqs.dedup();
+        let kept = seqs.into_iter().map(|seq| Place { seq, ..place });
+        kept.chain([place]).collect()
     }
 
     /// The place of an origin, whose session is loaded if needed.
