@@ -207,7 +207,8 @@ impl Session {
         let is_in_order = |seq: &&u32| {
             let is_later = **seq > std::mem::replace(&mut before, **seq);
             let parts = self.round(**seq).map_or(&[][..], |round| &round.standing.parts);
-            is_later && parts.iter().all(|part| part.seq == **seq)
+            // What is before the first round is part 0.
+            is_later && parts.iter().all(|part| part.seq == **seq || part.seq == 0)
         };
         context.iter().take_while(is_in_order).count()
     }

@@ -87,11 +87,12 @@ impl Plan {
     /// A round, behind those of which a compaction kept the end in it.
     fn kept_and(&self, place: Place) -> Vec<Place> {
         let parts = self.at(place).map_or(&[][..], |(_, round)| &round.standing.parts);
-        let mut seqs: Vec<u32> = parts.iter().map(|part| part.seq).collect();
-        seqs.retain(|seq| *seq != place.seq);
-        seqs.dedup();
-        let kept = seqs.into_iter().map(|seq| Place { seq, ..place });
-        kept.chain([place]).collect()
+        let mut kept: Vec<Place> = parts.iter().map(|p| Place { seq: p.seq, ..place }).collect();
+        // What hooks said when the session started is in no round.
+        kept.retain(|other| *other != place && self.at(*other).is_some());
+        kept.dedup();
+        kept.push(place);
+        kept
     }
 
     /// The place of an origin, whose session is loaded if needed.
