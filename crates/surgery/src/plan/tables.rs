@@ -123,6 +123,7 @@ mod tests {
     use crate::fidelity::Fidelity;
     use crate::plan::compress_before;
     use base::when::When;
+    use sessions::sent::Part;
     use testing::rounds::session;
 
     fn shape(plan: &Plan) -> Vec<String> {
@@ -137,6 +138,10 @@ mod tests {
             Piece::Summary(place) => format!("({})", of(place)),
         };
         plan.pieces.iter().map(piece).collect()
+    }
+
+    fn place(seq: u32) -> Place {
+        Place { session: 0, seq }
     }
 
     fn line(count: u32) -> Session {
@@ -183,6 +188,20 @@ mod tests {
         let mut plan = cut(second(&first), 5);
         plan.carry(&mut |_| None);
         assert_eq!(shape(&plan), ["[s1 s2 s3 s4]", "s5"]);
+    }
+
+    #[test]
+    fn a_line_of_a_compaction_brings_the_rounds_of_which_it_kept_the_end() {
+        let mut session = line(6);
+        let part = |seq| Part { seq, rows: 0..1 };
+        // What hooks said at the start is in no round.
+        session.rounds[0].standing.parts = vec![part(0), part(1)];
+        session.rounds[3].standing.parts = vec![part(4), part(2)];
+        assert_eq!(session.in_order(), 3);
+        let mut plan = compress_before(session, When::Round(5), Fidelity::default()).unwrap();
+        plan.pieces[0] = Piece::Index(vec![place(1), place(4)]);
+        plan.carry(&mut |_| None);
+        assert_eq!(shape(&plan), ["[31 32 34]", "35", "36"]);
     }
 
     #[test]
