@@ -21,8 +21,11 @@ struct Desk {
 }
 
 fn desk() -> Desk {
-    let script = PROMPTS
-        .map(|prompt| step(move |_| Reply::text(format!("{prompt} is built")).tokens(21_000)));
+    let mut used = 21_000;
+    let script = PROMPTS.map(|prompt| {
+        used += 4_000;
+        step(move |_| Reply::text(format!("{prompt} is built")).tokens(used))
+    });
     let folder = |program: std::path::PathBuf| {
         program.parent().expect("a program lies in a folder").display().to_string()
     };
