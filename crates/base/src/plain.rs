@@ -107,7 +107,7 @@ pub fn printed(text: &str, is_styled: impl FnOnce() -> bool) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// JSON in which hidden characters are escaped, as text stays the same.
+/// Escapes hidden characters in JSON that is written through it. The parsed value stays the same.
 #[derive(Debug)]
 pub struct EscapedJson<W>(pub W);
 

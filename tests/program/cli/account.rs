@@ -54,7 +54,7 @@ fn explain_escapes_terminal_sequences() {
         &["explain", "--last", "9"],
     ] {
         let told = hook.raw(args, b"").stdout;
-        assert!(told.contains("]0;x"), "{told}");
+        assert!(told.contains("Ba]0;xsh"), "{told}");
         assert!(!told.contains('\u{1b}') && !told.contains('\u{7}'), "{told:?}");
     }
 }

@@ -84,7 +84,7 @@ impl Plan {
         found.into_iter().flat_map(|place| self.kept_and(place)).collect()
     }
 
-    /// A round, behind those of which a compaction kept the end in it.
+    /// A round. If it is a compaction that kept the end of earlier rounds, those come first.
     fn kept_and(&self, place: Place) -> Vec<Place> {
         let parts = self.at(place).map_or(&[][..], |(_, round)| &round.standing.parts);
         let mut kept: Vec<Place> = parts.iter().map(|p| Place { seq: p.seq, ..place }).collect();
