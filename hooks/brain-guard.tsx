@@ -341,6 +341,8 @@ async function act($: EngineInterface, action: Json): Promise<Report | undefined
     }
     case 'submit': {
       await restored
+      // Behind a turn it would wait and arrive late. The turn's end asks again.
+      if (isTurn) return undefined
       submitted = { text, token }
       const { drop } = await $.prompt.submit({ text: String(text), asUser: true })
       // The turn may have begun by now, or be queued: its end carries the token.
@@ -557,6 +559,7 @@ export const register: Register = on => {
 
   on('session.end', ($, e, next) => {
     sealed = false
+    isTurn = false
     question = undefined
     turn.row = undefined
     isAnswered = false

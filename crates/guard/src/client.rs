@@ -1,10 +1,13 @@
 //! Looks at the client's process and terminal: which session it runs, and who gets its keys.
 
+use std::fs;
 use std::path::Path;
+
+use serde::Deserialize;
 
 use crate::boundary::Client;
 use crate::files::state;
-use base::{env, process};
+use base::{atomic, process};
 
 /// The maximum number of parents to follow.
 const DEEPEST: usize = 64;
@@ -37,19 +40,46 @@ pub fn reads_terminal(client: Client, terminal: &str) -> bool {
 
 /// Finds a process that runs this session, or has its file open.
 pub fn find_session_process(id: &str, path: &Path) -> Option<u32> {
-    let own = std::process::id();
+    let (own, clients) = (std::process::id(), registered_clients(path));
+    let open = clients.iter().find(|client| client.session_id == id).map(|client| client.pid);
+    // A registered client may have left the session that it was started with.
     let runs = |(pid, words): &(u32, Vec<String>)| {
-        *pid != own && (resumes(words, id, path) || is_inside(*pid, id))
+        *pid != own && resumes(words, id, path) && clients.iter().all(|client| client.pid != *pid)
     };
-    let running = process::command_lines().find(runs).map(|(pid, _)| pid);
-    let open = || process::open_files().find(|file| file.path == path).map(|file| file.pid);
-    running.or_else(open)
+    let running = || process::command_lines().find(runs).map(|(pid, _)| pid);
+    let holder = || process::open_files().find(|file| file.path == path).map(|file| file.pid);
+    open.or_else(running).or_else(holder)
 }
 
-/// Whether a process was started inside the session, such as a shell of its agent.
-fn is_inside(pid: u32, id: &str) -> bool {
-    let session = (env::SESSION_ID.to_owned(), id.to_owned());
-    process::environment(pid).contains(&session)
+/// What a client writes of itself to `sessions/PID.json` beside its projects, after each change of
+/// its session (seen with 2.1.332).
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Registered {
+    pid: u32,
+    session_id: String,
+    /// On Linux, [`process::start_time`].
+    #[serde(default)]
+    proc_start: String,
+}
+
+impl Registered {
+    fn lives(&self) -> bool {
+        let told: Option<u64> = self.proc_start.parse().ok();
+        let start = process::start_time(self.pid);
+        start.is_some() && told.is_none_or(|told| start == Some(told))
+    }
+}
+
+/// The live clients that keep their sessions where this file is.
+fn registered_clients(path: &Path) -> Vec<Registered> {
+    let path = fs::canonicalize(path).unwrap_or_default();
+    let register = path.ancestors().nth(3).map(|folder| folder.join("sessions"));
+    let files = register.and_then(|register| fs::read_dir(register).ok());
+    let read = |file: fs::DirEntry| -> Option<Registered> {
+        serde_json::from_slice(&atomic::read_record(&file.path()).ok()??).ok()
+    };
+    files.into_iter().flatten().flatten().filter_map(read).filter(Registered::lives).collect()
 }
 
 /// Whether a process was started to resume the session.

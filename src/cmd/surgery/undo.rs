@@ -20,9 +20,7 @@ use base::atomic::{self, Mark};
 use base::clock::Time;
 use base::env::{self, Env};
 use base::new_file;
-use base::paths::Places;
 use guard::client;
-use guard::files::state;
 use store::index::Export;
 use surgery::table::short;
 
@@ -58,9 +56,7 @@ impl Undone {
         let path = Path::new(&export.path);
         ensure_own_files(&export)?;
         untouched(&export)?;
-        let runs = client::find_session_process(&export.id, path)
-            .or_else(|| find_running_client(env, &store, &export));
-        if let Some(pid) = runs {
+        if let Some(pid) = client::find_session_process(&export.id, path) {
             bail!("the process {pid} runs the session {name}; end it first");
         }
         let mut removed = Vec::new();
@@ -115,15 +111,6 @@ impl fmt::Display for Undone {
         }
         left.iter().try_for_each(|path| write!(f, "\n  {}", path.display()))
     }
-}
-
-/// The client that runs the session, by the hooks' record. Only the hooks know a client that was
-/// started without an id and has written nothing yet.
-fn find_running_client(env: &Env, store: &Store, export: &Export) -> Option<u32> {
-    let (agent, source) = export.detail.sources.first()?;
-    let cwd = store.index.session(&store.root.folder(agent, source)).ok()?.cwd?;
-    let places = Places::for_project(env, Path::new(&cwd))?;
-    state::open_in(&places, &export.id).map(|client| client.pid)
 }
 
 /// A file that surgery wrote.

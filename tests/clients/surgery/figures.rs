@@ -1,5 +1,6 @@
 //! Whether the tokens that operations show are those of the client's next request. The mock reports
-//! the size of each request, and the test counts in the same unit.
+//! the size of each request by a tokenizer, and the test counts with the same one. It is not the
+//! one that the program has, as the API's is neither.
 
 use std::fmt::Write as _;
 
@@ -9,8 +10,6 @@ use super::played::{guard, resume};
 use crate::support::mock::{Reply, Request};
 use crate::support::world::World;
 
-/// Bytes of JSON per token, for the mock and for the test.
-pub(super) const BYTES_A_TOKEN: usize = 4;
 /// By how much a figure may be wrong, in percent.
 pub(super) const MOST: f64 = 15.0;
 
@@ -27,9 +26,12 @@ fn answer(round: &str) -> String {
 /// The tokens of a request.
 pub(super) fn size(request: &Request) -> u64 {
     let body = &request.body;
-    let bytes =
-        [&body["system"], &body["tools"], &body["messages"]].map(|part| part.to_string().len());
-    (bytes.iter().sum::<usize>() / BYTES_A_TOKEN) as u64
+    [&body["system"], &body["tools"], &body["messages"]].into_iter().map(tokens).sum()
+}
+
+/// The tokens of a part of a request.
+pub(super) fn tokens(part: &Value) -> u64 {
+    tiktoken_rs::o200k_base_singleton().count_ordinary(&part.to_string()) as u64
 }
 
 /// The number of a round, and the lines to read in it.

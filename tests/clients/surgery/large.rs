@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
 
-use super::figures::{BYTES_A_TOKEN, MOST, size};
+use super::figures::{MOST, size, tokens};
 use super::is_long;
 use super::live::{DONE, PROPOSED, id, state};
 use crate::guard::logged;
@@ -76,7 +76,7 @@ impl Writer {
                 },
             }),
         };
-        self.used += content.to_string().len() / BYTES_A_TOKEN;
+        self.used += tokens(content) as usize;
         let uuid = format!("00000000-0000-4000-8000-{row:012}");
         let time = format!(
             "2026-03-{:02}T{:02}:{:02}:{:02}.000Z",

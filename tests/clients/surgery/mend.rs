@@ -7,9 +7,10 @@ use serde_json::{Value, json};
 
 use super::block::{Block, blocks_of_request};
 use super::bound::{ASKED, play, thinking};
+use super::live::id;
 use super::pairs::has_whole_pairs;
 use super::played::{guard, make, resume};
-use crate::support::mock::Request;
+use crate::support::mock::{Reply, Request};
 use crate::support::world::World;
 
 const ERROR: &str = "API Error: 400 messages.1.content.0: `thinking` or `redacted_thinking` blocks \
@@ -155,4 +156,24 @@ fn a_broken_session_is_sent_whole_again() {
         let made = guard(world, &["validate", &made.id]).stdout;
         assert!(made.contains("\nsound: ") || made.starts_with("sound: "), "{what}: {made}");
     }
+}
+
+#[test]
+fn a_refused_session_says_so_and_is_mended_once_it_is_closed() {
+    let answer =
+        |_: &Request| Reply::thinking("It is short.").and_text("It is done.").tokens(30_000);
+    let world = World::build().agent(answer).start();
+    assert!(world.print(&[], ASKED[0]).finish().status.success());
+    let path = world.transcripts().pop().expect("a transcript");
+    let (_, refuse, _) = BROKEN[4];
+    let broken = refuse(&mut Rows::of(&fs::read_to_string(&path).expect("a transcript")));
+    fs::write(&path, broken).expect("writable");
+    let original = &id(&path);
+    let tui = world.tui(&["--resume", original]);
+    tui.wait_screen("the way out", |screen| screen.contains("brain-guard mend"));
+    let open = world.guard(&["mend", original]);
+    assert!(open.stderr.contains("has the session"), "{open:?}");
+    tui.prompt("/clear");
+    tui.wait_screen("an empty screen", |screen| !screen.contains("brain-guard mend"));
+    make(&world, &["mend", original]);
 }

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use serde_json::Value;
 
+use crate::cli::verbs::register_client;
 use crate::support::hook::Hook;
 
 const ID: &str = "11111111-1111-4111-8111-111111111111";
@@ -59,6 +60,37 @@ fn other_files_are_refused() {
     assert!(answer.stderr.contains("is a session of pi"), "{answer:?}");
     let answer = hook.raw(&["mend", "gone.jsonl"], b"");
     assert!(answer.stderr.contains("there is no file gone.jsonl"), "{answer:?}");
+}
+
+/// The client's own register says which sessions are open.
+#[test]
+fn a_session_that_is_open_in_a_client_is_refused() {
+    let hook = Hook::new();
+    fs::write(&hook.transcript, [prompt(1, "null"), prompt(2, "\"gone\"")].concat()).expect("rows");
+    let path = hook.transcript.to_str().expect("utf-8");
+    let own = std::process::id();
+    let start = base::process::start_time(own).expect("this process runs");
+    register_client(&hook.transcript, start);
+    let open = hook.raw(&["mend", path], b"");
+    assert_eq!(open.code, Some(1), "{open:?}");
+    assert!(open.stderr.contains(&format!("the process {own} has the session")), "{open:?}");
+    assert_eq!(hook.raw(&["mend", path, "--dry-run"], b"").code, Some(0));
+    register_client(&hook.transcript, start + 1);
+    assert_eq!(hook.raw(&["mend", path], b"").code, Some(0), "another process of that number");
+}
+
+#[test]
+fn bytes_that_are_not_utf_8_are_replaced() {
+    let hook = Hook::new();
+    let mut text = [prompt(1, "null"), prompt(2, "null")].concat().into_bytes();
+    let at = text.windows(4).position(|part| part == b"go 2").expect("the second prompt");
+    text[at] = 0xff;
+    let file = hook.places().project.join(format!("{ID}.jsonl"));
+    fs::write(&file, text).expect("file");
+    let made = hook.raw(&["mend", file.to_str().expect("utf-8"), "--json"], b"").json();
+    assert_eq!(made["findings"][0]["what"], "bytes that are not UTF-8, now U+FFFD", "{made}");
+    let new = fs::read_to_string(made["path"].as_str().expect("a path")).expect("UTF-8");
+    assert!(new.contains("\u{fffd}o 2"), "{new}");
 }
 
 #[test]

@@ -39,6 +39,18 @@ pub fn refused(hook: &Hook, args: &[&str]) -> String {
     answer.stderr
 }
 
+/// Registers this process as the client that has the session of this file open, as the client does.
+/// Returns the file that says so.
+pub fn register_client(transcript: &Path, start: u64) -> PathBuf {
+    let folder = transcript.ancestors().nth(3).expect("the client's folder").join("sessions");
+    fs::create_dir_all(&folder).expect("own folder");
+    let (own, id) = (std::process::id(), transcript.file_stem().and_then(|name| name.to_str()));
+    let client = serde_json::json!({"pid": own, "sessionId": id, "procStart": start.to_string()});
+    let file = folder.join(format!("{own}.json"));
+    fs::write(&file, client.to_string()).expect("own folder");
+    file
+}
+
 /// Every file below a folder: path and digest.
 pub fn files(folder: &Path) -> BTreeMap<PathBuf, String> {
     let mut all = BTreeMap::new();

@@ -1,9 +1,10 @@
 //! What the module tells that no hook did: a session whose hooks were all killed after the clear, and
 //! agents that ended in a turn that was cut short.
 
+use guard::files::job_files;
 use serde_json::json;
 
-use crate::kill::sessions::{clearing, moved, next, pending, report};
+use crate::kill::sessions::{cleared, clearing, moved, next, ok, pending, report};
 use crate::support::hook::Hook;
 
 fn token(hook: &Hook) -> Option<serde_json::Value> {
@@ -62,4 +63,24 @@ fn an_agent_that_ended_in_a_turn_that_was_cut_short_is_not_waited_for() {
     assert_eq!(ended(None), "wait");
     assert_eq!(ended(Some(1)), "wait");
     assert_eq!(ended(Some(0)), "clear");
+}
+
+/// The client keeps a prompt that comes in a turn until its end, and the session may have sealed by
+/// then.
+#[test]
+fn a_delivery_that_arrives_late_is_not_taken_for_words_of_the_user() {
+    let hook = cleared();
+    let answer = hook.raw(&["mod", "step"], report(&hook, "cleared").to_string().as_bytes()).json();
+    let delivery = answer["text"].as_str().expect("a text").to_owned();
+    ok(&hook.prompt(&delivery));
+    ok(&hook.prompt("now the lexer"));
+    ok(&hook.agent("brain-guard append --kind thread 'the lexer drops CRLF'"));
+    ok(&hook.agent("brain-guard seal --clear --summary 'the lexer is under way'"));
+    let first = token(&hook).expect("a token");
+    assert_eq!(first["parent"], json!(hook.session), "the next boundary waits");
+    ok(&hook.prompt(&delivery));
+    let job = first["job"].as_str().expect("a job");
+    let kept = std::fs::read_to_string(job_files::prompts_path(&hook.places(), job));
+    let kept = kept.expect("the user's prompts");
+    assert!(kept.contains("now the lexer") && !kept.contains("compaction file"), "{kept}");
 }

@@ -77,6 +77,27 @@ fn without_a_person_the_guard_seals_and_opens_a_boundary() {
     });
 }
 
+/// The settings that a hook began with are those of the turn before.
+#[test]
+fn who_is_there_is_judged_by_the_hook_of_the_same_turn() {
+    let hook = Hook::begun();
+    hook.settings(&serde_json::json!({"boundary": {"attended_minutes": 0}}));
+    hook.prompt("begin");
+    std::thread::scope(|scope| {
+        let earlier = scope.spawn(|| rewake(&hook));
+        std::thread::sleep(std::time::Duration::from_millis(500));
+        hook.settings(&serde_json::json!({"boundary": {"attended_minutes": 10}}));
+        hook.prompt("I am here");
+        hook.fill(percent_in("narrow"));
+        hook.read();
+        hook.agent("brain-guard append --kind thread 'the parser fails on CRLF'");
+        assert_eq!([blocked(&hook), blocked(&hook)], [true, true]);
+        assert!(hook.stop().user().contains("waiting for you"));
+        assert!(earlier.join().expect("no panic").silent());
+    });
+    assert_eq!(sealed(&hook), None);
+}
+
 #[test]
 fn without_a_person_or_notes_the_agent_continues() {
     let hook = waiting_since(56, None);

@@ -321,7 +321,14 @@ pub fn due(token: &mut Token, at: &Situation) -> Due {
 }
 
 fn answer(token: &mut Token, answered: bool, is_aborted: bool, at: &Situation) -> Action {
-    if token.step != Step::Delivered || is_aborted {
+    if is_aborted {
+        return Action::None;
+    }
+    // The turn began without the notes.
+    if token.step == Step::Cleared {
+        return submit(token, Text::Delivery);
+    }
+    if token.step != Step::Delivered {
         return Action::None;
     }
     if answered {
@@ -429,6 +436,8 @@ mod tests {
         assert_eq!(next(&mut t, &Report::Begun, &at("other", false, overdue)), Action::None);
         let action = next(&mut t, &Report::Begun, &at("new", false, overdue));
         assert!(matches!(action, Action::Submit { what: Text::Delivery, .. }));
+        let action = next(&mut t, &done(true), &at("new", false, soon));
+        assert!(matches!(action, Action::Submit { what: Text::Delivery, .. }), "after a turn");
     }
 
     #[test]

@@ -19,7 +19,7 @@ use crate::texts::{Text, cut, render};
 use base::atomic;
 use base::lock;
 use base::log;
-use base::paths::Places;
+use base::paths::{Places, is_safe_name};
 use base::plain;
 
 /// Characters of the file in one piece. Its frame, the bearings and the prompts are added.
@@ -313,10 +313,22 @@ pub fn by_hooks(facts: &Facts, token: &Token) -> bool {
     piece_path(facts, token, 1).exists()
 }
 
-/// Whether a prompt is the delivery of this token: it contains the opening marker. The text that
-/// wakes a session names the markers too, but does not open one.
-pub fn is_delivery(prompt: &str, token: &Token) -> bool {
-    prompt.contains(&format!("<<<<< compaction file {}", token.id))
+/// What opens the notes in a delivery. The text that wakes a session names the markers too, but
+/// does not open one.
+const OPENING: &str = "<<<<< compaction file ";
+
+/// The token whose notes a prompt delivers to this session. It may be an earlier one, if the client
+/// kept the prompt until the end of a turn.
+pub fn delivered_by(facts: &Facts, prompt: &str) -> Option<Token> {
+    let load = |id| boundary::load(&facts.places, id).ok().flatten();
+    let mut tokens = delivered_tokens(prompt).filter_map(load);
+    tokens.find(|token| token.child.as_deref() == Some(facts.id))
+}
+
+/// A prompt that is quoted in a delivery may name others.
+fn delivered_tokens(prompt: &str) -> impl Iterator<Item = &str> {
+    let ids = prompt.split(OPENING).skip(1).filter_map(|text| text.split([',', '\n']).next());
+    ids.filter(|id| is_safe_name(id))
 }
 
 #[cfg(test)]
@@ -333,9 +345,9 @@ mod tests {
         for kick_off in
             [Text::Kickoff, Text::KickoffFocus, Text::KickoffResumed, Text::KickoffTransition]
         {
-            assert!(is_delivery(&text(kick_off), &token));
+            assert!(delivered_tokens(&text(kick_off)).eq([token.id.as_str()]));
         }
-        assert!(!is_delivery(&text(Text::Wake), &token));
+        assert_eq!(delivered_tokens(&text(Text::Wake)).next(), None);
     }
 
     proptest! {

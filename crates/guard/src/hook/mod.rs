@@ -241,7 +241,7 @@ fn piece(facts: &mut Facts, event: &Event, number: usize) -> Reply {
             deliver::claim_piece(facts, &token, number, "")
                 .map_or_else(Reply::default, |text| Reply::note("SessionStart", text))
         }
-        Kind::Prompt(text) if !deliver::is_delivery(text, &token) => {
+        Kind::Prompt(text) if deliver::delivered_by(facts, text).is_none() => {
             prompt::attach(facts, Some(&token), number)
         }
         _ => Reply::default(),

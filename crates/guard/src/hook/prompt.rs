@@ -19,7 +19,7 @@ use base::switch::Switch;
 /// `UserPromptSubmit`.
 pub fn submit(facts: &mut Facts, _event: &Event, text: &str) -> Reply {
     let mut token = facts.token();
-    if let Some(token) = token.as_ref().filter(|t| deliver::is_delivery(text, t)) {
+    if let Some(token) = deliver::delivered_by(facts, text) {
         let moved =
             boundary::update(&facts.places, &token.id, |t| t.advance(Step::Delivered, facts.now));
         if let Err(e) = moved {

@@ -170,18 +170,20 @@ fn after_stop(facts: &mut Facts) -> Reply {
     Reply::default()
 }
 
-/// The session after the main hook saved the turn's end, or `None` if the turn continues. That hook
-/// may use all its time if tmux hangs.
+/// The session after the main hook saved the turn's end, or `None` if the turn continues or another
+/// one began, which has a hook of its own. The main hook may use all its time if tmux hangs.
 fn turn_ended(facts: &Facts) -> Option<Session> {
-    let mut ended = None;
     for _ in 0..MAIN_HOOK.as_millis() / GLANCE.as_millis() {
-        ended = load_session(facts).filter(|s| s.turn.is_none());
-        if ended.is_some() {
-            break;
+        let session = load_session(facts)?;
+        if session.prompts != facts.session.prompts {
+            return None;
+        }
+        if session.turn.is_none() {
+            return Some(session);
         }
         std::thread::sleep(GLANCE);
     }
-    ended
+    None
 }
 
 /// Handles that the awaited person left, with facts read now and not at the turn's end.

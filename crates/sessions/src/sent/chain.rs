@@ -1,6 +1,6 @@
 //! The chain of rows from the newest one back.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use super::link::{Kept, Link};
 use super::{Break, RowState, Rows, Sequence};
@@ -139,6 +139,7 @@ impl<'r> Chain<'r> {
         let mut seen = vec![false; self.links().len()];
         seen[leaf] = true;
         let mut at = leaf;
+        let mut open = None;
         while let Some(parent) = self.parents[at] {
             if self.links()[at].kind == Kind::Boundary {
                 break;
@@ -147,7 +148,8 @@ impl<'r> Chain<'r> {
             let next = match found {
                 Some(found) if !seen[found] => found,
                 _ => {
-                    let bridge = self.bridge(at, &seen);
+                    let open = open.get_or_insert_with(|| self.by_time(&seen));
+                    let bridge = self.bridge(at, open);
                     // A compaction may have taken it out.
                     if self.find(Some(parent)).is_none() {
                         sequence.breaks.push(Break { row: at, bridge });
@@ -157,6 +159,9 @@ impl<'r> Chain<'r> {
                 }
             };
             seen[next] = true;
+            if let (Some(open), Some(time)) = (&mut open, self.links()[next].at) {
+                open.remove(&(time, next));
+            }
             chain.push(next);
             at = next;
         }
@@ -164,16 +169,17 @@ impl<'r> Chain<'r> {
         chain
     }
 
+    /// The rows that are not on the chain, by time.
+    fn by_time(&self, seen: &[bool]) -> BTreeSet<(i64, usize)> {
+        let open = (0..self.links().len()).filter(|at| !seen[*at] && self.counts(*at));
+        open.filter_map(|at| Some((self.links()[at].at?, at))).collect()
+    }
+
     /// The latest row that was written up to 5 seconds before this one, whatever its branch.
-    fn bridge(&self, at: usize, seen: &[bool]) -> Option<usize> {
+    fn bridge(&self, at: usize, open: &BTreeSet<(i64, usize)>) -> Option<usize> {
         let time = self.links()[at].at?;
-        let is_near = |other: &usize| {
-            let age = self.links()[*other].at.map(|at| time - at);
-            !seen[*other]
-                && self.counts(*other)
-                && age.is_some_and(|age| (0..=BRIDGE_MS).contains(&age))
-        };
-        (0..self.links().len()).filter(is_near).max_by_key(|other| self.links()[*other].at)
+        let (other, row) = open.range(..=(time, usize::MAX)).next_back()?;
+        (time - other <= BRIDGE_MS).then_some(*row)
     }
 
     /// Marks what a compaction took out, or what a missing parent hides, from the beginning of the

@@ -92,12 +92,24 @@ fn unit(text: &[u8], at: usize) -> Option<u32> {
     u32::from_str_radix(str::from_utf8(digits).ok()?, 16).ok()
 }
 
+/// How often a line may be read in search of its rows. Objects that were cut off are nested, so
+/// each of them is read to the end.
+const READINGS: usize = 64;
+
 /// The rows of a line, and how many bytes belong to none.
 fn rows(text: &[u8]) -> (Vec<Span>, usize) {
     let (mut found, mut lost, mut at) = (Vec::new(), 0, 0);
+    let mut left = text.len().saturating_mul(READINGS);
     while at < text.len() {
         let rest = &text[at..];
-        let end = object(rest).filter(|end| lost == 0 || is_row(&rest[..*end], &rest[*end..]));
+        let end = object(rest);
+        let read = end.unwrap_or(rest.len());
+        if read > left {
+            lost += rest.len();
+            break;
+        }
+        left -= read;
+        let end = end.filter(|end| lost == 0 || is_row(&rest[..*end], &rest[*end..]));
         if let Some(end) = end {
             found.push(Span { start: at, end: at + end });
             at += end + rest[end..].iter().take_while(|byte| byte.is_ascii_whitespace()).count();
@@ -167,6 +179,13 @@ mod tests {
         assert_eq!(parts(glued.as_bytes()), (vec![ROW.to_owned(), ROW.to_owned()], true));
         let inner = r#"{"type":"progress","data":{"message":{"type":"user","uuid":"x","parentUuid":null},"n":"#;
         assert_eq!(parts(inner.as_bytes()), (vec![], true), "a part of a row is no row");
+    }
+
+    #[test]
+    fn a_deep_row_that_was_cut_off_is_read_a_bounded_number_of_times() {
+        // Read to its end from each of its objects, it would take an hour.
+        let deep = format!("{ROW}{}", r#"{"a":"#.repeat(1_000_000));
+        assert_eq!(parts(deep.as_bytes()), (vec![ROW.to_owned()], true));
     }
 
     #[test]

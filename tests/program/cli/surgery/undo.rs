@@ -10,6 +10,7 @@ use std::process::{Command, Stdio};
 use serde_json::json;
 
 use super::world::{ID, World, files};
+use crate::cli::verbs::register_client;
 
 fn made(world: &World) -> (String, PathBuf) {
     let made = world.json(&["surgery", "compress-before", ID, "round:3"]);
@@ -196,12 +197,12 @@ fn undo_keeps_a_running_session() {
     assert!(why.contains(&format!("the process {} runs", client.id())), "{why}");
     drop(client.stdin.take());
     client.wait().unwrap();
-    // A client that only the hooks know; this process plays it.
-    let seat = world.hook.beside(&id, std::process::id());
-    seat.start("resume");
+    // A client that was started without the id; this process plays it.
+    let start = base::process::start_time(std::process::id()).unwrap();
+    let registered = register_client(&path, start);
     let why = world.refused(&["surgery", "undo", &id]);
     assert!(why.contains(&format!("the process {} runs", std::process::id())), "{why}");
-    seat.send(&seat.payload("SessionEnd", &serde_json::json!({ "reason": "other" })));
+    fs::remove_file(registered).unwrap();
     world.done(&["surgery", "undo", &id]);
     assert!(!path.exists());
 }
