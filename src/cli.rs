@@ -30,7 +30,7 @@ pub use notes::{AppendArgs, CloseArgs, PhaseArgs, SealArgs, SteeringArgs};
 pub use operator::{LaterArgs, NowArgs, OverrideArgs, OverrideSpan};
 pub use overview::command;
 pub use phase::PhaseVerb;
-pub use plumbing::{ClipboardArgs, GenerateArgs, ModArgs, WaiterArgs};
+pub use plumbing::{ClipboardArgs, ModArgs, WaiterArgs};
 pub use purge::{PurgeArgs, PurgeKind};
 pub use settings::{ApplyArgs, CheckArgs, SettingsVerb, ShowArgs};
 pub use setup::{DemoArgs, InstallArgs, UninstallArgs};
@@ -171,9 +171,6 @@ pub enum Verb {
     /// Answers the plugin's module (not for people)
     #[command(hide = true)]
     Mod(ModArgs),
-    /// Writes completions and man pages into a folder, for packages (not for people)
-    #[command(hide = true)]
-    Generate(GenerateArgs),
     /// Serves a text as the X11 selection, for the carrier (not for people)
     #[command(hide = true)]
     Clipboard(ClipboardArgs),

@@ -95,9 +95,6 @@ pub enum ExtractVerb {
             value_parser = RangedU64ValueParser::<usize>::new().range(1..)
         )]
         from: Option<usize>,
-        /// Print it and leave the session as it is (the default)
-        #[arg(long, conflicts_with = "in_place")]
-        as_output: bool,
         /// Put it back into the session's file instead of printing it
         #[arg(long)]
         in_place: bool,

@@ -21,13 +21,6 @@ pub struct WaiterArgs {
     pub project: PathBuf,
 }
 
-/// Where the completions and man pages go.
-#[derive(Debug, Clone, Args)]
-pub struct GenerateArgs {
-    /// The folder to write them into
-    pub folder: PathBuf,
-}
-
 /// The text comes on stdin.
 #[derive(Debug, Args)]
 pub struct ClipboardArgs {}

@@ -189,11 +189,6 @@ pub enum SurgeryVerb {
         #[command(flatten)]
         output: OutputArgs,
     },
-    /// Print a round in full, by its number in an index table; changes nothing
-    #[command(
-        after_help = "Examples:\n  brain-guard surgery inject 47\n  brain-guard surgery inject 3f0a9d1e:47 --thinking ref"
-    )]
-    Inject(InjectArgs),
     /// List what surgery has made, the newest first
     #[command(
         after_help = "Examples:\n  brain-guard surgery log\n  brain-guard surgery log 3f0a9d1e --json"

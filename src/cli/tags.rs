@@ -105,14 +105,11 @@ pub struct SearchArgs {
 /// How to show the table of engagements and agents.
 #[derive(Debug, Clone, Args)]
 #[command(
-    after_help = "Examples:\n  brain-guard matrix\n  brain-guard matrix console-work --csv > console.csv\n\nA line for each phase of an engagement, a column for each agent; in them, the rounds that the agent did in that phase. Phases are those that `brain-guard tag --from engagement.md` read."
+    after_help = "Examples:\n  brain-guard matrix\n  brain-guard matrix console-work\n\nA line for each phase of an engagement, a column for each agent; in them, the rounds that the agent did in that phase. Phases are those that `brain-guard tag --from engagement.md` read."
 )]
 pub struct MatrixArgs {
     /// Only this engagement
     pub engagement: Option<String>,
-    /// As comma-separated values
-    #[arg(long, conflicts_with = "json")]
-    pub csv: bool,
     /// As JSON
     #[arg(long)]
     pub json: bool,

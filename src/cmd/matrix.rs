@@ -22,8 +22,6 @@ impl Run for MatrixArgs {
         let matrix = matrix::matrix(&engagements, &tagged);
         if self.json {
             out_json(&matrix)?;
-        } else if self.csv {
-            out(matrix.csv().trim_end());
         } else if matrix.lines.is_empty() {
             out("no round is tagged; brain-guard tag SESSION ROUNDS ENGAGEMENT tags some");
         } else {

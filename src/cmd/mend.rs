@@ -8,9 +8,8 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, ensure};
 use serde::Serialize;
 
-use super::extract::progress;
 use super::surgery::view;
-use super::{Context, Exit, Failure, Run, import, selector, show, validate};
+use super::{Context, Exit, Failure, Run, import, progress, selector, show, validate};
 use crate::cli::MendArgs;
 use base::clock::Time;
 use base::env::Env;
@@ -156,7 +155,7 @@ fn each_line(
     length: u64,
     each: &mut dyn FnMut(u64, &[u8]) -> anyhow::Result<()>,
 ) -> anyhow::Result<()> {
-    let bar = progress::bar(file);
+    let bar = progress::of_file(file);
     let mut lines = validate::lines(file)?;
     while let Some(line) =
         lines.next().with_context(|| format!("{} can't be read", file.display()))?

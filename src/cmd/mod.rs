@@ -30,6 +30,7 @@ pub mod operator_override;
 mod output;
 pub mod phase;
 mod plumbing;
+mod progress;
 pub mod purge;
 pub mod report;
 pub mod revive;
@@ -249,7 +250,6 @@ impl Run for Verb {
             Self::Store { what } => what.run(context),
             Self::Purge(args) => args.run(context),
             Self::Mod(args) => args.run(context),
-            Self::Generate(args) => args.run(context),
             Self::Clipboard(args) => args.run(context),
             Self::Waiter(args) => args.run(context),
         }

@@ -1,5 +1,4 @@
 //! Who runs a verb: the operator's verbs refuse an agent.
-#![allow(clippy::disallowed_methods, reason = "commands are an edge")]
 
 use std::path::Path;
 

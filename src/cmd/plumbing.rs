@@ -1,9 +1,7 @@
-//! Verbs for programs: one serves the X11 selection, one watches a boundary, one writes files for a
-//! package.
+//! Verbs for programs: one serves the X11 selection, one watches a boundary.
 
-use super::install::shell;
 use super::{Context, Exit, Run, selector, stdin_text};
-use crate::cli::{ClipboardArgs, GenerateArgs, WaiterArgs};
+use crate::cli::{ClipboardArgs, WaiterArgs};
 use carrier::{waiter, x11};
 use guard::files::{boundary, state};
 use guard::hook::settings;
@@ -11,13 +9,6 @@ use guard::hook::settings;
 impl Run for ClipboardArgs {
     fn run(&self, _: Context) -> anyhow::Result<Exit> {
         x11::serve(stdin_text()?)?;
-        Ok(Exit::Done)
-    }
-}
-
-impl Run for GenerateArgs {
-    fn run(&self, _: Context) -> anyhow::Result<Exit> {
-        shell::write(&self.folder)?;
         Ok(Exit::Done)
     }
 }

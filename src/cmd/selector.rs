@@ -1,7 +1,6 @@
 //! Which session a verb is about; all verbs name it the same way. A name is an id, the beginning of
 //! one, a session's file, or `this`. Without one it is the session this runs in, else the project's
 //! latest.
-#![allow(clippy::disallowed_methods, reason = "commands are an edge")]
 
 mod stored;
 

@@ -84,23 +84,6 @@ impl Env {
         self.os(name).map(PathBuf::from)
     }
 
-    /// All variables whose names start with `prefix`, without the prefix.
-    pub fn with_prefix(&self, prefix: &str) -> Vec<(String, String)> {
-        let cut = |(k, v): (&OsString, &OsString)| {
-            Some((k.to_str()?.strip_prefix(prefix)?.to_owned(), v.to_str()?.to_owned()))
-        };
-        let mut found: Vec<(String, String)> = match self {
-            Self::Process => std::env::vars_os().filter_map(|(k, v)| cut((&k, &v))).collect(),
-            Self::Kept(all) => all.iter().filter_map(|(k, v)| cut((k, v))).collect(),
-            Self::Map(map) => map
-                .iter()
-                .filter_map(|(k, v)| Some((k.strip_prefix(prefix)?.to_owned(), v.clone())))
-                .collect(),
-        };
-        found.sort();
-        found
-    }
-
     /// The user's home folder, if absolute: a relative one would differ between processes.
     pub fn home(&self) -> Option<PathBuf> {
         self.path("HOME").filter(|home| home.is_absolute())
@@ -133,10 +116,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn empty_is_unset_and_prefixes_are_cut() {
-        let env = Env::from_pairs([("A", ""), ("BG_X", "1"), ("BG_Y", "2")]);
-        assert_eq!(env.get("A"), None);
-        assert_eq!(env.with_prefix("BG_"), [("X".into(), "1".into()), ("Y".into(), "2".into())]);
+    fn empty_is_unset() {
+        let env = Env::from_pairs([("A", ""), ("B", "1")]);
+        assert_eq!((env.get("A"), env.get("B").as_deref()), (None, Some("1")));
     }
 
     #[test]

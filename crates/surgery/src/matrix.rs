@@ -99,29 +99,6 @@ fn cells(rounds: &[(&Session, u32)]) -> BTreeMap<String, Vec<Cell>> {
 }
 
 impl Matrix {
-    /// The table as CSV (RFC 4180), with full session ids.
-    pub fn csv(&self) -> String {
-        let time = |at: Option<Time>| {
-            at.map(|at| at.to_rfc3339_opts(chrono::SecondsFormat::Secs, true)).unwrap_or_default()
-        };
-        let mut head = vec!["engagement".to_owned(), "phase".into(), "from".into(), "to".into()];
-        head.extend(self.agents.iter().cloned());
-        let lines = self.lines.iter().map(|line| {
-            let phase = line.phase.clone().unwrap_or_default();
-            let mut fields = vec![line.engagement.clone(), phase, time(line.from), time(line.to)];
-            fields.extend(self.agents.iter().map(|agent| {
-                let cells = line.cells.get(agent).map(Vec::as_slice).unwrap_or_default();
-                let texts = cells.iter().map(|cell| format!("{}:{}", cell.session, cell.rounds));
-                texts.collect::<Vec<_>>().join(" ")
-            }));
-            fields
-        });
-        let row = |fields: Vec<String>| {
-            fields.iter().map(|field| quoted(field)).collect::<Vec<_>>().join(",") + "\r\n"
-        };
-        std::iter::once(head).chain(lines).map(row).collect()
-    }
-
     /// The table for people, with short session ids, one per line.
     pub fn text(&self) -> String {
         let mut table = vec![vec![vec!["ENGAGEMENT".to_owned()], vec!["PHASE".to_owned()]]];
@@ -145,20 +122,6 @@ impl Matrix {
             table.push(row);
         }
         aligned(&table)
-    }
-}
-
-/// Quotes a field (RFC 4180). The apostrophe keeps spreadsheets from taking it for a formula.
-fn quoted(field: &str) -> String {
-    let field = if field.starts_with(['=', '+', '@', '-']) {
-        format!("'{field}")
-    } else {
-        field.to_owned()
-    };
-    if field.contains(['"', ',', '\n', '\r']) {
-        format!("\"{}\"", field.replace('"', "\"\""))
-    } else {
-        field
     }
 }
 
@@ -230,20 +193,6 @@ console     design                          3f0a9d1e:1-2
             outside its phases              7c41b2aa:10
 ";
         assert_eq!(example().text(), expected);
-    }
-
-    #[test]
-    fn as_values() {
-        let expected = "\
-engagement,phase,from,to,Explore,claude\r
-console,design,2026-03-19T10:00:00Z,2026-03-19T11:00:00Z,,3f0a9d1e-1111:1-2\r
-console,\"build, test\",2026-03-19T11:00:00Z,2026-03-19T13:00:00Z,agent-77:1,3f0a9d1e-1111:4 7c41b2aa-2222:9\r
-console,review,2026-03-19T13:00:00Z,2026-03-19T14:00:00Z,,\r
-console,,,,,7c41b2aa-2222:10\r
-";
-        assert_eq!(example().csv(), expected);
-        assert_eq!(quoted("=1+1"), "'=1+1");
-        assert_eq!(quoted("a \"b\""), "\"a \"\"b\"\"\"");
     }
 
     #[test]

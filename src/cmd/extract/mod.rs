@@ -11,7 +11,6 @@ mod numbers;
 mod placeholder_lookup;
 mod planned;
 mod preview;
-pub mod progress;
 pub mod read;
 mod record;
 pub mod redact;
@@ -53,18 +52,7 @@ impl Run for ExtractVerb {
                 run::run(context, args, &how)
             }
             Self::Watch { paths, once, json } => watch::run(env, paths, *once, *json),
-            // Output is the default, so the flag changes nothing.
-            Self::Restore {
-                session,
-                entry,
-                keys,
-                from,
-                as_output: _,
-                in_place,
-                unmarked,
-                offline,
-                json,
-            } => {
+            Self::Restore { session, entry, keys, from, in_place, unmarked, offline, json } => {
                 let how = restore::How {
                     from: *from,
                     in_place: *in_place,

@@ -10,12 +10,13 @@ use anyhow::Context as _;
 use memchr::memmem;
 use serde_json::value::RawValue;
 
+use super::extractable_flag;
 use super::gain::Gain;
 use super::placeholder_lookup::{self, Doubt, Live, Match, UnknownPlaceholders};
 use super::source::{Kind, Source};
 use super::tail::Tail;
-use super::{extractable_flag, progress};
 use crate::cmd::err;
+use crate::cmd::progress;
 use base::clock::Time;
 use extract::edit;
 use extract::entry::{Entries, Entry};
@@ -147,7 +148,7 @@ fn read_with_ledger(
     let marks = memmem::Finder::new(BEGIN);
     let (mut live, mut no_gain) = (Vec::new(), NoGain::new());
     let (mut tail, mut broken) = (Tail::of(length(source)), Vec::new());
-    let bar = progress::bar(&source.path);
+    let bar = progress::of_file(&source.path);
     let stamp = source.file.rows(&mut |row, line| {
         bar.inc(line.len() as u64);
         if let Some(entry) = entries.row(row, line) {

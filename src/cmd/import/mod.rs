@@ -22,7 +22,7 @@ use anyhow::{Context as _, bail};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
 
-use super::{Context, Exit, err, out, out_json, show};
+use super::{Context, Exit, err, out, out_json, progress, show};
 use crate::cli::ImportArgs;
 use base::env::Env;
 use base::paths::{Places, project_root};
@@ -57,9 +57,6 @@ pub fn settings(env: &Env) -> SurgerySettings {
     places.map(|places| read_settings(&places, env).0.surgery).unwrap_or_default()
 }
 
-/// Bytes from which an import gets a bar if the caller wants something else of the session.
-const LONG: u64 = 50 * 1000 * 1000;
-
 /// Imports the new rows of a session file, of which `known` bytes are in the store. If it takes
 /// long, a bar shows on a terminal.
 ///
@@ -68,7 +65,7 @@ const LONG: u64 = 50 * 1000 * 1000;
 pub fn session(root: &Root, index: &Index, path: &Path, known: u64) -> anyhow::Result<Done> {
     let source = Source::of(path, None)?;
     let new = source.path.metadata().map_or(0, |meta| meta.len()).saturating_sub(known);
-    let bar = if new < LONG { ProgressBar::hidden() } else { bar(new) };
+    let bar = progress::bar(new);
     let done = session::session(root, index, source, &Engagements::default(), &mut |read| {
         bar.inc(read);
     });

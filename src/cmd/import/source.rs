@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 
 use base::env::Env;
-use base::{atomic, paths};
+use base::{atomic, new_file, paths};
 
 /// Levels of folders to search: project, session, `subagents`.
 const DEPTH: usize = 4;
@@ -112,10 +112,9 @@ pub fn homes(env: &Env) -> Vec<PathBuf> {
 pub fn of_project(env: &Env, project: &Path) -> Vec<PathBuf> {
     let project = paths::resolve(project);
     let text = project.to_string_lossy();
-    let dashed: String =
-        text.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
+    let name = new_file::project_name(&text);
     let pi = format!("--{}--", text.trim_start_matches('/').replace(['/', '\\', ':'], "-"));
-    let claude = paths::config_folder(env).map(|config| config.join("projects").join(dashed));
+    let claude = paths::config_folder(env).map(|config| config.join("projects").join(name));
     let pi = env.home().map(|home| home.join(".pi/agent/sessions").join(pi));
     [claude, pi].into_iter().flatten().collect()
 }

@@ -8,11 +8,11 @@ use std::io;
 use anyhow::Context as _;
 
 use super::extracted::{Chosen, Keeper, Shown};
-use super::progress::Progress;
 use super::source::Store;
 use super::target::{Target, cwd};
 use super::{lines, numbers, outside, record, view, write};
 use crate::cli::OutputArgs;
+use crate::cmd::progress::Counted;
 use base::clock::Time;
 use base::env::Env;
 use base::new_file::NewFile;
@@ -144,15 +144,15 @@ fn prepare<'c>(
     let birth = Birth { id: id.clone(), cwd, now, tokens: cost.after, base: cost.base, title };
     let keeper = Keeper::of(store, &plan, &id, &path, now, chosen, dry_run)?;
     let keeper = RefCell::new(keeper);
+    let whole = plan.whole().filter_map(|place| plan.at(place)).map(|(_, round)| round.bytes);
+    let bytes: u64 = whole.sum();
     let (report, draft) = if dry_run {
-        let sink = || Progress::over(&plan).through(io::sink());
-        let mut begin = || Shown::new(&keeper, sink());
+        let mut begin = || Shown::new(&keeper, Counted::new(bytes, io::sink()));
         let (report, sink) = write::rows(env, &plan, &birth, &readers, &keeper, &mut begin)?;
         sink.done().done();
         (report, None)
     } else {
-        let mut begin =
-            || Shown::new(&keeper, Progress::over(&plan).through(NewFile::begin(&path)?));
+        let mut begin = || Shown::new(&keeper, Counted::new(bytes, NewFile::begin(&path)?));
         let (report, sink) = write::rows(env, &plan, &birth, &readers, &keeper, &mut begin)
             .with_context(|| format!("could not write {}", path.display()))?;
         (report, Some(sink.done().done()))

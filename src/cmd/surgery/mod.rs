@@ -10,7 +10,6 @@ pub mod made;
 pub mod make;
 pub mod numbers;
 mod outside;
-mod progress;
 mod record;
 mod rows;
 pub mod source;
@@ -85,7 +84,6 @@ impl Run for SurgeryVerb {
             Self::Edit { session, plan, output } => {
                 edit::run(context, session.as_deref(), plan.as_deref(), output)
             }
-            Self::Inject(args) => args.run(context),
             Self::Log { session, json } => {
                 let log = log::Log::of(env, session.as_deref())?;
                 if log.is_empty() && !json {

@@ -1,6 +1,5 @@
 //! Text that left a job's file. Archives of the seals lie next to the sealed versions. Files that are
 //! not UTF-8 are saved unchanged.
-#![allow(clippy::disallowed_methods, reason = "it owns the jobs' files")]
 
 use std::fmt;
 use std::fs;

@@ -147,7 +147,6 @@ fn worktree(places: &Places, session: &Session) -> Option<Repository> {
 }
 
 /// Git for this worktree only. It asks for nothing, fetches nothing and runs no other program.
-#[allow(clippy::disallowed_methods, reason = "git is asked here and nowhere else")]
 fn git(repository: &Repository) -> Command {
     let mut command = Command::new("git");
     for (name, _) in std::env::vars_os() {

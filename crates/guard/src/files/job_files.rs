@@ -1,5 +1,4 @@
 //! The files in a job's folder: compaction file, record and prompts.
-#![allow(clippy::disallowed_methods, reason = "it owns the jobs' files")]
 
 use std::fs;
 use std::io;

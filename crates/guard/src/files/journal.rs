@@ -1,6 +1,5 @@
 //! A session's journal: one line for each decision, text or action of the guard, for `explain` and
 //! `report`. A call below every tier leaves no line.
-#![allow(clippy::disallowed_methods, reason = "the journal owns its files")]
 
 mod added;
 mod line;

@@ -1,5 +1,4 @@
 //! Finds and reads the client's `keybindings.json`.
-#![allow(clippy::disallowed_methods, reason = "store owns the file system")]
 
 use std::fs;
 use std::io;

@@ -1,6 +1,5 @@
 //! A project's jobs follow its folder to another path. The jobs of another folder that had the
 //! project's path before are offered, and taken only if the user says so.
-#![allow(clippy::disallowed_methods, reason = "it owns the guard's files")]
 
 use std::fs;
 use std::io;

@@ -1,5 +1,4 @@
 //! Finds out which file a name leads to.
-#![allow(clippy::disallowed_methods, reason = "it looks at files")]
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;

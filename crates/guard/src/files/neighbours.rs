@@ -1,5 +1,4 @@
 //! Other sessions of this user in the same worktree, in any project.
-#![allow(clippy::disallowed_methods, reason = "it reads the state of all projects")]
 
 use std::fs;
 use std::path::Path;

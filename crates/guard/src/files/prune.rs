@@ -1,6 +1,5 @@
 //! Removes what the state keeps of sessions that ended long ago, and what killed programs left.
 //! It never removes notes or sealed versions; the user does that with `purge`.
-#![allow(clippy::disallowed_methods, reason = "it owns the guard's files")]
 
 mod leftovers;
 

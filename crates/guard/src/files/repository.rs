@@ -1,5 +1,4 @@
 //! Finds the git repository that a folder is in.
-#![allow(clippy::disallowed_methods, reason = "it looks for git's folders")]
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,6 +1,5 @@
 //! Commands and skills of the project or the user that have the names of commands that the guard
 //! runs. The client then runs the file in their place (seen with 2.1.286 to 2.1.332).
-#![allow(clippy::disallowed_methods, reason = "it looks for the client's files")]
 
 use std::path::PathBuf;
 

@@ -1,6 +1,5 @@
 //! A session's state: one small file by session id, and two append-only sidecars that parallel
 //! calls cannot race on.
-#![allow(clippy::disallowed_methods, reason = "store owns the file system")]
 
 mod seats;
 mod sidecars;

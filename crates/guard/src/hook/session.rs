@@ -157,20 +157,10 @@ fn reset_readings(facts: &mut Facts, first: First) {
     }
 }
 
-/// `PreCompact`: archives the live file before the client rewrites the conversation.
+/// `PreCompact`.
 pub fn before_compaction(facts: &mut Facts, by_person: bool) -> Reply {
     if by_person {
         facts.saw_typing(facts.now);
-    }
-    let archive = || -> std::io::Result<()> {
-        let Some(text) = jobs::read(&facts.places, &facts.session.job)? else { return Ok(()) };
-        let name = format!("compacted-{}.md", facts.now.format("%Y%m%dT%H%M%SZ"));
-        let dir = facts.places.job(&facts.session.job).join("sealed");
-        base::atomic::create_private_dir(&dir)?;
-        base::atomic::write(&dir.join(name), text.as_bytes())
-    };
-    if let Err(e) = archive() {
-        facts.fault("compaction file not archived", &e);
     }
     super::account::record_action(facts, crate::files::journal::What::Compacted);
     log::write(&facts.places.log(), facts.now, "client-compaction", &json!({"session": facts.id}));

@@ -7,15 +7,12 @@ mod copies;
 mod read;
 mod write;
 
-use std::fs::File;
-use std::io::{self, Read as _};
-use std::os::unix::fs::OpenOptionsExt as _;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use rusqlite::Connection;
 
-use base::atomic;
 use sessions::files::{Change, Edited, Refused, SessionFile, Stamp};
 
 pub use copies::remove_older;
@@ -38,13 +35,6 @@ pub struct Listed {
     pub session: String,
     /// The number of its rows.
     pub rows: u64,
-}
-
-/// Whether a file is an SQLite database, by its first bytes.
-pub fn is_database(path: &Path) -> bool {
-    let mut start = [0; 16];
-    let file = File::options().read(true).custom_flags(atomic::NO_WAIT).open(path);
-    file.and_then(|mut file| file.read_exact(&mut start)).is_ok() && start == *b"SQLite format 3\0"
 }
 
 impl Database {

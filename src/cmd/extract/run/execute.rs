@@ -8,7 +8,8 @@ use std::io;
 use crate::cmd::extract::planned::{Done, Planned};
 use crate::cmd::extract::redact::Asked;
 use crate::cmd::extract::source::Source;
-use crate::cmd::extract::{placeholder_lookup, progress, read, record, report_left_rows};
+use crate::cmd::extract::{placeholder_lookup, read, record, report_left_rows};
+use crate::cmd::progress;
 use base::clock::Time;
 use extract::edit;
 use extract::plan::Item;
@@ -46,7 +47,7 @@ pub fn execute(
     };
     // No sweep may remove content before the session has its placeholders.
     let _held = source.extracted.hold()?;
-    let bar = progress::bar(&source.path);
+    let bar = progress::of_file(&source.path);
     let mut at = 0;
     let edited = source.file.edit(planned.read.stamp, &mut |row, line| {
         bar.inc(line.len() as u64);

@@ -56,11 +56,6 @@ impl Chosen {
         self.items.is_empty()
     }
 
-    /// All values.
-    pub fn items(&self) -> &[Item] {
-        &self.items
-    }
-
     /// The values in the row with this id.
     pub fn of(&self, id: &str) -> &[Item] {
         let from = self.items.partition_point(|item| *item.entry < *id);

@@ -7,17 +7,6 @@ use serde_json::{Value, json};
 use super::world::{ID, Talk, World, long, plain};
 
 #[test]
-fn as_output_is_the_default_of_restore() {
-    let world = World::of(&plain().text());
-    world.done(&["run", ID]);
-    let args = ["restore", ID, "aa000003", "--key", "text"];
-    let told = world.done(&[&args[..], &["--as-output"]].concat());
-    assert_eq!(told, world.done(&args));
-    let why = world.run(&[&args[..], &["--as-output", "--in-place"]].concat());
-    assert!(why.stderr.contains("cannot be used with"), "{}", why.stderr);
-}
-
-#[test]
 fn a_placeholder_names_its_entry() {
     let world = World::of(&plain().text());
     world.done(&["run", ID]);

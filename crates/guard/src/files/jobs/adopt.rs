@@ -1,5 +1,4 @@
 //! Renames a default job: its folder moves with everything in it.
-#![allow(clippy::disallowed_methods, reason = "it owns the jobs' files")]
 
 use std::fs;
 use std::io;

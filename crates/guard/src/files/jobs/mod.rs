@@ -1,6 +1,5 @@
 //! A job's files: the compaction file and its record. The submodules handle sealed versions
 //! (`sealed`), holders (`holders`), verbs (`moves`) and opening for writing (`writing`).
-#![allow(clippy::disallowed_methods, reason = "store owns the file system")]
 
 mod adopt;
 mod asker;

@@ -1,5 +1,4 @@
 //! A job's sealed versions: written once, never changed.
-#![allow(clippy::disallowed_methods, reason = "it owns the jobs' files")]
 
 use std::fs;
 use std::io;

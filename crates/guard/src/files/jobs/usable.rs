@@ -1,5 +1,4 @@
 //! Checks that a job's notes can be written. Otherwise the guard does not block.
-#![allow(clippy::disallowed_methods, reason = "it owns the jobs' files")]
 
 use std::fs;
 use std::io;

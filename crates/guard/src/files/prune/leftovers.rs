@@ -1,5 +1,4 @@
 //! Temporary files that killed programs left: `.NAME.PID.N.tmp`, as `atomic` names them.
-#![allow(clippy::disallowed_methods, reason = "it owns the guard's files")]
 
 use std::fs;
 use std::io;

@@ -1,5 +1,4 @@
 //! Tracks which session a client is in, and whether the client is alive.
-#![allow(clippy::disallowed_methods, reason = "store owns the file system")]
 
 use std::io;
 

@@ -1,5 +1,4 @@
 //! Files next to a session's state that parallel calls append to.
-#![allow(clippy::disallowed_methods, reason = "store owns the file system")]
 
 use std::io;
 
