@@ -19,6 +19,7 @@ use guard::client;
 use sessions::dialect::{self, Block, Claude, Dialect as _, Scratch};
 use sessions::digest::Digest;
 use sessions::ranges;
+use sessions::refusal::Refusal;
 use sessions::sent::State;
 use sessions::span;
 use surgery::ids;
@@ -51,6 +52,8 @@ struct Mended {
     session: String,
     findings: Vec<Finding>,
     before: Sent,
+    /// What the API refuses of it.
+    refused: Option<Refusal>,
     after: Option<Sent>,
     /// The new session; `None` if nothing was wrong, or in a dry run.
     id: Option<String>,
@@ -93,6 +96,7 @@ impl Mended {
             session,
             findings: std::mem::take(&mut mend.findings),
             before: before.sent(),
+            refused: mend.refusal,
             after: None,
             id: None,
             path: None,
@@ -239,7 +243,8 @@ impl fmt::Display for Mended {
             write!(f, "\n  and {} more; --json lists all", findings.len() - LISTED)?;
         }
         let mut line = |name: &str, what: &str| write!(f, "\n  {name:<9}{what}");
-        line("before", &format!("the client sends {before}"))?;
+        let refused = self.refused.map(|refusal| format!(", and {}", refusal.words()));
+        line("before", &format!("the client sends {before}{}", refused.unwrap_or_default()))?;
         line("after", &format!("the client sends {after}"))?;
         if self.errors > 0 {
             let errors = count_with_noun(self.errors, "error", "errors");

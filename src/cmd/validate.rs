@@ -16,7 +16,7 @@ use sessions::line::Lines;
 use surgery::validate::{Finding, Level, Seen, Validator};
 
 /// Rules whose violation `mend` puts right.
-const MENDED: [&str; 2] = ["json", "chain"];
+const MENDED: [&str; 3] = ["json", "chain", "refused"];
 
 const BUFFER: usize = 1024 * 1024;
 

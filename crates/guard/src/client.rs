@@ -42,9 +42,12 @@ pub fn reads_terminal(client: Client, terminal: &str) -> bool {
 pub fn find_session_process(id: &str, path: &Path) -> Option<u32> {
     let (own, clients) = (std::process::id(), registered_clients(path));
     let open = clients.iter().find(|client| client.session_id == id).map(|client| client.pid);
-    // A registered client may have left the session that it was started with.
+    // A registered client may have left the session that it, or what started it, names.
+    let is_of = |pid: u32, client: &Registered| {
+        state::client(client.pid).is_some_and(|client| contains_client(pid, client))
+    };
     let runs = |(pid, words): &(u32, Vec<String>)| {
-        *pid != own && resumes(words, id, path) && clients.iter().all(|client| client.pid != *pid)
+        *pid != own && resumes(words, id, path) && !clients.iter().any(|client| is_of(*pid, client))
     };
     let running = || process::command_lines().find(runs).map(|(pid, _)| pid);
     let holder = || process::open_files().find(|file| file.path == path).map(|file| file.pid);

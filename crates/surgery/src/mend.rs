@@ -38,7 +38,7 @@ impl fmt::Display for Finding {
 }
 
 /// The model's name in rows that the client wrote in the agent's place.
-const SYNTHETIC: &str = "<synthetic>";
+pub(crate) const SYNTHETIC: &str = "<synthetic>";
 
 /// Bytes of a row's id.
 const UUID: usize = 36;
@@ -54,8 +54,8 @@ pub struct Survey {
     model: Option<String>,
     /// The newest session that a row names.
     session: Option<String>,
-    /// The line of an API error about thinking, if no answer came after it.
-    refused: Option<u64>,
+    /// API errors that say what the session holds, if no answer came after them.
+    errors: Vec<(usize, Refusal)>,
     /// Rows that compactions name.
     kept: Keys,
     is_subagent: Option<bool>,
@@ -87,10 +87,10 @@ impl Survey {
             self.kept.extend(texts.filter_map(|id| str::from_utf8(id).ok()).map(ids::key));
         }
         if row.kind == Kind::Assistant && !row.sidechain {
-            if Refusal::of_row(json) == Some(Refusal::Thinking) {
-                self.refused = Some(line);
+            if let Some(refusal) = Refusal::of_row(json) {
+                self.errors.push((self.links.rows.len(), refusal));
             } else if let Some(model) = row.model.filter(|model| *model != SYNTHETIC) {
-                self.refused = None;
+                self.errors.clear();
                 self.model = Some(model.to_owned());
             }
         }
@@ -127,16 +127,34 @@ impl Survey {
         let rescued = self.links.rows.iter().position(rescued);
         let changed = self.links.bridged().next().into_iter().chain(rescued).min();
         let refuses = self.model.as_deref().is_some_and(thinking::is_refused_by);
-        let from = match (self.refused, changed) {
-            (Some(_), _) => Some(0),
-            (None, changed) => changed.filter(|_| refuses),
+        let from = match self.error_about(Refusal::Thinking) {
+            Some(_) => Some(0),
+            None => changed.filter(|_| refuses),
         };
         let from = from.unwrap_or(usize::MAX);
         self.leave_thinking_out(from);
+        self.leave_errors_out();
         self.tell_bridges();
         self.findings.sort_by_key(|finding| finding.line);
-        let Self { links, findings, session, .. } = self;
-        Mend { links, findings, session, thinking_from: from, at: 0 }
+        let Self { links, findings, session, errors, .. } = self;
+        let refusal = errors.last().map(|(_, refusal)| *refusal);
+        Mend { links, findings, refusal, session, thinking_from: from, at: 0 }
+    }
+
+    /// The line of the last such error.
+    fn error_about(&self, refusal: Refusal) -> Option<u64> {
+        let (at, _) = self.errors.iter().rfind(|(_, about)| *about == refusal)?;
+        Some(self.links.rows[*at].line)
+    }
+
+    /// Leaves out the errors, which do not hold any more.
+    fn leave_errors_out(&mut self) {
+        for (at, _) in &self.errors {
+            let row = &mut self.links.rows[*at];
+            row.is_gone = true;
+            self.findings
+                .push(Finding { line: row.line, what: "the API's error, left out".into() });
+        }
     }
 
     fn leave_copies_out(&mut self) {
@@ -189,7 +207,7 @@ impl Survey {
         }
         let Some(line) = first else { return };
         let blocks = count_with_noun(count, "thinking block", "thinking blocks");
-        let what = match (self.refused, &self.model) {
+        let what = match (self.error_about(Refusal::Thinking), &self.model) {
             (Some(error), _) => {
                 format!("from here, {blocks} left out: the API refused thinking (line {error})")
             }
@@ -222,6 +240,8 @@ pub struct Mend {
     links: Links,
     /// What was wrong, by line.
     pub findings: Vec<Finding>,
+    /// What the API refused last.
+    pub refusal: Option<Refusal>,
     /// The session that its newest row names.
     session: Option<String>,
     /// From this row on, thinking is left out.

@@ -113,6 +113,14 @@ fn a_session_that_the_api_refuses_says_so_at_its_start_and_in_its_rounds() {
         listed.contains("it ends in an API error: the API refuses its thinking. `brain-guard mend"),
         "{listed}"
     );
+    let path = hook.transcript.to_str().expect("utf-8");
+    let found = hook.raw(&["validate", path], b"");
+    assert_eq!(found.code, Some(1), "{found:?}");
+    assert!(found.stdout.contains("refused: the session ends in an API error"), "{found:?}");
+    let made = hook.raw(&["mend", path, "--json"], b"").json();
+    let made = made["path"].as_str().expect("a path");
+    assert!(!hook.raw(&["rounds", made], b"").stdout.contains("API error"), "it is mended");
+    assert_eq!(hook.raw(&["validate", made], b"").code, Some(0));
     // An answer that came after it is no error.
     let later = answer.to_string().replace("isApiErrorMessage", "x");
     let later = later

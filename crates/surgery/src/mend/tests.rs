@@ -151,10 +151,13 @@ fn thinking_that_the_api_refused_is_left_out_everywhere() {
     let error = error.replacen('{', r#"{"isApiErrorMessage":true,"#, 1);
     let mut rows = [&sound()[..], &[error]].concat();
     let (findings, now) = mended(&lines(&rows));
-    assert_eq!(now, "p1< a1<p1 p2<a1 a2<p2 e<a2");
+    assert_eq!(now, "p1< a1<p1 p2<a1 a2<p2");
     assert_eq!(
         findings,
-        ["line 2: from here, 2 thinking blocks left out: the API refused thinking (line 7)"]
+        [
+            "line 2: from here, 2 thinking blocks left out: the API refused thinking (line 7)",
+            "line 7: the API's error, left out",
+        ]
     );
     // The session went on.
     rows.extend([asked("p3", "a2"), said("a3", "p3")]);
@@ -164,7 +167,7 @@ fn thinking_that_the_api_refused_is_left_out_everywhere() {
     rows.truncate(7);
     rows[1] = row("t1", "p1", "assistant", both);
     let (_, now) = mended(&lines(&rows));
-    assert_eq!(now, "p1< t1<p1 a1<t1 p2<a1 a2<p2 e<a2");
+    assert_eq!(now, "p1< t1<p1 a1<t1 p2<a1 a2<p2");
 }
 
 #[test]

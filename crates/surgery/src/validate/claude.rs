@@ -95,6 +95,9 @@ fn check_message(
     let agent = row.kind == Kind::Assistant;
     if agent {
         pairs.agent(row.message, ledger);
+        if !row.sidechain {
+            ledger.answered(line, row.model);
+        }
     } else if matches!(row.kind, Kind::Prompt | Kind::Summary) {
         pairs.user(ledger);
     } else if row.kind == Kind::Notice {

@@ -5,6 +5,8 @@ use chrono::DateTime;
 use super::rules::{self, Rule};
 use super::{Finding, Level, Seen};
 use crate::ids::{self, Key, Keys};
+use crate::mend::SYNTHETIC;
+use sessions::refusal::Refusal;
 
 /// Findings that are listed; all are counted.
 const LISTED: usize = 1000;
@@ -32,6 +34,8 @@ pub(super) struct Ledger {
     /// References to rows that did not come yet.
     waiting: Vec<(Key, u64, &'static Rule, String)>,
     pub given: Option<Keys>,
+    /// The line of an answer that says what the API refuses, if no other came after it.
+    refused: Option<(u64, Refusal)>,
     pub found: Vec<Finding>,
     pub seen: Seen,
 }
@@ -50,6 +54,7 @@ impl Ledger {
             backwards: None,
             waiting: Vec::new(),
             given: None,
+            refused: None,
             found: Vec::new(),
             seen: Seen::default(),
         }
@@ -114,6 +119,15 @@ impl Ledger {
             self.add(&rules::UNIQUE, &format!("an earlier row has the same id, {id}"));
         }
         self.last = Some(key);
+    }
+
+    /// Takes an answer of the agent, or the error in its place.
+    pub fn answered(&mut self, json: &[u8], model: Option<&str>) {
+        match Refusal::of_row(json) {
+            Some(refusal) => self.refused = Some((self.line, refusal)),
+            None if model != Some(SYNTHETIC) => self.refused = None,
+            None => {}
+        }
     }
 
     /// Checks when the row was written.
@@ -191,6 +205,11 @@ impl Ledger {
     }
 
     pub fn finish(&mut self) {
+        // What surgery writes holds the error of its source, too.
+        if let Some((line, refusal)) = self.refused.filter(|_| !self.strict) {
+            let what = format!("the session ends in an API error: {}", refusal.words());
+            self.add_at(line, &rules::REFUSED, &what);
+        }
         for (key, line, rule, what) in std::mem::take(&mut self.waiting) {
             if !self.ids.contains(&key) {
                 self.add_at(line, rule, &what);

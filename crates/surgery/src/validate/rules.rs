@@ -55,6 +55,7 @@ rules! {
     SPLIT "message-split" Warning "the rows of one message stand together";
     EMPTY "empty" Warning "a message holds something";
     FIRST "first" Warning "the first message is the user's";
+    REFUSED "refused" Error "the API takes what the session holds";
 }
 
 #[cfg(test)]
