@@ -1,7 +1,8 @@
 //! Looks at the client's process and terminal: which session it runs, and who gets its keys.
 
+use std::collections::BTreeSet;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
@@ -76,13 +77,15 @@ impl Registered {
 
 /// The live clients that keep their sessions where this file is.
 fn registered_clients(path: &Path) -> Vec<Registered> {
-    let path = fs::canonicalize(path).unwrap_or_default();
-    let register = path.ancestors().nth(3).map(|folder| folder.join("sessions"));
-    let files = register.and_then(|register| fs::read_dir(register).ok());
+    // The folder of all projects may be a link.
+    let paths: BTreeSet<PathBuf> =
+        [path.to_owned()].into_iter().chain(fs::canonicalize(path)).collect();
+    let registers = paths.iter().filter_map(|path| path.ancestors().nth(3));
+    let files = registers.filter_map(|folder| fs::read_dir(folder.join("sessions")).ok()).flatten();
     let read = |file: fs::DirEntry| -> Option<Registered> {
         serde_json::from_slice(&atomic::read_record(&file.path()).ok()??).ok()
     };
-    files.into_iter().flatten().flatten().filter_map(read).filter(Registered::lives).collect()
+    files.flatten().filter_map(read).filter(Registered::lives).collect()
 }
 
 /// Whether a process was started to resume the session.

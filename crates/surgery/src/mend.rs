@@ -94,6 +94,9 @@ impl Survey {
                 self.model = Some(model.to_owned());
             }
         }
+        if row.kind == Kind::Summary && !row.sidechain {
+            self.errors.clear();
+        }
         if row.id.is_none()
             && field("type") == Some(b"\"last-prompt\"")
             && let Some(leaf) = field("leafUuid").and_then(span::plain)
@@ -151,6 +154,9 @@ impl Survey {
     fn leave_errors_out(&mut self) {
         for (at, _) in &self.errors {
             let row = &mut self.links.rows[*at];
+            if row.id.as_deref().is_some_and(|id| self.kept.contains(&ids::key(id))) {
+                continue;
+            }
             row.is_gone = true;
             self.findings
                 .push(Finding { line: row.line, what: "the API's error, left out".into() });

@@ -84,3 +84,16 @@ fn a_delivery_that_arrives_late_is_not_taken_for_words_of_the_user() {
     let kept = kept.expect("the user's prompts");
     assert!(kept.contains("now the lexer") && !kept.contains("compaction file"), "{kept}");
 }
+
+/// A turn of the client's own, such as a report of a background task, has no prompt that the notes
+/// could come with.
+#[test]
+fn a_turn_that_began_without_the_notes_gets_them_at_its_end() {
+    let hook = cleared();
+    hook.fill(5.0);
+    assert_eq!(hook.bash("ls").verdict(), "pass");
+    ok(&hook.stop());
+    assert_eq!(moved(&hook, "turn-complete"), "submit");
+    assert_eq!(moved(&hook, "submitted"), "none");
+    assert_eq!(moved(&hook, "turn-complete"), "none", "once");
+}

@@ -39,7 +39,6 @@ const SHELL: &[&str] = &[
     "brain-guard seal --file /etc/passwd",
     "brain-guard append --session other x",
     "brain-guard status --project=/",
-    "brain-guard generate src",
     "brain-guard demo",
     "brain-guard override 30m",
     "time brain-guard status",

@@ -8,7 +8,7 @@ use super::account;
 use super::facts::Facts;
 use super::opening::lifted_for;
 pub use super::opening::{Opening, Refusal, open, why_no_boundary};
-use crate::boundary::{Delivery, EDITED, Step, Token};
+use crate::boundary::{Carrier, Delivery, EDITED, Step, Token};
 use crate::files::journal::{SealedAs, What};
 use crate::files::sealing::{self, Outcome, Writer};
 use crate::files::{boundary, jobs};
@@ -168,6 +168,10 @@ pub fn tidy(facts: &mut Facts) {
         return;
     }
     if token.child.as_deref() != Some(facts.id) {
+        return;
+    }
+    // The module delivers the notes after this turn, which began without them.
+    if token.step == Step::Cleared && token.carrier == Carrier::Mod {
         return;
     }
     if token.step >= Step::Cleared {

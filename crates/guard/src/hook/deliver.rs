@@ -327,7 +327,8 @@ pub fn delivered_by(facts: &Facts, prompt: &str) -> Option<Token> {
 
 /// A prompt that is quoted in a delivery may name others.
 fn delivered_tokens(prompt: &str) -> impl Iterator<Item = &str> {
-    let ids = prompt.split(OPENING).skip(1).filter_map(|text| text.split([',', '\n']).next());
+    let ends = |c: char| !c.is_ascii_alphanumeric() && c != '-';
+    let ids = prompt.split(OPENING).skip(1).filter_map(move |text| text.split(ends).next());
     ids.filter(|id| is_safe_name(id))
 }
 

@@ -103,7 +103,7 @@ fn rows(text: &[u8]) -> (Vec<Span>, usize) {
     while at < text.len() {
         let rest = &text[at..];
         let end = object(rest);
-        let read = end.unwrap_or(rest.len());
+        let read = end.unwrap_or_else(|| failed_at(rest));
         if read > left {
             lost += rest.len();
             break;
@@ -128,6 +128,14 @@ fn object(text: &[u8]) -> Option<usize> {
     match serde_json::from_slice::<IgnoredAny>(&text[..end]) {
         Err(e) if !e.to_string().starts_with("recursion limit") => None,
         _ => Some(end),
+    }
+}
+
+/// How far a reader gets in an object that is none.
+fn failed_at(text: &[u8]) -> usize {
+    match serde_json::from_slice::<IgnoredAny>(text) {
+        Err(e) if e.is_syntax() && !e.to_string().starts_with("recursion limit") => e.column(),
+        _ => text.len(),
     }
 }
 
@@ -186,6 +194,13 @@ mod tests {
         // Read to its end from each of its objects, it would take an hour.
         let deep = format!("{ROW}{}", r#"{"a":"#.repeat(1_000_000));
         assert_eq!(parts(deep.as_bytes()), (vec![ROW.to_owned()], true));
+    }
+
+    #[test]
+    fn a_row_behind_a_torn_patch_is_found() {
+        let patch = r#""  if (a) {","#.repeat(300);
+        let torn = format!(r#"{{"type":"user","toolUseResult":{{"structuredPatch":[{patch}{ROW}"#);
+        assert_eq!(parts(torn.as_bytes()), (vec![ROW.to_owned()], true));
     }
 
     #[test]

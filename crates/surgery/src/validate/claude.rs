@@ -100,6 +100,9 @@ fn check_message(
         }
     } else if matches!(row.kind, Kind::Prompt | Kind::Summary) {
         pairs.user(ledger);
+        if row.kind == Kind::Summary {
+            ledger.answered(line, None);
+        }
     } else if row.kind == Kind::Notice {
         pairs.noticed();
     }
