@@ -54,7 +54,7 @@ pub struct Survey {
     model: Option<String>,
     /// The newest session that a row names.
     session: Option<String>,
-    /// API errors that say what the session holds, if no answer came after them.
+    /// The rows of lasting API errors since the newest answer.
     errors: Vec<(usize, Refusal)>,
     /// Rows that compactions name.
     kept: Keys,
@@ -144,13 +144,13 @@ impl Survey {
         Mend { links, findings, refusal, session, thinking_from: from, at: 0 }
     }
 
-    /// The line of the last such error.
+    /// The line of the last error of this kind.
     fn error_about(&self, refusal: Refusal) -> Option<u64> {
         let (at, _) = self.errors.iter().rfind(|(_, about)| *about == refusal)?;
         Some(self.links.rows[*at].line)
     }
 
-    /// Leaves out the errors, which do not hold any more.
+    /// Leaves out the errors, because the mended session does not cause them.
     fn leave_errors_out(&mut self) {
         for (at, _) in &self.errors {
             let row = &mut self.links.rows[*at];

@@ -1,6 +1,6 @@
 //! Whether the tokens that operations show are those of the client's next request. The mock reports
-//! the size of each request by a tokenizer, and the test counts with the same one. It is not the
-//! one that the program has, as the API's is neither.
+//! the size of each request by a tokenizer, and the test counts with the same one. The program has
+//! another one, because it does not have the API's.
 
 use std::fmt::Write as _;
 

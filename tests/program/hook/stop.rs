@@ -77,9 +77,9 @@ fn without_a_person_the_guard_seals_and_opens_a_boundary() {
     });
 }
 
-/// The settings that a hook began with are those of the turn before.
+/// A hook that is still waiting for the end of the turn before has that turn's settings.
 #[test]
-fn who_is_there_is_judged_by_the_hook_of_the_same_turn() {
+fn a_hook_of_an_earlier_turn_does_not_seal_for_an_attended_one() {
     let hook = Hook::begun();
     hook.settings(&serde_json::json!({"boundary": {"attended_minutes": 0}}));
     hook.prompt("begin");

@@ -313,8 +313,8 @@ pub fn by_hooks(facts: &Facts, token: &Token) -> bool {
     piece_path(facts, token, 1).exists()
 }
 
-/// What opens the notes in a delivery. The text that wakes a session names the markers too, but
-/// does not open one.
+/// The opening marker of delivered notes, up to the token's id. The text that wakes a session
+/// mentions the marker in other words.
 const OPENING: &str = "<<<<< compaction file ";
 
 /// The token whose notes a prompt delivers to this session. It may be an earlier one, if the client
@@ -325,7 +325,7 @@ pub fn delivered_by(facts: &Facts, prompt: &str) -> Option<Token> {
     tokens.find(|token| token.child.as_deref() == Some(facts.id))
 }
 
-/// A prompt that is quoted in a delivery may name others.
+/// The ids behind all opening markers: a delivery may quote a prompt that contains one.
 fn delivered_tokens(prompt: &str) -> impl Iterator<Item = &str> {
     let ends = |c: char| !c.is_ascii_alphanumeric() && c != '-';
     let ids = prompt.split(OPENING).skip(1).filter_map(move |text| text.split(ends).next());

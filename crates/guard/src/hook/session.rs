@@ -157,7 +157,7 @@ fn reset_readings(facts: &mut Facts, first: First) {
     }
 }
 
-/// `PreCompact`.
+/// `PreCompact`: records the client's own compaction.
 pub fn before_compaction(facts: &mut Facts, by_person: bool) -> Reply {
     if by_person {
         facts.saw_typing(facts.now);

@@ -92,8 +92,8 @@ fn unit(text: &[u8], at: usize) -> Option<u32> {
     u32::from_str_radix(str::from_utf8(digits).ok()?, 16).ok()
 }
 
-/// How often a line may be read in search of its rows. Objects that were cut off are nested, so
-/// each of them is read to the end.
+/// The most bytes that are read in search of a line's rows, in lengths of the line. A cut-off row
+/// may have many nested objects, and each is read to the end of the line.
 const READINGS: usize = 64;
 
 /// The rows of a line, and how many bytes belong to none.
@@ -131,7 +131,7 @@ fn object(text: &[u8]) -> Option<usize> {
     }
 }
 
-/// How far a reader gets in an object that is none.
+/// How many bytes serde reads of a broken object before it fails.
 fn failed_at(text: &[u8]) -> usize {
     match serde_json::from_slice::<IgnoredAny>(text) {
         Err(e) if e.is_syntax() && !e.to_string().starts_with("recursion limit") => e.column(),

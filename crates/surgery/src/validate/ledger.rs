@@ -34,7 +34,7 @@ pub(super) struct Ledger {
     /// References to rows that did not come yet.
     waiting: Vec<(Key, u64, &'static Rule, String)>,
     pub given: Option<Keys>,
-    /// The line of an answer that says what the API refuses, if no other came after it.
+    /// The lasting API error that the session ends in, and its line.
     refused: Option<(u64, Refusal)>,
     pub found: Vec<Finding>,
     pub seen: Seen,
@@ -121,7 +121,7 @@ impl Ledger {
         self.last = Some(key);
     }
 
-    /// Takes an answer of the agent, or the error in its place.
+    /// Notes whether the newest answer is a lasting API error.
     pub fn answered(&mut self, json: &[u8], model: Option<&str>) {
         match Refusal::of_row(json) {
             Some(refusal) => self.refused = Some((self.line, refusal)),
@@ -205,7 +205,7 @@ impl Ledger {
     }
 
     pub fn finish(&mut self) {
-        // What surgery writes holds the error of its source, too.
+        // A strict check is for what surgery made, and that keeps the source's error.
         if let Some((line, refusal)) = self.refused.filter(|_| !self.strict) {
             let what = format!("the session ends in an API error: {}", refusal.words());
             self.add_at(line, &rules::REFUSED, &what);
