@@ -1,6 +1,8 @@
 //! When a session enters or leaves a worktree, client 2.1.329 moves its file to another folder
 //! under the same id. The store keeps treating it as one session.
 
+use std::fs;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use serde_json::json;
@@ -24,12 +26,19 @@ fn a_session_stays_one_through_a_worktree() {
     ]);
     let world = World::build().bare().agent(agent).start();
     let tui = world.tui(&[]);
-    let imported = || {
+    // The client writes rows a moment after it shows them.
+    let imported = |answer: &str| {
+        let path = world.wait("the answer in the transcript", || {
+            let paths = world.transcripts();
+            assert!(paths.len() < 2, "the file is moved: {paths:?}");
+            let is_written = |path: &PathBuf| {
+                fs::read_to_string(path).is_ok_and(|text| text.contains(answer))
+            };
+            paths.into_iter().find(is_written)
+        });
         let done = world.guard(&["import", "--all"]);
         assert!(done.status.success(), "{}{}", done.stdout, done.stderr);
-        let paths = world.transcripts();
-        assert_eq!(paths.len(), 1, "the file is moved: {paths:?}");
-        paths[0].clone()
+        path
     };
     let turns = [
         ("iota", 1, "iota is done"),
@@ -41,10 +50,10 @@ fn a_session_stays_one_through_a_worktree() {
         world.mock.wait_main(upto);
         tui.wait_screen(answer, |screen| screen.contains(answer));
         tui.wait_idle();
-        imported()
+        imported(answer)
     });
     tui.quit();
-    assert_eq!(imported(), places[2]);
+    assert_eq!(imported("lambda is done"), places[2]);
     assert_eq!(places[0], places[2]);
     assert_eq!(places[0].file_name(), places[1].file_name());
     assert_ne!(places[0], places[1]);
