@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use clap::builder::RangedU64ValueParser;
 use clap::{Args, Subcommand};
 
+use sessions::operation::Extraction;
+
 /// A session, and options that override the settings.
 #[derive(Debug, Clone, Default, Args)]
 pub struct ExtractArgs {
@@ -22,6 +24,14 @@ pub struct ExtractArgs {
     /// As JSON
     #[arg(long)]
     pub json: bool,
+}
+
+impl ExtractArgs {
+    /// What is extracted.
+    pub fn extraction(&self) -> Extraction {
+        let Self { keep_recent, min_length, ref types, .. } = *self;
+        Extraction { keep_recent, min_length, types: types.clone() }
+    }
 }
 
 /// The verbs of `extract`.

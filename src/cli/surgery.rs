@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use clap::{Args, Subcommand, ValueEnum as _};
+use clap::{Args, Subcommand};
 
-use surgery::fidelity::{Fidelity, Level};
+use sessions::operation::{Fidelity, Level, Operation, Order};
 
 /// How much of each full round is kept. The user's and the agent's words are always kept.
 #[derive(Debug, Clone, Copy, Default, Args)]
@@ -26,6 +26,7 @@ pub struct FidelityArgs {
         long,
         value_name = "full|summary|omit",
         default_value = "full",
+        value_parser = levels(),
         hide_possible_values = true,
         hide_default_value = true
     )]
@@ -35,6 +36,7 @@ pub struct FidelityArgs {
         long,
         value_name = "full|summary|omit",
         default_value = "full",
+        value_parser = levels(),
         hide_possible_values = true,
         hide_default_value = true
     )]
@@ -51,12 +53,28 @@ pub enum Thinking {
     Kept(Level),
 }
 
-/// The values of `--thinking`. It has `ref` where the others have `summary`.
+/// The values of an option of fidelity, and what each means. The middle one has a second name.
+fn words(
+    middle: &'static str,
+    second: &'static str,
+    more: Option<&'static str>,
+) -> impl TypedValueParser<Value = Option<Level>> {
+    let ends = more.into_iter().chain(["full", "omit"]).map(PossibleValue::new);
+    let values = ends.chain([PossibleValue::new(middle).alias(second)]);
+    PossibleValuesParser::new(values).map(|value| match value.as_str() {
+        "full" => Some(Level::Full),
+        "omit" => Some(Level::Omit),
+        "summary" | "ref" => Some(Level::Summary),
+        _ => None,
+    })
+}
+
+fn levels() -> impl TypedValueParser<Value = Level> {
+    words("summary", "ref", None).map(Option::unwrap_or_default)
+}
+
 fn thinking() -> impl TypedValueParser<Value = Thinking> {
-    let values = ["auto", "full", "omit"].map(PossibleValue::new);
-    let summary = PossibleValue::new("ref").alias("summary");
-    PossibleValuesParser::new(values.into_iter().chain([summary]))
-        .map(|value| Level::from_str(&value, false).map_or(Thinking::Auto, Thinking::Kept))
+    words("ref", "summary", Some("auto")).map(|level| level.map_or(Thinking::Auto, Thinking::Kept))
 }
 
 impl From<FidelityArgs> for Fidelity {
@@ -92,6 +110,14 @@ pub struct OutputArgs {
     /// As JSON
     #[arg(long)]
     pub json: bool,
+}
+
+impl OutputArgs {
+    /// An operation, with what these arguments keep.
+    pub fn order(&self, operation: Operation) -> Order {
+        let fidelity = self.fidelity.into();
+        Order { operation, fidelity, no_rewound: self.no_rewound }
+    }
 }
 
 /// The verbs of `surgery`. None of them changes the original session.

@@ -17,6 +17,7 @@ use base::env::Env;
 use base::paths::project_root;
 use base::shown::group_thousands;
 use guard::hook::facts::Facts;
+use sessions::operation::Operation;
 use sessions::round::Session;
 use store::blocks::Reader;
 use store::engagement::{self, Phase};
@@ -65,12 +66,15 @@ impl Report {
         })
     }
 
-    /// The first recommendation that makes this session shorter, with the verb and its arguments.
-    pub fn compression(&self) -> Option<(&Advice, Vec<String>)> {
+    /// The first recommendation that makes this session shorter.
+    pub fn compression(&self) -> Option<(&Advice, &Operation)> {
         self.advice.iter().map(|case| &case.advice).find_map(|advice| {
-            let words = advice.command.strip_prefix("brain-guard ")?;
-            let words: Vec<String> = words.split(' ').map(str::to_owned).collect();
-            words.get(1)?.starts_with("compress-").then_some((advice, words))
+            let operation = advice.operation.as_ref()?;
+            let shortens = matches!(
+                operation,
+                Operation::CompressBefore(_) | Operation::CompressEngagement(_)
+            );
+            shortens.then_some((advice, operation))
         })
     }
 }

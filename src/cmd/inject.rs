@@ -15,10 +15,10 @@ use super::{Context, Exit, Run, err, selector, show};
 use crate::cli::InjectArgs;
 use base::env::Env;
 use sessions::dialect;
+use sessions::operation::{Fidelity, Level};
 use sessions::round::{Round, Session};
 use store::blocks::{self, Folder, Reader};
 use store::index::Numbers;
-use surgery::fidelity::{Fidelity, Level};
 use surgery::inject;
 use surgery::table::{self, short};
 

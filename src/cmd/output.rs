@@ -31,8 +31,6 @@ pub(super) fn finish() -> Option<io::Error> {
 struct Captured {
     /// Its stdin.
     input: String,
-    /// The verb and its arguments.
-    words: Vec<String>,
     /// What it printed to stdout and stderr.
     text: String,
 }
@@ -42,13 +40,8 @@ thread_local! {
 }
 
 /// Runs a verb with this input, and returns what it printed, too.
-pub(super) fn captured<T>(
-    input: String,
-    words: Vec<String>,
-    run: impl FnOnce() -> T,
-) -> (T, String) {
-    let text = String::new();
-    CAPTURED.set(Some(Captured { input, words, text }));
+pub(super) fn captured<T>(input: String, run: impl FnOnce() -> T) -> (T, String) {
+    CAPTURED.set(Some(Captured { input, text: String::new() }));
     let result = run();
     let captured = CAPTURED.take();
     (result, captured.map_or_else(String::new, |captured| captured.text))
@@ -67,12 +60,6 @@ fn capture(line: &dyn Display) -> bool {
         captured.text.push('\n');
         true
     })
-}
-
-/// The verb and its arguments, as given.
-pub fn arguments() -> Vec<String> {
-    let words = CAPTURED.with_borrow(|captured| captured.as_ref().map(|c| c.words.clone()));
-    words.unwrap_or_else(|| std::env::args().skip(1).collect())
 }
 
 /// Whether stdin is a terminal, where nobody pipes a text in.

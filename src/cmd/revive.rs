@@ -1,19 +1,20 @@
 //! `revive`: makes a successor of a session. Early rounds become an index table, the rest stays in
 //! full, and the client can continue there.
 
-use anyhow::bail;
+use anyhow::{Context as _, bail};
 
 use super::surgery::made::Made;
-use super::surgery::make;
 use super::surgery::source::{self, Store};
 use super::surgery::start::{self, Windows};
-use super::surgery::{numbers, view};
-use super::{Context, Exit, Failure, Run, out, show};
+use super::surgery::target::Destination;
+use super::surgery::{pipeline, view};
+use super::{Context, Exit, Failure, Run, out, show, succession};
 use crate::cli::ReviveArgs;
 use base::env::Env;
 use base::when::When;
+use sessions::operation::Operation;
 use sessions::round::Session;
-use surgery::{advise, plan};
+use surgery::advise;
 
 impl Run for ReviveArgs {
     fn run(&self, context: Context) -> anyhow::Result<Exit> {
@@ -25,18 +26,22 @@ impl Run for ReviveArgs {
             Some(before) => before,
             None => When::Round(cut(&session)?),
         };
-        let plan = plan::compress_before(session, before, self.output.fidelity.into())?;
-        let mut measured = plan.clone();
-        measured.carry(&mut |id| store.known(id));
-        let cost = numbers::plan_cost(&measured, &store.readers(&measured)?, now)?;
-        if cost.after >= cost.before {
-            let what = format!("a successor would not be shorter: {}", view::context(&cost));
+        let order = self.output.order(Operation::CompressBefore(before));
+        let make = |to| pipeline::perform(context, &store, &session, &order, to);
+        let to = Destination::from(&self.output);
+        let dry = make(Destination { dry_run: true, ..to })?;
+        if let Some(made) = dry.first().filter(|made| made.cost.after >= made.cost.before) {
+            let what = format!("a successor would not be shorter: {}", view::context(&made.cost));
             let hint = "resume the session as it is; brain-guard advise says what would shorten it";
             return Err(Failure::refused(what).hint(hint).into());
         }
-        let made = make::make_session(env, now, &store, plan, &self.output)?;
-        show(&made, self.output.json)?;
-        if self.run { start(env, &made) } else { Ok(Exit::Done) }
+        if self.output.here {
+            return succession::ask(context, &store, &session, order);
+        }
+        let made = if to.dry_run { dry } else { make(to)? };
+        let made = made.first().context("nothing was made")?;
+        show(made, self.output.json)?;
+        if self.run { start(env, made) } else { Ok(Exit::Done) }
     }
 }
 

@@ -9,15 +9,19 @@ mod wake;
 use std::io;
 
 use anyhow::bail;
+use clap::Parser;
 
 use super::{advise, operator};
+use crate::cli::ExtractArgs;
 use base::shown;
+use base::when::When;
 use guard::files::{boundary, state, succession};
 use guard::hook::facts::Facts;
 use guard::succession::{By, Step, Succession, Tokens, Work};
+use sessions::operation::{Extraction, Operation, Order};
 use surgery::thinking::is_refused_by;
 
-pub use here::{ask, ask_for_extraction};
+pub use here::ask;
 pub use offer::{offer, question};
 pub use perform::{operate, step, wait_for_row};
 
@@ -91,12 +95,12 @@ fn propose_advice(facts: &Facts) -> anyhow::Result<String> {
         return Ok(format!("brain-guard: {}", proposal(facts, &asked, "slim")));
     }
     let report = advise::Report::of(facts.env, facts.now, Some(facts.id))?;
-    let Some((advice, words)) = report.compression() else {
+    let Some((advice, operation)) = report.compression() else {
         return Ok("brain-guard: there is nothing to shorten: no finished work was found, and the rest would free too little. /brain-guard:extract shows what long values take".to_owned());
     };
     let tokens = Tokens { before: report.tokens, after: advice.after.unwrap_or(report.tokens) };
-    let effect = effect_of(&words);
-    let made = new(facts, Work::Make(words), effect, Some(tokens), By::User);
+    let (effect, order) = (effect_of(operation), Box::new(operation.clone().into()));
+    let made = new(facts, Work::Make(order), effect, Some(tokens), By::User);
     succession::create(&facts.places, &made)?;
     let cold = ". The prompt cache has expired, so the change itself costs nothing";
     Ok(format!(
@@ -109,25 +113,36 @@ fn propose_advice(facts: &Facts) -> anyhow::Result<String> {
 }
 
 fn propose_extraction(facts: &Facts, args: &str) -> anyhow::Result<String> {
-    let mut words: Vec<String> = ["extract", "run", facts.id, "--again"].map(str::to_owned).into();
-    words.extend(args.split_whitespace().map(str::to_owned));
-    let tokens = perform::dry_run(facts, &words)?;
-    let made = new(facts, Work::Make(words), EXTRACTED.to_owned(), Some(tokens), By::User);
+    let order = Order::from(Operation::Extract(extraction(args)?));
+    let tokens = perform::saving_of(facts, &order)?;
+    let effect = EXTRACTED.to_owned();
+    let made = new(facts, Work::Make(Box::new(order)), effect, Some(tokens), By::User);
     succession::create(&facts.places, &made)?;
     Ok(format!("brain-guard: {}", proposal(facts, &made, "extract")))
 }
 
+/// What was typed behind `/brain-guard:extract`: the options of `extract run`.
+fn extraction(args: &str) -> anyhow::Result<Extraction> {
+    #[derive(Parser)]
+    #[command(no_binary_name = true, disable_help_flag = true)]
+    struct Typed {
+        #[command(flatten)]
+        args: ExtractArgs,
+    }
+    let typed = Typed::try_parse_from(args.split_whitespace())?;
+    Ok(typed.args.extraction())
+}
+
 /// What a compression that `advise` recommends does.
-fn effect_of(words: &[String]) -> String {
-    match words {
-        [_, verb, _, point] if verb == "compress-before" => {
-            let round = point.strip_prefix("round:").unwrap_or(point);
-            format!("rounds before {round} become lines of a table")
+fn effect_of(operation: &Operation) -> String {
+    match operation {
+        Operation::CompressBefore(When::Round(seq)) => {
+            format!("rounds before {seq} become lines of a table")
         }
-        _ => format!(
-            "the rounds of {} become lines of a table",
-            words.last().map_or("it", String::as_str)
-        ),
+        Operation::CompressEngagement(name) => {
+            format!("the rounds of {name} become lines of a table")
+        }
+        _ => "rounds become lines of a table".to_owned(),
     }
 }
 
@@ -225,7 +240,7 @@ fn begin(facts: &Facts, asked: &Succession) -> anyhow::Result<String> {
     }
     let to = match &asked.work {
         Work::Enter(to) => to.clone(),
-        Work::Make(words) => perform::make(facts, words)?,
+        Work::Make(order) => perform::make(facts, order)?,
     };
     succession::update(&facts.places, facts.id, |open| {
         open.to = Some(to.clone());

@@ -1,11 +1,12 @@
 //! Times as people write them: in any zone, as a round, or as how long ago.
 
 use chrono::{DateTime, Days, Duration, FixedOffset, NaiveDate, NaiveDateTime, NaiveTime};
+use serde::{Deserialize, Serialize};
 
 use crate::clock::Time;
 
 /// A time that somebody wrote.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Moment {
     /// The time. Without a zone it was read as UTC.
     pub at: Time,
@@ -24,7 +25,8 @@ impl Moment {
 }
 
 /// Where to cut a session.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum When {
     /// At a time.
     At(Moment),

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::boundary::Client;
 use base::clock::Time;
+use sessions::operation::Order;
 
 /// The step a succession has reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -31,8 +32,8 @@ pub enum Step {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Work {
-    /// This verb with its arguments makes it.
-    Make(Vec<String>),
+    /// This operation makes it.
+    Make(Box<Order>),
     /// It is there already: an undo or redo.
     Enter(String),
 }
@@ -298,12 +299,13 @@ fn arrived(token: &mut Succession, at: &Situation) -> Action {
 #[cfg(test)]
 pub(crate) mod testing {
     use super::{By, Step, Succession, Time, Work};
+    use sessions::operation::{Fates, Operation};
 
     pub(crate) fn token(step: Step) -> Succession {
         let at: Time = "2026-01-01T00:00:00Z".parse().expect("a time");
         Succession {
             from: "old".into(),
-            work: Work::Make(vec!["surgery".into()]),
+            work: Work::Make(Box::new(Operation::Edit(Fates::new()).into())),
             effect: "rounds 1-46 become lines of a table".into(),
             tokens: None,
             by: By::User,

@@ -9,12 +9,12 @@ pub use beside::Beside;
 pub use turn::{Turn, cut, last_turn};
 
 use super::context::Change;
-use super::fidelity::Fidelity;
 use super::plan::{self, Plan, Refused};
 use super::ranges;
 use super::table::short;
 use base::shown::format_minute;
 use base::when::When;
+use sessions::operation::{Fidelity, Operation};
 use sessions::round::{Round, Session};
 use store::engagement::Phase;
 
@@ -68,8 +68,40 @@ pub struct Advice {
     pub frees: u64,
     /// Tokens in the new session's context; `None` if there is nothing to do.
     pub after: Option<u64>,
-    /// The command to run; empty if there is nothing to do.
+    /// What to do, if anything.
+    #[serde(skip)]
+    pub operation: Option<Operation>,
+    /// The same as a command; empty if there is nothing to do.
     pub command: String,
+}
+
+impl Advice {
+    fn new(
+        session: &Session,
+        case: Case,
+        why: String,
+        operation: Operation,
+        change: Option<Change>,
+    ) -> Self {
+        let session = short(&session.id);
+        let command = match &operation {
+            Operation::CompressBefore(When::Round(seq)) => {
+                format!("compress-before {session} round:{seq}")
+            }
+            Operation::CompressEngagement(name) => format!("compress-engagement {session} {name}"),
+            Operation::ExtractEngagement(name) => format!("extract-engagement {session} {name}"),
+            Operation::Merge { with, .. } => format!("merge {session} {with}"),
+            _ => format!("edit {session}"),
+        };
+        Self {
+            case,
+            why,
+            frees: change.map_or(0, |change| change.frees()),
+            after: change.map(|change| change.after),
+            operation: Some(operation),
+            command: format!("brain-guard surgery {command}"),
+        }
+    }
 }
 
 /// Loads a session that tables name, by its id.
@@ -139,24 +171,17 @@ fn before(
     let first = session.round(turn.seq).map(|round| round.user_preview.as_str());
     let first = first.filter(|words| !words.is_empty());
     let first = first.map(|words| format!("; round {} is the first to stay: {words}", turn.seq));
-    (before.len() > 1 || case == Case::OldRounds).then(|| Advice {
-        case,
-        why: format!(
-            "{} {} before {} ({}){}",
-            numbers(&before),
-            if before.len() == 1 { "lies" } else { "lie" },
-            turn.why,
-            format_minute(Some(turn.at)),
-            first.unwrap_or_default()
-        ),
-        frees: change.frees(),
-        after: Some(change.after),
-        command: format!(
-            "brain-guard surgery compress-before {} round:{}",
-            short(&session.id),
-            turn.seq
-        ),
-    })
+    let why = format!(
+        "{} {} before {} ({}){}",
+        numbers(&before),
+        if before.len() == 1 { "lies" } else { "lie" },
+        turn.why,
+        format_minute(Some(turn.at)),
+        first.unwrap_or_default()
+    );
+    let operation = Operation::CompressBefore(cut);
+    (before.len() > 1 || case == Case::OldRounds)
+        .then(|| Advice::new(session, case, why, operation, Some(change)))
 }
 
 fn finished(
@@ -193,13 +218,9 @@ fn closed(session: &Session, rounds: &[&Round], name: &str, find: &mut Find) -> 
     let since = rounds.iter().rev().take_while(|round| round.seq != last).count();
     let compressed = || plan::compress_engagement(session.clone(), name, Fidelity::default());
     let change = if since < QUIET { None } else { worth(compressed(), find) }?;
-    Some(Advice {
-        case: Case::ClosedEngagement,
-        why: format!("{name} has {} and none of the last {since}", numbers(&own)),
-        frees: change.frees(),
-        after: Some(change.after),
-        command: format!("brain-guard surgery compress-engagement {} {name}", short(&session.id)),
-    })
+    let why = format!("{name} has {} and none of the last {since}", numbers(&own));
+    let operation = Operation::CompressEngagement(name.to_owned());
+    Some(Advice::new(session, Case::ClosedEngagement, why, operation, Some(change)))
 }
 
 /// Two live engagements that alternate: recommends to extract the one not worked on last.
@@ -222,16 +243,10 @@ fn separate(
     }
     let extracted = plan::extract_engagement(session.clone(), other, Fidelity::default());
     let change = change(extracted, find)?;
-    Some(Advice {
-        case: Case::SeparateWorkstream,
-        why: format!(
-            "{other} and {current} alternate {changes} times; {other} has {}",
-            numbers(&own)
-        ),
-        frees: change.frees(),
-        after: Some(change.after),
-        command: format!("brain-guard surgery extract-engagement {} {other}", short(&session.id)),
-    })
+    let why =
+        format!("{other} and {current} alternate {changes} times; {other} has {}", numbers(&own));
+    let operation = Operation::ExtractEngagement((*other).to_owned());
+    Some(Advice::new(session, Case::SeparateWorkstream, why, operation, Some(change)))
 }
 
 fn nothing_left(rounds: &[&Round]) -> Advice {
@@ -246,6 +261,7 @@ fn nothing_left(rounds: &[&Round]) -> Advice {
         ),
         frees: 0,
         after: None,
+        operation: None,
         command: String::new(),
     }
 }

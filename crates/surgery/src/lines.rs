@@ -94,9 +94,9 @@ fn line(group: &[Entry], long: bool) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fidelity::Fidelity;
     use crate::plan::compress_before;
     use base::when::When;
+    use sessions::operation::Fidelity;
     use testing::at;
     use testing::rounds::session;
 

@@ -1,5 +1,4 @@
-//! Parses the map of a split: `{"shared":"1-15","engagements":{"console-work":"16-25"}}`,
-//! or a list `[{"rounds":"16-25","engagement":"console-work"}]`.
+//! Parses the map of a split: `{"shared":"1-15","engagements":{"console-work":"16-25"}}`.
 
 use std::fmt;
 use std::ops::RangeInclusive;
@@ -9,8 +8,9 @@ use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::plan::{Map, Refused};
+use super::plan::Refused;
 use super::ranges;
+use sessions::operation::Map;
 use store::engagement::id_fault;
 
 /// The name of shared rounds in a map.
@@ -28,12 +28,13 @@ pub fn parse(json: &str) -> Result<Map, Refused> {
             "it is empty; write {\"engagements\":{\"console-work\":\"16-25\"}}",
         );
     }
-    let raw: &RawValue = read("the map", json)?;
-    match raw.get().as_bytes().first() {
-        Some(b'{') => object(raw.get()),
-        Some(b'[') => list(raw.get()),
-        _ => refuse("the map", "it is neither an object nor a list"),
+    if !json.starts_with('{') {
+        return refuse(
+            "the map",
+            "it is not an object: {\"engagements\":{\"console-work\":\"16-25\"}}",
+        );
     }
+    object(json)
 }
 
 fn refuse<T>(key: &str, fault: impl Into<String>) -> Result<T, Refused> {
@@ -59,7 +60,13 @@ fn object(json: &str) -> Result<Map, Refused> {
                 for (id, value) in read::<Pairs>(&key, value.get())?.once("engagements.")? {
                     let key = format!("engagements.{id}");
                     let ranges = self::ranges(&key, value.get())?;
-                    add(&mut map, &key, &id, ranges)?;
+                    if id == SHARED {
+                        map.shared.extend(ranges);
+                    } else if let Some(fault) = id_fault(&id) {
+                        return refuse(&key, fault);
+                    } else {
+                        map.engagements.insert(id, ranges);
+                    }
                 }
             }
             _ => {
@@ -69,54 +76,6 @@ fn object(json: &str) -> Result<Map, Refused> {
             }
         }
     }
-    whole(map)
-}
-
-fn list(json: &str) -> Result<Map, Refused> {
-    let mut map = Map::default();
-    for (n, entry) in read::<Vec<&RawValue>>("the map", json)?.into_iter().enumerate() {
-        let at = format!("[{n}]");
-        if !entry.get().starts_with('{') {
-            return refuse(&at, "it is no {\"rounds\":\"16-25\",\"engagement\":\"console-work\"}");
-        }
-        let (mut rounds, mut id) = (None, None);
-        for (key, value) in read::<Pairs>(&at, entry.get())?.once(&format!("{at}."))? {
-            let at = format!("{at}.{key}");
-            match key.as_str() {
-                "rounds" => rounds = Some(ranges(&at, value.get())?),
-                "engagement" => id = read::<Option<String>>(&at, value.get())?,
-                _ => {
-                    return refuse(
-                        &at,
-                        "there is no such key; an entry has \"rounds\" and \"engagement\"",
-                    );
-                }
-            }
-        }
-        let Some(rounds) = rounds else { return refuse(&at, "it has no \"rounds\"") };
-        add(&mut map, &format!("{at}.engagement"), id.as_deref().unwrap_or(SHARED), rounds)?;
-    }
-    whole(map)
-}
-
-fn add(
-    map: &mut Map,
-    key: &str,
-    id: &str,
-    ranges: Vec<RangeInclusive<u32>>,
-) -> Result<(), Refused> {
-    if id == SHARED {
-        map.shared.extend(ranges);
-        return Ok(());
-    }
-    if let Some(fault) = id_fault(id) {
-        return refuse(key, fault);
-    }
-    map.engagements.entry(id.to_owned()).or_default().extend(ranges);
-    Ok(())
-}
-
-fn whole(map: Map) -> Result<Map, Refused> {
     if map.engagements.is_empty() {
         return refuse("engagements", "it names no engagement: {\"console-work\":\"16-25\"}");
     }
@@ -183,22 +142,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn both_forms_are_one_map() {
-        let object =
-            r#"{"shared":"1-15","engagements":{"console-work":"16-25","inscription":"26-30,33"}}"#;
-        let list = r#"[{"rounds":"1-15","engagement":"shared"},{"rounds":"16-25","engagement":"console-work"},
-            {"rounds":[33,"26–30"],"engagement":"inscription"}]"#;
-        let map = parse(object).unwrap();
+    fn a_map_names_ranges() {
+        let json = r#"{"shared":"1-15","engagements":{"console-work":"16-25","inscription":[33,"26–30"]}}"#;
+        let map = parse(json).unwrap();
         assert_eq!(map.shared, [1..=15]);
         assert_eq!(map.engagements["console-work"], [16..=25]);
-        assert_eq!(map.engagements["inscription"], [26..=30, 33..=33]);
-        let mut listed = parse(list).unwrap();
-        listed.engagements.get_mut("inscription").unwrap().sort_by_key(|r| *r.start());
-        assert_eq!(listed, map);
-        assert_eq!(
-            parse(r#"[{"rounds":1},{"rounds":2,"engagement":"a"}]"#).unwrap().shared,
-            [1..=1]
-        );
+        assert_eq!(map.engagements["inscription"], [33..=33, 26..=30]);
+        let shared = r#"{"engagements":{"shared":"1","a":"2"}}"#;
+        assert_eq!(parse(shared).unwrap().shared, [1..=1]);
     }
 
     #[test]
@@ -206,9 +157,9 @@ mod tests {
         for (json, error) in [
             ("", "the map: it is empty"),
             ("{\"engagements\":", "the map: EOF while parsing a value at line 1"),
-            ("7", "the map: it is neither an object nor a list"),
+            ("7", "the map: it is not an object"),
+            ("[]", "the map: it is not an object"),
             ("{}", "engagements: it names no engagement"),
-            ("[]", "engagements: it names no engagement"),
             (r#"{"engagements":[]}"#, "engagements: it is not an object"),
             (r#"{"console-work":"1"}"#, "console-work: there is no such key; a map has"),
             (r#"{"engagements":{"a":"x"}}"#, "engagements.a: \"x\" is not a range of rounds"),
@@ -222,10 +173,6 @@ mod tests {
                 r#"{"engagements":{"a b":"1"}}"#,
                 "engagements.a b: \"a b\" is not an engagement's id",
             ),
-            (r#"[{"engagement":"a"}]"#, "[0]: it has no \"rounds\""),
-            (r#"[{"rounds":"1","engagement":"a","x":1}]"#, "[0].x: there is no such key"),
-            (r#"[{"rounds":"1","engagement":7}]"#, "[0].engagement: invalid type"),
-            ("[1]", "[0]: it is no {"),
         ] {
             let refused = parse(json).unwrap_err().to_string();
             assert!(refused.starts_with(error), "{json}: {refused}");

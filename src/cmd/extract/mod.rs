@@ -1,7 +1,7 @@
 //! `extract`: replaces long old values by placeholders, and restores them.
 
 mod asked;
-mod claude;
+pub mod claude;
 pub mod context;
 pub mod extractable_flag;
 mod gain;
@@ -26,7 +26,7 @@ mod view;
 mod watch;
 
 use crate::cli::ExtractVerb;
-use crate::cmd::{Context, Exit, Run, err, show};
+use crate::cmd::{Context, Exit, Run, err, import, show};
 use extract::redact::bare;
 
 /// Reports where rows are that could not be added to a session.
@@ -44,12 +44,16 @@ impl Run for ExtractVerb {
             Self::Run { args, dry_run, offline, again, here, out } => {
                 let how = planned::How {
                     dry_run: *dry_run,
-                    offline: *offline,
                     again: *again,
                     here: *here,
                     out: out.clone(),
                 };
-                run::run(context, args, &how)
+                let root = import::root(env)?;
+                let source = source::find(env, &root, args.session.as_deref(), *offline)?;
+                match source.kind {
+                    source::Kind::Claude => claude::run(context, &source, args, &how),
+                    _ => run::run(context, &source, args, &how),
+                }
             }
             Self::Watch { paths, once, json } => watch::run(env, paths, *once, *json),
             Self::Restore { session, entry, keys, from, in_place, unmarked, offline, json } => {

@@ -12,8 +12,6 @@ use serde::Serialize;
 pub struct How {
     /// Write nothing.
     pub dry_run: bool,
-    /// A database may be written.
-    pub offline: bool,
     /// Another new session, beside one that is still there.
     pub again: bool,
     /// The client goes on in the new session.

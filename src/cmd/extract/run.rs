@@ -8,15 +8,18 @@ use super::planned::{How, Planned};
 use super::preview::Preview;
 use super::read;
 use super::source::{self, Kind, Source};
-use super::{claude, numbers, report_left_rows, view};
+use super::{numbers, report_left_rows, view};
 use crate::cli::ExtractArgs;
 use crate::cmd::{Context, Exit, Failure, import, show};
+use ::surgery::values::is_copy;
 use base::clock::Time;
 use base::env::Env;
 use extract::entry::Entry;
-use extract::plan::{self};
-use extract::when::{self};
+use extract::plan;
+use extract::rules::Stays;
+use extract::when;
 use sessions::cost::Cost;
+use sessions::operation::Extraction;
 use sessions::settings::{ExtractSettings, Fixed, triggers};
 
 pub use execute::execute;
@@ -26,7 +29,7 @@ pub use execute::execute;
 /// # Errors
 /// A session that cannot be read.
 pub fn plan(Context { env, now }: Context, args: &ExtractArgs) -> anyhow::Result<Exit> {
-    let settings = merge_settings(env, args)?;
+    let settings = merged_settings(env, &args.extraction())?;
     let source = source::find(env, &import::root(env)?, args.session.as_deref(), false)?;
     preview(&source, &settings, now, args.json)
 }
@@ -51,7 +54,10 @@ fn preview(
 }
 
 /// Plans, and counts tokens.
-fn counted(
+///
+/// # Errors
+/// A session that cannot be read.
+pub fn counted(
     source: &Source,
     settings: &ExtractSettings,
     now: Time,
@@ -67,18 +73,17 @@ fn counted(
     Ok((planned, preview, cost))
 }
 
-/// Extracts.
+/// Extracts in place.
 ///
 /// # Errors
 /// Any failure leaves the session unchanged.
-pub fn run(context: Context, args: &ExtractArgs, how: &How) -> anyhow::Result<Exit> {
-    let Context { env, now } = context;
-    let settings = merge_settings(env, args)?;
-    let source = source::find(env, &import::root(env)?, args.session.as_deref(), how.offline)?;
-    if source.kind == Kind::Claude {
-        let (.., cost) = counted(&source, &settings, now, 0)?;
-        return claude::run(context, &source.path.to_string_lossy(), args, &settings, how, cost);
-    }
+pub fn run(
+    Context { env, now }: Context,
+    source: &Source,
+    args: &ExtractArgs,
+    how: &How,
+) -> anyhow::Result<Exit> {
+    let settings = merged_settings(env, &args.extraction())?;
     if args.session.is_none() && !how.dry_run {
         let what = format!("{} would be edited in place", source.path.display());
         return Err(Failure::usage(what).hint("name the session").into());
@@ -89,28 +94,28 @@ pub fn run(context: Context, args: &ExtractArgs, how: &How) -> anyhow::Result<Ex
         source.path.display()
     );
     if how.dry_run {
-        return preview(&source, &settings, now, args.json);
+        return preview(source, &settings, now, args.json);
     }
     report_left_rows(source.file.settle()?);
-    let mut planned = plan_session(&source, &settings, now)?;
+    let mut planned = plan_session(source, &settings, now)?;
     planned.read.doubt.tell();
     // The plan is complete, so free the memory of the entries.
     planned.read.entries = Vec::new();
-    let done = execute(&source, &settings, now, &planned)?;
-    show(&view::DoneReport { source: &source, done: &done, plan: &planned.plan }, args.json)?;
+    let done = execute(source, &settings, now, &planned)?;
+    show(&view::DoneReport { source, done: &done, plan: &planned.plan }, args.json)?;
     Ok(Exit::Done)
 }
 
-/// Merges the settings with the command line.
+/// The settings, but for what an extraction says itself.
 ///
 /// # Errors
 /// An unknown type, or faulty settings: they might extract what the user wants to keep.
-pub fn merge_settings(env: &Env, args: &ExtractArgs) -> anyhow::Result<ExtractSettings> {
+pub fn merged_settings(env: &Env, of: &Extraction) -> anyhow::Result<ExtractSettings> {
     let mut settings = super::asked::settings(env)?;
-    settings.keep_recent = args.keep_recent.unwrap_or(settings.keep_recent);
-    settings.min_value_length = args.min_length.unwrap_or(settings.min_value_length);
-    if !args.types.is_empty() {
-        settings.trigger_types.clone_from(&args.types);
+    settings.keep_recent = of.keep_recent.unwrap_or(settings.keep_recent);
+    settings.min_value_length = of.min_length.unwrap_or(settings.min_value_length);
+    if !of.types.is_empty() {
+        settings.trigger_types.clone_from(&of.types);
     }
     for word in &settings.trigger_types {
         triggers(word)?;
@@ -131,7 +136,7 @@ pub fn plan_session(
     let is_placeholder = |entry: &Entry, key: &str| read.is_placeholder(entry.row, key);
     let mut plan = plan::plan(&read.entries, settings, now, &is_placeholder, &read.no_gain);
     if source.kind == Kind::Claude {
-        claude::fit(&mut plan);
+        fit(&mut plan);
     }
     plan.broken(&read.broken);
     let amounts = numbers::amounts(source, settings, &read, &plan);
@@ -139,4 +144,18 @@ pub fn plan_session(
     let verdict = when::verdict(&look, settings, now);
     let cold = when::cold(&look, settings, now);
     Ok(Planned { read, plan, amounts, look, cold, verdict })
+}
+
+/// Keeps only what the new session would contain: not what left the context. A copy is extracted
+/// with its text.
+fn fit(plan: &mut plan::Plan) {
+    let mut away = 0;
+    plan.items.retain(|item| {
+        let copy = is_copy(&item.key);
+        away += u64::from(!copy && !item.sent);
+        !copy && item.sent
+    });
+    if away > 0 {
+        *plan.stay.entry(Stays::Away).or_default() += away;
+    }
 }

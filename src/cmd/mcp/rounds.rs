@@ -10,7 +10,7 @@ use crate::cmd::look::Look;
 use crate::cmd::{inject, search};
 use base::clock::Time;
 use base::env::Env;
-use surgery::fidelity::Level;
+use sessions::operation::Level;
 
 /// The default limit of a search.
 const SHOWN: usize = 10;

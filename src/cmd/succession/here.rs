@@ -3,69 +3,36 @@
 
 use std::path::Path;
 
-use anyhow::Context as _;
-
+use super::perform::dry_run;
 use super::{EXTRACTED, end_wait, new, saving, wake};
-use crate::cli::OutputArgs;
-use crate::cmd::output::arguments;
 use crate::cmd::selector::{self, Found};
-use crate::cmd::surgery::made::Made;
 use crate::cmd::surgery::source::Store;
-use crate::cmd::surgery::{make, view};
+use crate::cmd::surgery::view;
 use crate::cmd::{Context, Exit, Failure, operator, out};
-use ::surgery::plan::Plan;
 use base::env::{self, Env};
 use base::paths::project_root;
 use guard::files::{state, succession};
 use guard::succession::{By, Step, Tokens, Work};
+use sessions::operation::{Operation, Order};
 use sessions::round::Session;
 use sessions::settings::AgentMay;
 
-/// An operation as on the command line, or by the list in a file.
+/// Proposes an operation, and prints the answer.
 ///
 /// # Errors
 /// Another session, a setting that forbids it, or no module that could perform it.
 pub fn ask(
-    Context { env, now }: Context,
+    context: Context,
     store: &Store,
-    plan: Plan,
-    output: &OutputArgs,
-    list: Option<&Path>,
+    source: &Session,
+    order: Order,
 ) -> anyhow::Result<Exit> {
-    let dry = OutputArgs { dry_run: true, here: false, ..output.clone() };
-    let made = make::make_session(env, now, store, plan, &dry)?;
-    let words = match list {
-        Some(list) => {
-            ["surgery", "edit", "this", "--plan", &list.to_string_lossy()].map(str::to_owned).into()
-        }
-        None => typed().collect(),
+    let Context { env, now } = context;
+    let made = dry_run(context, store, source, &order)?;
+    let effect = match order.operation {
+        Operation::Extract(_) => EXTRACTED.to_owned(),
+        _ => format!("rounds {}", view::rounds(&made.plan)),
     };
-    let effect = format!("rounds {}", view::rounds(&made.plan));
-    propose(Context { env, now }, &made, words, effect)
-}
-
-/// `extract run --here`.
-///
-/// # Errors
-/// As [`ask`].
-pub fn ask_for_extraction(context: Context, made: &Made) -> anyhow::Result<Exit> {
-    let words = typed().chain(["--again".to_owned()]).collect();
-    propose(context, made, words, EXTRACTED.to_owned())
-}
-
-/// The verb and its arguments as given, without `--here`.
-fn typed() -> impl Iterator<Item = String> {
-    arguments().into_iter().filter(|word| !["--here", "--again"].contains(&word.as_str()))
-}
-
-/// Proposes what a dry run made, and prints the answer.
-fn propose(
-    Context { env, now }: Context,
-    made: &Made,
-    words: Vec<String>,
-    effect: String,
-) -> anyhow::Result<Exit> {
-    let source = made.plan.sessions.first().context("there is no session to go on from")?;
     let (by, may) = who(env, source)?;
     let found = Found {
         project: project_root(env, Path::new(source.cwd.as_deref().unwrap_or("."))),
@@ -83,7 +50,7 @@ fn propose(
         return Err(Failure::refused(what).hint("propose the command to the user").into());
     }
     let tokens = Tokens { before: made.cost.before, after: made.cost.after };
-    let mut asked = new(&facts, Work::Make(words), effect, Some(tokens), by);
+    let mut asked = new(&facts, Work::Make(Box::new(order)), effect, Some(tokens), by);
     asked.goes_on = by == By::Agent;
     if may == AgentMay::On {
         asked.advance(Step::Agreed, now);

@@ -3,19 +3,26 @@
 use std::io;
 use std::ops::ControlFlow;
 use std::path::Path;
-use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, bail};
 use serde_json::{Value, json};
 
-use base::env;
+use crate::cmd::Context;
+use crate::cmd::surgery::made::Made;
+use crate::cmd::surgery::pipeline;
+use crate::cmd::surgery::source::Store;
+use crate::cmd::surgery::target::Destination;
+use crate::cmd::surgery::undo::Undone;
 use base::log;
 use base::tail::lines_backwards;
 use guard::files::succession;
 use guard::hook::facts::Facts;
 use guard::succession::{self as plan, Action, Report, Situation, Step, Succession, Tokens, Work};
 use guard::texts::{Text, render};
+use sessions::cost::Cost;
+use sessions::operation::Order;
+use sessions::round::Session;
 
 /// Answers a report of the module; `None` if the session has no succession.
 pub fn step(facts: &Facts, text: &str) -> Option<Value> {
@@ -83,8 +90,7 @@ fn origin(facts: &Facts) -> Option<String> {
 /// refused it.
 fn discard(facts: &Facts, token: &Succession, successor: Option<String>) {
     let Some(successor) = successor.filter(|_| matches!(token.work, Work::Make(_))) else { return };
-    let words = ["surgery", "undo", &successor].map(str::to_owned);
-    if let Err(e) = run(facts, &words, &[]) {
+    if let Err(e) = Undone::run(facts.env, facts.now, Some(&successor)) {
         facts.fault("successor not removed", &io::Error::other(format!("{e:#}")));
     }
 }
@@ -122,7 +128,7 @@ pub fn operate(facts: &Facts, row: Option<&str>) -> Value {
         succession::load(&facts.places, facts.id).map_err(anyhow::Error::from).and_then(|token| {
             let token = token.context("nothing was agreed on")?;
             match &token.work {
-                Work::Make(words) if token.step == Step::Operating => make(facts, words),
+                Work::Make(order) if token.step == Step::Operating => make(facts, order),
                 _ => bail!("nothing was agreed on"),
             }
         });
@@ -152,39 +158,36 @@ fn ends_with_row(transcript: &Path, row: &str) -> io::Result<bool> {
     Ok(is_there)
 }
 
-/// Runs the verb, and returns the id of the session it made.
-pub fn make(facts: &Facts, words: &[String]) -> anyhow::Result<String> {
-    let made = run(facts, words, &[])?;
-    let first = made.get(0).unwrap_or(&made);
-    first["id"].as_str().map(str::to_owned).context("it made no session")
+/// Makes the successor, and returns its id.
+pub fn make(facts: &Facts, order: &Order) -> anyhow::Result<String> {
+    let context = Context { env: facts.env, now: facts.now };
+    let store = Store::open(facts.env)?;
+    let session = store.session(facts.env, Some(facts.id))?;
+    let made = pipeline::perform(context, &store, &session, order, Destination::default())?;
+    made.into_iter().next().map(|made| made.id).context(NOTHING)
 }
 
-/// What the verb would save.
-pub fn dry_run(facts: &Facts, words: &[String]) -> anyhow::Result<Tokens> {
-    let made = run(facts, words, &["--dry-run"])?;
-    let made = made.get(0).unwrap_or(&made);
-    if made["extracted"].as_array().is_some_and(Vec::is_empty) {
-        bail!("nothing can be extracted now; `brain-guard extract plan` says what stays, and why");
-    }
-    let figure = |name: &str| made["tokens"][name].as_u64().context("its output has no figures");
-    Ok(Tokens { before: figure("before")?, after: figure("after")? })
+/// What the operation would save in this session.
+pub fn saving_of(facts: &Facts, order: &Order) -> anyhow::Result<Tokens> {
+    let context = Context { env: facts.env, now: facts.now };
+    let store = Store::open(facts.env)?;
+    let session = store.session(facts.env, Some(facts.id))?;
+    let Cost { before, after, .. } = dry_run(context, &store, &session, order)?.cost;
+    Ok(Tokens { before, after })
 }
 
-/// Runs a verb of this program on the session.
-fn run(facts: &Facts, words: &[String], more: &[&str]) -> anyhow::Result<Value> {
-    let program = facts.env.program().context("brain-guard cannot find its own program file")?;
-    let output = Command::new(program)
-        .args(words)
-        .args(more)
-        .arg("--json")
-        .env(env::SESSION_ID, facts.id)
-        .current_dir(&facts.places.project)
-        .stdin(Stdio::null())
-        .output()
-        .context("could not start brain-guard")?;
-    if !output.status.success() {
-        let said = String::from_utf8_lossy(&output.stderr);
-        bail!("{}", said.trim().trim_start_matches("brain-guard: "));
-    }
-    serde_json::from_slice(&output.stdout).context("its output is not JSON")
+/// Why an extraction makes no session.
+const NOTHING: &str =
+    "nothing can be extracted now; `brain-guard extract plan` says what stays, and why";
+
+/// What would be made first: the session to go on in.
+pub fn dry_run(
+    context: Context,
+    store: &Store,
+    session: &Session,
+    order: &Order,
+) -> anyhow::Result<Made> {
+    let to = Destination { dry_run: true, ..Destination::default() };
+    let made = pipeline::perform(context, store, session, order, to)?;
+    made.into_iter().next().context(NOTHING)
 }

@@ -8,14 +8,15 @@ use std::process::Command;
 use anyhow::{Context as _, anyhow, bail};
 
 use super::source::Store;
-use super::{Children, make};
+use super::target::Destination;
+use super::{Children, pipeline};
 use crate::cli::OutputArgs;
 use crate::cmd::{Context, Exit, Failure, ask, out, show, stdin_text, succession};
 use base::atomic;
 use base::env::Env;
+use sessions::operation::{Fates, Operation, Order};
 use sessions::round::Session;
-use surgery::plan::Plan;
-use surgery::plan::edit::{self, Edit, Mistake};
+use surgery::plan::edit::{self, Mistake};
 use surgery::table::short;
 
 /// Edits a session by the list in a file, or in the editor.
@@ -28,17 +29,21 @@ pub fn run(
     let env = context.env;
     let store = Store::open(env)?;
     let session = store.session(env, session)?;
-    let plans = |edit: &Edit| edit::edit(&session, edit, output.fidelity.into());
+    let make = |order: &Order, to| {
+        let made = pipeline::perform(context, &store, &session, order, to)?;
+        show(&Children(made), output.json)
+    };
     if let Some(path) = plan {
-        let edit = edit::parse(&read(path)?, &session)
+        let fates = edit::parse(&read(path)?, &session)
             .map_err(|mistakes| anyhow!("{}\nnothing was made", told(path, &mistakes)))?;
-        if edit.is_empty() {
+        if fates.is_empty() {
             bail!("{} names no round; nothing was made", path.display());
         }
+        let order = output.order(Operation::Edit(fates));
         if output.here {
-            return succession::ask(context, &store, first(plans(&edit)?)?, output, None);
+            return succession::ask(context, &store, &session, order);
         }
-        show(&make_all(context, &store, plans(&edit)?, output)?, output.json)?;
+        make(&order, output.into())?;
         return Ok(Exit::Done);
     }
     if !(io::stdin().is_terminal() && io::stdout().is_terminal()) {
@@ -46,46 +51,26 @@ pub fn run(
         return Err(Failure::usage(what).hint("give the list with --plan FILE").into());
     }
     let list = List::begin(&store, &session)?;
-    let Some(edit) = list.edited(env, &session)? else {
+    let Some(fates) = list.edited(env, &session)? else {
         list.remove()?;
         out("no round was left in the list; nothing was made");
         return Ok(Exit::Refused);
     };
-    let plans = plans(&edit)?;
-    let dry = OutputArgs { dry_run: true, ..output.clone() };
-    show(&make_all(context, &store, plans.clone(), &dry)?, output.json)?;
+    let order = output.order(Operation::Edit(fates));
+    make(&order, Destination { dry_run: true, ..output.into() })?;
     let question = if output.here { "make it, and go on in it?" } else { "make it?" };
     if !output.dry_run && !agreed(question)? {
         out(format_args!("nothing was made; the list is {}", list.0.display()));
         return Ok(Exit::Refused);
     }
+    list.remove()?;
     if output.here {
-        // The list stays: it is read again when the session is made.
-        return succession::ask(context, &store, first(plans)?, output, Some(&list.0));
+        return succession::ask(context, &store, &session, order);
     }
     if !output.dry_run {
-        show(&make_all(context, &store, plans, output)?, output.json)?;
+        make(&order, output.into())?;
     }
-    list.remove()?;
     Ok(Exit::Done)
-}
-
-fn make_all(
-    Context { env, now }: Context,
-    store: &Store,
-    plans: Vec<Plan>,
-    output: &OutputArgs,
-) -> anyhow::Result<Children> {
-    if let Some(out) = output.out.as_deref().filter(|out| plans.len() > 1 && !out.is_dir()) {
-        let what = format!("{} is not a folder: this list makes several files", out.display());
-        return Err(Failure::refused(what).hint("give a folder that is there with --out").into());
-    }
-    Ok(Children(make::make_sessions(env, now, store, plans, output)?))
-}
-
-/// The successor to go on in; the others wait.
-fn first(plans: Vec<Plan>) -> anyhow::Result<Plan> {
-    plans.into_iter().next().context("the list makes no session")
 }
 
 /// The list in a file, or on stdin for `-`.
@@ -118,11 +103,11 @@ impl List {
     }
 
     /// Opens the editor until the list has no mistake; `None` if it is empty.
-    fn edited(&self, env: &Env, session: &Session) -> anyhow::Result<Option<Edit>> {
+    fn edited(&self, env: &Env, session: &Session) -> anyhow::Result<Option<Fates>> {
         loop {
             self.open(env)?;
             match edit::parse(&read(&self.0)?, session) {
-                Ok(edit) => return Ok(Some(edit).filter(|edit| !edit.is_empty())),
+                Ok(fates) => return Ok(Some(fates).filter(|fates| !fates.is_empty())),
                 Err(mistakes) => {
                     out(told(&self.0, &mistakes));
                     if !agreed("edit it again?")? {

@@ -142,7 +142,7 @@ fn malformed(store: &Store, plan: &Plan, report: &Report) -> anyhow::Result<Vec<
 mod tests {
     use super::*;
     use base::when::When;
-    use surgery::fidelity::Fidelity;
+    use sessions::operation::Fidelity;
     use surgery::plan::compress_before;
     use testing::rounds::session;
 

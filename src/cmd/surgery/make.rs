@@ -9,9 +9,8 @@ use anyhow::Context as _;
 
 use super::extracted::{Chosen, Keeper, Shown};
 use super::source::Store;
-use super::target::{Target, cwd};
+use super::target::{Destination, Target, cwd};
 use super::{lines, numbers, outside, record, view, write};
-use crate::cli::OutputArgs;
 use crate::cmd::progress::Counted;
 use base::clock::Time;
 use base::env::Env;
@@ -19,31 +18,6 @@ use base::new_file::NewFile;
 use store::index::{Detail, Export};
 use surgery::export::Birth;
 use surgery::plan::Plan;
-
-/// Makes one session.
-pub fn make_session(
-    env: &Env,
-    now: Time,
-    store: &Store,
-    plan: Plan,
-    output: &OutputArgs,
-) -> anyhow::Result<Made> {
-    let mut made = make_sessions(env, now, store, vec![plan], output)?;
-    made.pop().context("nothing was made")
-}
-
-/// Makes one session without the chosen values.
-pub fn make_lean(
-    env: &Env,
-    now: Time,
-    store: &Store,
-    plan: Plan,
-    chosen: &Chosen,
-    output: &OutputArgs,
-) -> anyhow::Result<Made> {
-    let mut made = make_each(env, now, store, vec![plan], chosen, output)?;
-    made.pop().context("nothing was made")
-}
 
 /// Makes a session from each plan, or none.
 ///
@@ -54,31 +28,18 @@ pub fn make_sessions(
     now: Time,
     store: &Store,
     plans: Vec<Plan>,
-    output: &OutputArgs,
-) -> anyhow::Result<Vec<Made>> {
-    make_each(env, now, store, plans, &Chosen::default(), output)
-}
-
-fn make_each(
-    env: &Env,
-    now: Time,
-    store: &Store,
-    plans: Vec<Plan>,
     chosen: &Chosen,
-    output: &OutputArgs,
+    to: Destination,
 ) -> anyhow::Result<Vec<Made>> {
     let count = plans.len();
     let mut ready = Vec::with_capacity(count);
     for (number, mut plan) in plans.into_iter().enumerate() {
-        if output.no_rewound {
-            plan.omit_rewound();
-        }
         plan.carry(&mut |id| store.known(id));
         plan.folder = store.last_folder(&plan)?;
-        let target = Target::of(env, now, &plan, number, output)?;
-        ready.push(prepare(env, now, store, plan, target, chosen, output.dry_run)?);
+        let target = Target::of(env, now, &plan, number, to.out)?;
+        ready.push(prepare(env, now, store, plan, target, chosen, to.dry_run)?);
     }
-    if output.dry_run {
+    if to.dry_run {
         return Ok(ready.into_iter().map(|ready| ready.made).collect());
     }
     let mut all = Vec::with_capacity(count);

@@ -10,12 +10,13 @@ pub mod made;
 pub mod make;
 pub mod numbers;
 mod outside;
+pub mod pipeline;
 mod record;
 mod rows;
 pub mod source;
 pub mod start;
 pub(in crate::cmd) mod target;
-mod undo;
+pub mod undo;
 pub mod view;
 mod write;
 
@@ -27,43 +28,29 @@ use serde::Serialize;
 
 use self::made::Made;
 use self::source::Store;
-use super::{Context, Exit, Failure, Run, err, out, show, succession, tag};
+use super::{Context, Exit, Failure, Run, err, out, show, succession};
 use crate::cli::{ExportArgs, OutputArgs, SurgeryVerb};
-use surgery::plan::{self, Map, Plan};
-use surgery::table::short;
+use sessions::operation::Operation;
 
 impl Run for SurgeryVerb {
     fn run(&self, context: Context) -> anyhow::Result<Exit> {
         let Context { env, now } = context;
         match self {
             Self::CompressBefore { session, before, output } => {
-                let store = Store::open(env)?;
-                let before = source::when(before, now)?;
-                let session = store.session(env, session.as_deref())?;
-                let plan = plan::compress_before(session, before, output.fidelity.into())?;
-                make_and_show(context, &store, plan, output)
+                let operation = Operation::CompressBefore(source::when(before, now)?);
+                perform(context, session.as_deref(), operation, output)
             }
             Self::CompressEngagement { session, engagement, output } => {
-                let store = Store::open(env)?;
-                let session = store.session(env, session.as_deref())?;
-                tag::valid(engagement)?;
-                let plan = plan::compress_engagement(session, engagement, output.fidelity.into())?;
-                make_and_show(context, &store, plan, output)
+                let operation = Operation::CompressEngagement(engagement.clone());
+                perform(context, session.as_deref(), operation, output)
             }
             Self::ExtractEngagement { session, engagement, output } => {
-                let store = Store::open(env)?;
-                let session = store.session(env, session.as_deref())?;
-                tag::valid(engagement)?;
-                let plan = plan::extract_engagement(session, engagement, output.fidelity.into())?;
-                make_and_show(context, &store, plan, output)
+                let operation = Operation::ExtractEngagement(engagement.clone());
+                perform(context, session.as_deref(), operation, output)
             }
             Self::Merge { a, b, no_table, output } => {
-                let store = Store::open(env)?;
-                let a = store.session(env, Some(a))?;
-                let b = store.session(env, Some(b))?;
-                let plan = plan::merge(a, b, output.fidelity.into())?;
-                let plan = Plan { voices: !no_table, ..plan };
-                make_and_show(context, &store, plan, output)
+                let operation = Operation::Merge { with: b.clone(), has_table: !no_table };
+                perform(context, Some(a), operation, output)
             }
             Self::Split { words, by_tag, run, output } => {
                 let words: Vec<&str> = words.iter().map(String::as_str).collect();
@@ -121,17 +108,21 @@ impl Run for ExportArgs {
     }
 }
 
-/// Makes one session and prints the result.
-fn make_and_show(
-    Context { env, now }: Context,
-    store: &Store,
-    plan: Plan,
+/// Performs an operation that makes one session, and prints that.
+fn perform(
+    context: Context,
+    session: Option<&str>,
+    operation: Operation,
     output: &OutputArgs,
 ) -> anyhow::Result<Exit> {
+    let store = Store::open(context.env)?;
+    let session = store.session(context.env, session)?;
+    let order = output.order(operation);
     if output.here {
-        return succession::ask(Context { env, now }, store, plan, output, None);
+        return succession::ask(context, &store, &session, order);
     }
-    show(&make::make_session(env, now, store, plan, output)?, output.json)?;
+    let made = pipeline::perform(context, &store, &session, &order, output.into())?;
+    show(made.first().context("nothing was made")?, output.json)?;
     Ok(Exit::Done)
 }
 
@@ -149,40 +140,28 @@ impl fmt::Display for Children {
 
 /// Splits a session by a map, or by its tags.
 fn split(
-    Context { env, now }: Context,
+    context: Context,
     session: Option<&str>,
     map: Option<&Path>,
     run: bool,
     output: &OutputArgs,
 ) -> anyhow::Result<Exit> {
-    let map = map.map(source::map).transpose()?;
+    let order = output.order(Operation::Split(map.map(source::map).transpose()?));
     // Check for tmux before anything is written.
-    let windows = run.then(|| start::Windows::find(env)).transpose()?;
-    if let Some(out) = output.out.as_deref().filter(|out| !out.is_dir()) {
-        let what = format!("{} is not a folder: a split makes several files", out.display());
-        return Err(Failure::refused(what).hint("give a folder that is there with --out").into());
-    }
-    let store = Store::open(env)?;
-    let session = store.session(env, session)?;
-    let map = match map {
-        Some(map) => map,
-        None => Map::by_tag(&session).ok_or_else(|| {
-            let what = format!("no round of {} is tagged", short(&session.id));
-            Failure::refused(what).hint("tag them first: brain-guard tag --help, or write a map")
-        })?,
-    };
-    let mut plans = plan::split(&session, &map, output.fidelity.into())?;
+    let windows = run.then(|| start::Windows::find(context.env)).transpose()?;
+    let store = Store::open(context.env)?;
+    let session = store.session(context.env, session)?;
     if output.here {
-        let context = Context { env, now };
-        return succession::ask(context, &store, plans.swap_remove(0), output, None);
+        return succession::ask(context, &store, &session, order);
     }
-    let all = Children(make::make_sessions(env, now, &store, plans, output)?);
+    let made = pipeline::perform(context, &store, &session, &order, output.into())?;
+    let all = Children(made);
     show(&all, output.json)?;
     let Some(windows) = windows else { return Ok(Exit::Done) };
     for made in &all.0 {
         let name = view::child(made);
         let window = windows
-            .open(env, made, &name)
+            .open(context.env, made, &name)
             .with_context(|| format!("{name} was made, but its window could not be opened"))?;
         let line = format!("opened {name} in the tmux window {window}");
         if output.json { err(line) } else { out(line) }

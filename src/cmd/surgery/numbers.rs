@@ -10,11 +10,12 @@ use base::clock::Time;
 use sessions::cost::{Cost, Lifetime};
 use sessions::dialect::{self, Block, BlockKind, Dialect, Kind, Scratch};
 use sessions::digest;
+use sessions::operation::{Fidelity, Level};
 use sessions::round::Session;
 use store::blocks::{Reader, Rows};
 use surgery::context::{Change, Measure};
 use surgery::export::opening;
-use surgery::fidelity::{Fidelity, Lens, Level};
+use surgery::fidelity::Lens;
 use surgery::plan::{Place, Plan};
 use surgery::table;
 

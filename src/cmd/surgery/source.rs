@@ -13,12 +13,12 @@ use base::env::Env;
 use base::paths::{config_folder, same_file};
 use base::shown::format_minute;
 use base::when::When;
+use sessions::operation::Map;
 use sessions::round::Session;
 use store::blocks::{self, Folder, Root};
 use store::extracted::{Extracted, Ledger, Record};
 use store::index::Index;
 use surgery;
-use surgery::plan::Map;
 
 /// The store and its index.
 #[derive(Debug)]

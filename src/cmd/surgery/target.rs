@@ -12,7 +12,22 @@ use base::paths::{self, config_folder};
 use surgery::ids;
 use surgery::plan::Plan;
 
-/// Where a new session goes.
+/// Where new sessions go.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Destination<'p> {
+    /// A new file, or a folder; else the client's folder of the project.
+    pub out: Option<&'p Path>,
+    /// Whether they are only shown.
+    pub dry_run: bool,
+}
+
+impl<'p> From<&'p OutputArgs> for Destination<'p> {
+    fn from(args: &'p OutputArgs) -> Self {
+        Self { out: args.out.as_deref(), dry_run: args.dry_run }
+    }
+}
+
+/// The place of a new session.
 pub struct Target {
     /// Its id.
     pub id: String,
@@ -35,7 +50,7 @@ impl Target {
         now: Time,
         plan: &Plan,
         number: usize,
-        output: &OutputArgs,
+        out: Option<&Path>,
     ) -> anyhow::Result<Self> {
         let seed = format!("{now:?} {} {number}", std::process::id());
         let fresh = ids::Source::new(&seed, &plan.lineage.parent_session).uuid("session");
@@ -47,7 +62,7 @@ impl Target {
                 "{gone}, where it goes on, is not an existing folder: make it, or move it back, before you resume the session"
             ));
         }
-        let path = match &output.out {
+        let path = match out {
             None => own
                 .clone()
                 .context("the session's rows don't say in which folder it ran; say with --out where the new one goes")?
@@ -66,7 +81,7 @@ impl Target {
                         "the client goes on in {id}.jsonl beside the file: it names a session's file by its id"
                     ));
                 }
-                file.clone()
+                file.to_path_buf()
             }
         };
         let path = std::path::absolute(&path)

@@ -27,6 +27,7 @@ use surgery::table::short;
 /// Most bytes to read of the first row, which says what made the session.
 const LONGEST: u64 = 64 * 1024 * 1024;
 
+/// A session that was removed.
 #[derive(Debug, Serialize)]
 pub struct Undone {
     id: String,

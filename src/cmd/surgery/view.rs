@@ -12,9 +12,9 @@ use super::made::Made;
 use base::shown::format_minute;
 use base::shown::group_thousands;
 use sessions::cost::{Cost, Lifetime};
+use sessions::operation::Fidelity;
 use store::extracted::Record;
-use surgery::fidelity::Fidelity;
-use surgery::plan::{Lineage, Operation, Place, Plan};
+use surgery::plan::{Lineage, Performed, Place, Plan};
 use surgery::ranges;
 use surgery::table::short;
 
@@ -27,18 +27,18 @@ pub fn is_extract_run(operation: &str) -> bool {
 }
 
 /// The operation as a command: `compress-before 2026-03-19T10:23Z`.
-pub fn operation(operation: &Operation) -> String {
+pub fn operation(operation: &Performed) -> String {
     match operation {
-        Operation::CompressBefore { before } => {
+        Performed::CompressBefore { before } => {
             format!("compress-before {}", format_minute(Some(*before)))
         }
-        Operation::CompressEngagement { engagement } => format!("compress-engagement {engagement}"),
-        Operation::ExtractEngagement { engagement } => format!("extract-engagement {engagement}"),
-        Operation::Edit => "edit".to_owned(),
-        Operation::Merge => "merge".to_owned(),
-        Operation::Split { engagement } => format!("split, for {engagement}"),
-        Operation::Extract { keep_recent: 0, .. } => EXTRACT.to_owned(),
-        Operation::Extract { keep_recent, .. } => {
+        Performed::CompressEngagement { engagement } => format!("compress-engagement {engagement}"),
+        Performed::ExtractEngagement { engagement } => format!("extract-engagement {engagement}"),
+        Performed::Edit => "edit".to_owned(),
+        Performed::Merge => "merge".to_owned(),
+        Performed::Split { engagement } => format!("split, for {engagement}"),
+        Performed::Extract { keep_recent: 0, .. } => EXTRACT.to_owned(),
+        Performed::Extract { keep_recent, .. } => {
             format!("{EXTRACT} (the last {keep_recent} messages stay)")
         }
     }
@@ -47,7 +47,7 @@ pub fn operation(operation: &Operation) -> String {
 /// The name of a split's successor: its engagement.
 pub fn child(made: &Made) -> String {
     match &made.plan.operation {
-        Operation::Split { engagement } => engagement.clone(),
+        Performed::Split { engagement } => engagement.clone(),
         _ => short(&made.id).to_owned(),
     }
 }
@@ -220,7 +220,7 @@ struct Tokens {
 #[derive(Serialize)]
 struct MadeFields<'a> {
     #[serde(flatten)]
-    operation: &'a Operation,
+    operation: &'a Performed,
     #[serde(skip_serializing_if = "Option::is_none")]
     extracted: Option<Vec<ExtractedValue<'a>>>,
     id: Option<&'a str>,
@@ -260,7 +260,7 @@ impl Serialize for Made {
             let at = places.into_iter().filter_map(|place| plan.at(place));
             at.map(|(session, round)| Numbered { session: &session.id, round: round.seq }).collect()
         };
-        let is_extract = matches!(plan.operation, Operation::Extract { .. });
+        let is_extract = matches!(plan.operation, Performed::Extract { .. });
         let cost = &self.cost;
         let fields = MadeFields {
             operation: &plan.operation,

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::block::{Block, blocks_of_request};
-use super::figures::MOST;
+use super::figures::{MOST, size};
 use super::is_long;
 use super::live::id;
 use super::pairs::{has_whole_pairs, reference};
@@ -449,12 +449,6 @@ impl Walk<'_> {
 
 fn numbers(rounds: &[(u64, u32)]) -> String {
     rounds.iter().map(|(number, _)| number.to_string()).collect::<Vec<_>>().join(",")
-}
-
-/// The tokens of a request, by its bytes.
-fn size(request: &Request) -> u64 {
-    let parts = ["system", "tools", "messages"].map(|part| request.body[part].to_string().len());
-    parts.iter().sum::<usize>() as u64 / 4
 }
 
 /// Plays sessions of a form and random operations on them.

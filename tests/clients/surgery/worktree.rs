@@ -31,9 +31,8 @@ fn a_session_stays_one_through_a_worktree() {
         let path = world.wait("the answer in the transcript", || {
             let paths = world.transcripts();
             assert!(paths.len() < 2, "the file is moved: {paths:?}");
-            let is_written = |path: &PathBuf| {
-                fs::read_to_string(path).is_ok_and(|text| text.contains(answer))
-            };
+            let is_written =
+                |path: &PathBuf| fs::read_to_string(path).is_ok_and(|text| text.contains(answer));
             paths.into_iter().find(is_written)
         });
         let done = world.guard(&["import", "--all"]);

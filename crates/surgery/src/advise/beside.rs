@@ -3,11 +3,11 @@
 use std::collections::HashSet;
 
 use super::{Advice, Case, Find, change};
-use crate::fidelity::Fidelity;
 use crate::plan::{self, Plan};
 use crate::table::short;
 use base::clock::Time;
 use base::shown::format_minute;
+use sessions::operation::{Fidelity, Operation};
 use sessions::round::{Round, Session};
 
 /// Most merges to recommend.
@@ -93,21 +93,13 @@ impl Parallel<'_> {
         let Self { other, from, to, own, its } = self;
         let merged = plan::merge(session.clone(), (*other).clone(), Fidelity::default());
         let change = change(merged.map(|plan| Plan { voices: true, ..plan }), find);
-        Advice {
-            case: Case::ParallelSessions,
-            why: format!(
-                "{} ran at the same time from {} to {}: {own} rounds here, {its} there",
-                short(&other.id),
-                format_minute(Some(*from)),
-                format_minute(Some(*to))
-            ),
-            frees: change.map_or(0, |change| change.frees()),
-            after: change.map(|change| change.after),
-            command: format!(
-                "brain-guard surgery merge {} {}",
-                short(&session.id),
-                short(&other.id)
-            ),
-        }
+        let with = short(&other.id).to_owned();
+        let why = format!(
+            "{with} ran at the same time from {} to {}: {own} rounds here, {its} there",
+            format_minute(Some(*from)),
+            format_minute(Some(*to))
+        );
+        let operation = Operation::Merge { with, has_table: true };
+        Advice::new(session, Case::ParallelSessions, why, operation, change)
     }
 }

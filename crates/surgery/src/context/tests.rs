@@ -1,7 +1,7 @@
 use super::*;
-use crate::fidelity::Fidelity;
 use crate::plan::{compress_before, extract_engagement, in_whole, merge};
 use base::when::When;
+use sessions::operation::Fidelity;
 use testing::at;
 use testing::rounds::session;
 
@@ -93,7 +93,7 @@ fn a_merge_is_compared_with_the_larger_session() {
 
 #[test]
 fn what_stays_whole_changes_nothing() {
-    let operation = crate::plan::Operation::Merge;
+    let operation = crate::plan::Performed::Merge;
     let found = change(&in_whole(measured(Some(33_000)), operation), 1.0);
     assert_eq!((found.before, found.after, found.behind), (33_000, 33_000, 0));
 }

@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::Birth;
 use crate::ids::{Fresh, Source};
-use crate::plan::{Lineage, Operation, Plan};
+use crate::plan::{Lineage, Performed, Plan};
 use base::clock::Time;
 use sessions::dialect::{Block, Dialect, Row};
 use sessions::round::Session;
@@ -122,7 +122,7 @@ pub(super) fn lineage(plan: &Plan, birth: &Birth) -> String {
     struct Told<'a> {
         made: String,
         #[serde(flatten)]
-        operation: &'a Operation,
+        operation: &'a Performed,
         #[serde(flatten)]
         lineage: &'a Lineage,
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -137,15 +137,15 @@ pub(super) fn lineage(plan: &Plan, birth: &Birth) -> String {
 }
 
 /// The operation's name, as in commands.
-pub(super) fn operation(operation: &Operation) -> &'static str {
+pub(super) fn operation(operation: &Performed) -> &'static str {
     match operation {
-        Operation::CompressBefore { .. } => "compress-before",
-        Operation::CompressEngagement { .. } => "compress-engagement",
-        Operation::ExtractEngagement { .. } => "extract-engagement",
-        Operation::Edit => "edit",
-        Operation::Merge => "merge",
-        Operation::Split { .. } => "split",
-        Operation::Extract { .. } => "extract",
+        Performed::CompressBefore { .. } => "compress-before",
+        Performed::CompressEngagement { .. } => "compress-engagement",
+        Performed::ExtractEngagement { .. } => "extract-engagement",
+        Performed::Edit => "edit",
+        Performed::Merge => "merge",
+        Performed::Split { .. } => "split",
+        Performed::Extract { .. } => "extract",
     }
 }
 
@@ -157,15 +157,15 @@ pub(super) fn title(plan: &Plan, birth: &Birth) -> String {
     let name = birth.title.as_deref().or_else(words).unwrap_or("session");
     let name: String = name.chars().take(CHARACTERS).collect();
     let done = match &plan.operation {
-        Operation::CompressBefore { before } => {
+        Performed::CompressBefore { before } => {
             format!("compressed before {}", before.format("%Y-%m-%d"))
         }
-        Operation::CompressEngagement { engagement } => format!("{engagement} compressed"),
-        Operation::ExtractEngagement { engagement } => format!("only {engagement}"),
-        Operation::Edit => "edited".to_owned(),
-        Operation::Merge => "merged".to_owned(),
-        Operation::Split { engagement } => format!("split: {engagement}"),
-        Operation::Extract { .. } => "extracted".to_owned(),
+        Performed::CompressEngagement { engagement } => format!("{engagement} compressed"),
+        Performed::ExtractEngagement { engagement } => format!("only {engagement}"),
+        Performed::Edit => "edited".to_owned(),
+        Performed::Merge => "merged".to_owned(),
+        Performed::Split { engagement } => format!("split: {engagement}"),
+        Performed::Extract { .. } => "extracted".to_owned(),
     };
     format!("{} ({done})", name.trim())
 }

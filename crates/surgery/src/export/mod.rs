@@ -18,7 +18,7 @@ use std::collections::{BTreeMap, BTreeSet};
 pub use write::{Failed, Reading, all};
 
 use super::ids::{self, Fresh, Keys};
-use super::plan::{Operation, Place, Plan};
+use super::plan::{Performed, Place, Plan};
 use super::{lines, table};
 use base::clock::Time;
 use base::shown::count_with_noun;
@@ -209,7 +209,7 @@ impl<'p> Exporter<'p> {
         // A split's table comes first, whatever it stands for: later rounds keep their times, and
         // the table is the same in every child.
         let began = match self.plan.operation {
-            Operation::Split { .. } => {
+            Performed::Split { .. } => {
                 session.rounds.iter().filter_map(|round| round.started).min()
             }
             _ => session.round(first.seq).and_then(|round| round.started),

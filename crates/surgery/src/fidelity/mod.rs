@@ -14,60 +14,12 @@ pub(super) mod words;
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
-use serde::{Deserialize, Serialize};
-
 use splice::{Edit, Item, Items, Left};
 
 use base::clock::Time;
 use sessions::dialect::{Block, BlockKind, Dialect, Kind, Row, Scratch};
+use sessions::operation::{Fidelity, Level};
 use sessions::span;
-
-/// How much of a kind of block stays.
-#[derive(
-    Debug,
-    Clone,
-    Copy,
-    PartialEq,
-    Eq,
-    PartialOrd,
-    Ord,
-    Default,
-    Serialize,
-    Deserialize,
-    clap::ValueEnum,
-)]
-#[serde(rename_all = "lowercase")]
-pub enum Level {
-    /// All of it.
-    #[default]
-    Full,
-    /// Less, with a hint how to read the rest. Thinking: a note in the round's prompt. Calls: long
-    /// values are shortened to their beginning. Results: size and first line.
-    #[value(alias = "ref")]
-    Summary,
-    /// Nothing. Results of omitted calls go, too.
-    Omit,
-}
-
-/// How much of each kind of block stays.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct Fidelity {
-    /// Thinking blocks.
-    pub thinking: Level,
-    /// Tool calls.
-    pub tool_use: Level,
-    /// Results of tool calls.
-    pub tool_result: Level,
-    /// Thinking behind a change stays even where the model refuses it.
-    pub keeps_refused: bool,
-}
-
-impl Fidelity {
-    /// Whether everything stays as it is.
-    pub fn is_full(self) -> bool {
-        [self.thinking, self.tool_use, self.tool_result] == [Level::Full; 3]
-    }
-}
 
 /// Reduces the rows of one round to a fidelity.
 pub struct Lens<'d> {

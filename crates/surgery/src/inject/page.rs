@@ -4,13 +4,13 @@ use std::collections::HashMap;
 use std::fmt::Write;
 
 use crate::fidelity::words::{self, Result};
-use crate::fidelity::{Fidelity, Level};
 use crate::table::{reference, roles};
 use base::clock::Time;
 use base::shown::format_minute;
 use serde_json::Value;
 use sessions::dialect::{Block, BlockKind, Dialect, Kind, Row, Scratch};
 use sessions::digest::title;
+use sessions::operation::{Fidelity, Level};
 use sessions::round::{Round, Session};
 use sessions::span;
 

@@ -1,37 +1,18 @@
 //! `surgery edit`: a list of rounds with a word for each, as in `git rebase -i`.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fmt::{self, Write as _};
 
 use super::operations::there;
-use super::{Left, Lineage, Operation, Piece, Place, Plan, Refused, tables};
-use crate::fidelity::Fidelity;
+use super::{Left, Lineage, Performed, Piece, Place, Plan, Refused, tables};
 use crate::ranges;
 use crate::table;
 use base::shown::{format_minute, tokens};
 use sessions::digest::preview;
+use sessions::operation::{Fate, Fates, Fidelity};
 use sessions::origin::Named;
 use sessions::round::{Round, Session};
 use store::engagement::id_fault;
-
-/// What becomes of a round.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Fate {
-    /// It stays.
-    Keep,
-    /// It becomes a line of a table.
-    Index,
-    /// It stays, with a line in place of each result of a tool.
-    Shrink,
-    /// It is left out.
-    Drop,
-    /// It goes into a session of its own with the rounds of this engagement.
-    Engagement(String),
-}
-
-/// The fate of each round that the list names. The others stay.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Edit(BTreeMap<u32, Fate>);
 
 /// A line that can't be followed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -107,22 +88,22 @@ fn words(round: &Round) -> String {
 ///
 /// # Errors
 /// All lines that can't be followed.
-pub fn parse(text: &str, session: &Session) -> Result<Edit, Vec<Mistake>> {
-    let mut edit = Edit::default();
+pub fn parse(text: &str, session: &Session) -> Result<Fates, Vec<Mistake>> {
+    let mut fates = Fates::new();
     let mut mistakes = Vec::new();
     for (at, text) in text.lines().enumerate() {
         let text = text.trim();
         if text.is_empty() || text.starts_with('#') {
             continue;
         }
-        if let Err(what) = line(text, session, &mut edit) {
+        if let Err(what) = line(text, session, &mut fates) {
             mistakes.push(Mistake { line: at + 1, what });
         }
     }
-    if mistakes.is_empty() { Ok(edit) } else { Err(mistakes) }
+    if mistakes.is_empty() { Ok(fates) } else { Err(mistakes) }
 }
 
-fn line(text: &str, session: &Session, edit: &mut Edit) -> Result<(), String> {
+fn line(text: &str, session: &Session, fates: &mut Fates) -> Result<(), String> {
     let mut words = text.split_whitespace();
     let fate = match words.next().unwrap_or_default() {
         "keep" | "k" => Fate::Keep,
@@ -144,30 +125,35 @@ fn line(text: &str, session: &Session, edit: &mut Edit) -> Result<(), String> {
     };
     let numbers = words.next().ok_or("the number of a round is missing")?;
     for seq in ranges::parse(numbers).map_err(|e| e.to_string())?.into_iter().flatten() {
-        if session.round(seq).is_none() {
-            return Err(format!("there is no round {seq}: {}", there(session)));
-        }
-        let is_sent = session.round(seq).is_some_and(Round::is_sent);
-        if matches!(fate, Fate::Keep | Fate::Shrink) && !is_sent {
-            return Err(format!(
-                "round {seq} is no longer in the context, so it can't stay: index it, or leave it out"
-            ));
-        }
-        if edit.0.insert(seq, fate.clone()).is_some() {
+        possible(session, seq, &fate)?;
+        if fates.insert(seq, fate.clone()).is_some() {
             return Err(format!("round {seq} has two lines"));
         }
     }
     Ok(())
 }
 
-impl Edit {
-    /// Whether no round is named.
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+/// Checks that a round can have a fate.
+fn possible(session: &Session, seq: u32, fate: &Fate) -> Result<(), String> {
+    let Some(round) = session.round(seq) else {
+        return Err(format!("there is no round {seq}: {}", there(session)));
+    };
+    if matches!(fate, Fate::Keep | Fate::Shrink) && !round.is_sent() {
+        return Err(format!(
+            "round {seq} is no longer in the context, so it can't stay: index it, or leave it out"
+        ));
     }
+    Ok(())
+}
 
-    fn fate(&self, seq: u32) -> &Fate {
-        self.0.get(&seq).unwrap_or(&Fate::Keep)
+fn fate(fates: &Fates, seq: u32) -> &Fate {
+    fates.get(&seq).unwrap_or(&Fate::Keep)
+}
+
+fn engagement(fate: &Fate) -> Option<&str> {
+    match fate {
+        Fate::Engagement(name) => Some(name),
+        _ => None,
     }
 }
 
@@ -175,39 +161,42 @@ impl Edit {
 /// engagement.
 ///
 /// # Errors
-/// [`Refused::Nothing`] if everything stays, or nothing; [`Refused::Map`] if all rounds of an
-/// engagement were rewound.
-pub fn edit(session: &Session, edit: &Edit, fidelity: Fidelity) -> Result<Vec<Plan>, Refused> {
+/// [`Refused::Nothing`] if everything stays, or nothing, or if a round left the context since the
+/// list was read; [`Refused::Map`] if all rounds of an engagement were rewound.
+pub fn edit(session: &Session, fates: &Fates, fidelity: Fidelity) -> Result<Vec<Plan>, Refused> {
     let context = session.in_context();
-    if edit.0.values().all(|fate| *fate == Fate::Keep) && fidelity.is_full() {
+    for (seq, fate) in fates {
+        possible(session, *seq, fate).map_err(Refused::Nothing)?;
+    }
+    if fates.values().all(|fate| *fate == Fate::Keep) && fidelity.is_full() {
         let what = format!("every round of {} stays: there is nothing to do", session.id);
         return Err(Refused::Nothing(what));
     }
     let is_away = |seq: &u32| !session.round(*seq).is_some_and(Round::is_sent);
-    let away: Vec<u32> = edit.0.keys().copied().filter(is_away).collect();
+    let away: Vec<u32> = fates.keys().copied().filter(is_away).collect();
     let all = tables::with_away(&context, &away);
-    let names: BTreeSet<&str> = edit.0.values().filter_map(Fate::engagement).collect();
+    let names: BTreeSet<&str> = fates.values().filter_map(engagement).collect();
     let mut plans = Vec::new();
-    let stays = |seq: &&u32| matches!(edit.fate(**seq), Fate::Keep | Fate::Shrink);
+    let stays = |seq: &&u32| matches!(fate(fates, **seq), Fate::Keep | Fate::Shrink);
     if all.iter().any(|seq| stays(&seq)) {
-        plans.push(rest(session, edit, &all, fidelity));
+        plans.push(rest(session, fates, &all, fidelity));
     }
     let branch = session.on_branch();
     for name in names {
-        let own = all.iter().copied().filter(|seq| edit.fate(*seq).engagement() == Some(name));
+        let own = all.iter().copied().filter(|seq| engagement(fate(fates, *seq)) == Some(name));
         let own: Vec<u32> = own.filter(|seq| branch.binary_search(seq).is_ok()).collect();
         if own.is_empty() {
             let fault = "all of its rounds were rewound or cut off".to_owned();
             return Err(Refused::Map { key: format!("engagement {name}"), fault });
         }
-        let shared = |seq: &u32| !matches!(edit.fate(*seq), Fate::Drop | Fate::Engagement(_));
+        let shared = |seq: &u32| !matches!(fate(fates, *seq), Fate::Drop | Fate::Engagement(_));
         let table: Vec<u32> = all.iter().copied().filter(shared).collect();
         let mut pieces = tables::pieces(session, &table);
         pieces.extend(own.into_iter().map(place).map(Piece::Round));
-        let operation = Operation::Split { engagement: name.to_owned() };
+        let operation = Performed::Split { engagement: name.to_owned() };
         let mut plan = plan(session, operation, pieces, fidelity);
         plan.lineage = Lineage::for_engagement(&plan.sessions, name);
-        let dropped = all.iter().filter(|seq| *edit.fate(**seq) == Fate::Drop);
+        let dropped = all.iter().filter(|seq| *fate(fates, **seq) == Fate::Drop);
         plan.left.dropped = dropped.copied().map(place).collect();
         plans.push(plan);
     }
@@ -220,10 +209,10 @@ pub fn edit(session: &Session, edit: &Edit, fidelity: Fidelity) -> Result<Vec<Pl
 }
 
 /// What stays of the session, with tables in place of what was indexed or went elsewhere.
-fn rest(session: &Session, edit: &Edit, all: &[u32], fidelity: Fidelity) -> Plan {
+fn rest(session: &Session, fates: &Fates, all: &[u32], fidelity: Fidelity) -> Plan {
     let (mut pieces, mut run, mut dropped) = (Vec::new(), Vec::new(), Vec::new());
     for seq in all {
-        match edit.fate(*seq) {
+        match fate(fates, *seq) {
             Fate::Index | Fate::Engagement(_) => run.push(*seq),
             Fate::Drop => dropped.push(place(*seq)),
             Fate::Keep | Fate::Shrink => {
@@ -233,28 +222,19 @@ fn rest(session: &Session, edit: &Edit, all: &[u32], fidelity: Fidelity) -> Plan
         }
     }
     pieces.extend(tables::pieces(session, &run));
-    let mut plan = plan(session, Operation::Edit, pieces, fidelity);
+    let mut plan = plan(session, Performed::Edit, pieces, fidelity);
     let there: Vec<u32> = session.rounds.iter().map(|round| round.seq).collect();
     plan.left = Left::of(session, 0, &there, all);
     plan.left.dropped = dropped;
-    let shrunk = all.iter().filter(|seq| *edit.fate(**seq) == Fate::Shrink);
+    let shrunk = all.iter().filter(|seq| *fate(fates, **seq) == Fate::Shrink);
     plan.shrunk = shrunk.copied().map(place).collect();
     plan
 }
 
-fn plan(session: &Session, operation: Operation, pieces: Vec<Piece>, fidelity: Fidelity) -> Plan {
+fn plan(session: &Session, operation: Performed, pieces: Vec<Piece>, fidelity: Fidelity) -> Plan {
     let sessions = vec![session.clone()];
     let lineage = Lineage::of(&sessions);
     Plan { operation, sessions, pieces, fidelity, lineage, ..Plan::default() }
-}
-
-impl Fate {
-    fn engagement(&self) -> Option<&str> {
-        match self {
-            Self::Engagement(name) => Some(name),
-            _ => None,
-        }
-    }
 }
 
 fn place(seq: u32) -> Place {
@@ -296,7 +276,7 @@ mod tests {
         let parsed = parse(text, &session(&LINE)).unwrap();
         let plans = edit(&session(&LINE), &parsed, Fidelity::default()).unwrap();
         assert_eq!(plans[0].left.dropped, [place(4)]);
-        assert_eq!(plans[1].operation, Operation::Split { engagement: "console-work".into() });
+        assert_eq!(plans[1].operation, Performed::Split { engagement: "console-work".into() });
         // Only what goes elsewhere: an extraction, or a split.
         assert_eq!(shapes("d 1-4\ne a 5-6", &session(&LINE)).unwrap(), ["56".replace("56", "5 6")]);
         assert_eq!(

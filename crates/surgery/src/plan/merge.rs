@@ -2,9 +2,9 @@
 
 use super::copies::redundant;
 use super::operations::all;
-use super::{Left, Lineage, Operation, Piece, Place, Plan, Refused};
-use crate::fidelity::Fidelity;
+use super::{Left, Lineage, Performed, Piece, Place, Plan, Refused};
 use base::clock::Time;
+use sessions::operation::Fidelity;
 use sessions::round::Session;
 
 /// Merges the rounds of two sessions by time; at the same time, the session that began earlier
@@ -47,7 +47,7 @@ pub fn merge(a: Session, b: Session, fidelity: Fidelity) -> Result<Plan, Refused
     let [first, second] = lines;
     let pieces = zip(first, second).into_iter().map(Piece::Round).collect();
     let lineage = Lineage::of(&sessions);
-    let operation = Operation::Merge;
+    let operation = Performed::Merge;
     Ok(Plan {
         operation,
         sessions,

@@ -7,8 +7,7 @@ mod operations;
 mod split;
 mod tables;
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::ops::RangeInclusive;
+use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -17,16 +16,16 @@ pub use merge::merge;
 pub use operations::{compress_before, compress_engagement, extract_engagement, in_whole};
 pub use split::split;
 
-use super::fidelity::{Fidelity, Level};
 use super::thinking;
 use base::clock::Time;
+use sessions::operation::{Fidelity, Level};
 use sessions::round::{Round, Session};
 use sessions::sent::State;
 
-/// The operation that was requested.
+/// What was done, of the session that it made.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "operation", rename_all = "kebab-case")]
-pub enum Operation {
+pub enum Performed {
     /// Rounds before a time become index lines.
     CompressBefore {
         /// The time; for a cut at a round, when that round began.
@@ -98,9 +97,9 @@ pub struct Place {
 /// What the new session will have in it, and where that comes from.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Plan {
-    /// The operation that was requested.
+    /// What is done.
     #[serde(flatten)]
-    pub operation: Operation,
+    pub operation: Performed,
     /// The sessions it is made from.
     #[serde(skip)]
     pub sessions: Vec<Session>,
@@ -136,7 +135,7 @@ impl Plan {
     /// The engagement that a split makes it for.
     pub fn given_to(&self) -> Option<&str> {
         match &self.operation {
-            Operation::Split { engagement } => Some(engagement),
+            Performed::Split { engagement } => Some(engagement),
             _ => None,
         }
     }
@@ -355,29 +354,4 @@ pub enum Refused {
     /// The sessions cannot be merged.
     #[error("{0}")]
     Sessions(String),
-}
-
-/// The map of a split: ranges of rounds for each engagement. Rounds of no engagement are shared.
-/// [`super::map::parse`] reads it.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Map {
-    /// The ranges of each engagement.
-    pub engagements: BTreeMap<String, Vec<RangeInclusive<u32>>>,
-    /// The ranges that are named as shared.
-    pub shared: Vec<RangeInclusive<u32>>,
-}
-
-impl Map {
-    /// The map of the tags that rounds have; `None` without any.
-    pub fn by_tag(session: &Session) -> Option<Self> {
-        let mut map = Self::default();
-        let branch = session.on_branch();
-        let rounds = branch.iter().filter_map(|seq| session.round(*seq));
-        for round in rounds.filter(|round| round.is_work()) {
-            if let Some(id) = &round.engagement {
-                map.engagements.entry(id.clone()).or_default().push(round.seq..=round.seq);
-            }
-        }
-        (!map.engagements.is_empty()).then_some(map)
-    }
 }

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use super::{Left, Lineage, Operation, Piece, Place, Plan, Refused, tables};
-use crate::fidelity::Fidelity;
+use super::{Left, Lineage, Performed, Piece, Place, Plan, Refused, tables};
 use crate::ranges;
 use base::clock::Time;
 use base::shown::format_minute;
 use base::when::When;
+use sessions::operation::Fidelity;
 use sessions::round::{Round, Session};
 
 /// Turns the rounds before a time, or before a round, into one index table; the others stay whole.
@@ -44,7 +44,7 @@ pub fn compress_before(
     let mut pieces = tables::pieces(&session, &table);
     pieces.extend(whole.iter().copied().map(place).map(Piece::Round));
     let left = Left::of(&session, 0, &all(&session), &[whole, &table].concat());
-    let operation = Operation::CompressBefore { before };
+    let operation = Performed::CompressBefore { before };
     Ok(plan(session, operation, pieces, left, fidelity))
 }
 
@@ -125,7 +125,7 @@ pub fn compress_engagement(
     }
     pieces.extend(tables::pieces(&session, &run));
     let left = Left::of(&session, 0, &all(&session), &context);
-    let operation = Operation::CompressEngagement { engagement: engagement.to_owned() };
+    let operation = Performed::CompressEngagement { engagement: engagement.to_owned() };
     Ok(plan(session, operation, pieces, left, fidelity))
 }
 
@@ -152,14 +152,14 @@ pub fn extract_engagement(
     }
     let pieces = own.iter().copied().map(place).map(Piece::Round).collect();
     let left = Left::of(&session, 0, &tagged, &own);
-    let operation = Operation::ExtractEngagement { engagement: engagement.to_owned() };
+    let operation = Performed::ExtractEngagement { engagement: engagement.to_owned() };
     let mut plan = plan(session, operation, pieces, left, fidelity);
     plan.lineage = Lineage::for_engagement(&plan.sessions, engagement);
     Ok(plan)
 }
 
 /// Every round in the context, whole. The caller changes the values in their rows on the way.
-pub fn in_whole(session: Session, operation: Operation) -> Plan {
+pub fn in_whole(session: Session, operation: Performed) -> Plan {
     let context = session.in_context();
     let pieces = context.iter().copied().map(place).map(Piece::Round).collect();
     let left = Left::of(&session, 0, &all(&session), &context);
@@ -177,7 +177,7 @@ fn place(seq: u32) -> Place {
 
 fn plan(
     session: Session,
-    operation: Operation,
+    operation: Performed,
     pieces: Vec<Piece>,
     left: Left,
     fidelity: Fidelity,

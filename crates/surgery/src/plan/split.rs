@@ -3,9 +3,9 @@
 use std::ops::RangeInclusive;
 
 use super::operations::there;
-use super::{Left, Lineage, Map, Operation, Piece, Place, Plan, Refused, tables};
-use crate::fidelity::Fidelity;
+use super::{Left, Lineage, Performed, Piece, Place, Plan, Refused, tables};
 use crate::ranges;
+use sessions::operation::{Fidelity, Map};
 use sessions::round::Session;
 
 /// Makes a child for each engagement of the map: shared rounds as one index table, its own whole.
@@ -56,7 +56,7 @@ pub fn split(session: &Session, map: &Map, fidelity: Fidelity) -> Result<Vec<Pla
         let left = Left::of(session, 0, &asked, &branch);
         let sessions = vec![session.clone()];
         let lineage = Lineage::for_engagement(&sessions, engagement);
-        let operation = Operation::Split { engagement: engagement.clone() };
+        let operation = Performed::Split { engagement: engagement.clone() };
         plans.push(Plan {
             operation,
             sessions,

@@ -120,9 +120,9 @@ impl Plan {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fidelity::Fidelity;
     use crate::plan::compress_before;
     use base::when::When;
+    use sessions::operation::Fidelity;
     use sessions::sent::Part;
     use testing::rounds::session;
 

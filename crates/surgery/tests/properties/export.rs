@@ -8,7 +8,7 @@ use super::world::{IDS, Read, export, read};
 use sessions::dialect::{Claude, Dialect as _, Kind, Scratch};
 use sessions::sent;
 use surgery::export::Report;
-use surgery::plan::{Lineage, Operation, Piece, Place, Plan, in_whole};
+use surgery::plan::{Lineage, Performed, Piece, Place, Plan, in_whole};
 use surgery::validate::{Level, Validator};
 use testing::claude::{damaged, session, sessions};
 
@@ -16,7 +16,7 @@ use testing::claude::{damaged, session, sessions};
 fn plan(sources: &[&Read], pieces: Vec<Piece>) -> Plan {
     let ids: Vec<String> = sources.iter().map(|source| source.session.id.clone()).collect();
     Plan {
-        operation: Operation::Merge,
+        operation: Performed::Merge,
         sessions: sources.iter().map(|source| source.session.clone()).collect(),
         pieces,
         lineage: Lineage { parent_session: ids[0].clone(), sources: ids, ..Lineage::default() },
@@ -79,7 +79,7 @@ proptest! {
             let rows = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
             rows.filter_map(|row| Some(row["forkedFrom"]["messageUuid"].as_str()?.to_owned())).collect()
         };
-        let plan = in_whole(source.session.clone(), Operation::Edit);
+        let plan = in_whole(source.session.clone(), Performed::Edit);
         let (_, text) = export(IDS[0], &plan, &[&source], &mut |line| Some(line.to_vec()))?;
         prop_assert_eq!(of(&text), sent.clone());
         // An attachment may go without a call or an answer.

@@ -14,7 +14,7 @@ use sessions::dialect::{Claude, Dialect, Scratch};
 use sessions::rows::Rows;
 use sessions::settings::{ExtractSettings, Fixed, Placeholder};
 use surgery::ids;
-use surgery::plan::{Operation, Plan, in_whole};
+use surgery::plan::{Performed, Plan, in_whole};
 use surgery::values::{Lean, Taken, To, is_copy, row};
 use testing::RECORDED;
 use testing::at;
@@ -45,7 +45,7 @@ fn items(read: &Read, settings: &ExtractSettings) -> BTreeMap<String, Vec<Item>>
 /// A plan that changes nothing but values.
 fn whole(read: &Read) -> Plan {
     let operation =
-        Operation::Extract { keep_recent: 0, min_value_length: 0, trigger_types: Vec::new() };
+        Performed::Extract { keep_recent: 0, min_value_length: 0, trigger_types: Vec::new() };
     in_whole(read.session.clone(), operation)
 }
 

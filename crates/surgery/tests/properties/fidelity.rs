@@ -9,8 +9,9 @@ use serde_json::Value;
 use super::tagged;
 use super::world::{IDS, NAMES, Read, made};
 use sessions::dialect::{Claude, Dialect, Kind, LEFT_OUT, Scratch};
+use sessions::operation::{Fidelity, Level};
 use sessions::rows::Rows;
-use surgery::fidelity::{Fidelity, Lens, Level};
+use surgery::fidelity::Lens;
 use surgery::plan::{Piece, Place, extract_engagement};
 use testing::claude::{Expected, Generated};
 

@@ -17,10 +17,10 @@ use proptest::prelude::*;
 use base::clock::Time;
 use base::when::When;
 use sessions::dialect::Claude;
+use sessions::operation::{Fidelity, Map};
 use sessions::round::Round;
-use surgery::fidelity::Fidelity;
 use surgery::plan::{
-    Map, Piece, Place, compress_before, compress_engagement, extract_engagement, split,
+    Piece, Place, compress_before, compress_engagement, extract_engagement, split,
 };
 use surgery::{inject, table};
 use testing::claude::{Generated, sessions};

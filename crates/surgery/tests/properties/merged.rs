@@ -8,7 +8,7 @@ use super::fidelity::fidelities;
 use super::tagged;
 use super::world::{IDS, Read, all_of, made, merged_of, seqs};
 use base::when::When;
-use surgery::fidelity::Fidelity;
+use sessions::operation::Fidelity;
 use surgery::plan::{Piece, Place, Plan, compress_before};
 
 /// A session cut at a round: the rounds before it as a table.

@@ -3,7 +3,7 @@
 use super::world::{IDS, Read, made, merged_of, read};
 use base::when::When;
 use sessions::dialect;
-use surgery::fidelity::{Fidelity, Level};
+use sessions::operation::{Fidelity, Level};
 use surgery::inject;
 use surgery::plan::{Piece, Place, compress_before};
 use testing::RECORDED;

@@ -6,10 +6,10 @@ use proptest::prelude::*;
 
 use sessions::dialect::{self, Scratch};
 use sessions::digest::Digest;
+use sessions::operation::Fidelity;
 use sessions::round::{Round, Session, Words};
 use sessions::rows::{Edit, Rows};
 use surgery::export::{Birth, Reading, Report, Text, all};
-use surgery::fidelity::Fidelity;
 use surgery::plan::{Place, Plan, Refused, merge};
 
 /// A session as the index and the store have it.

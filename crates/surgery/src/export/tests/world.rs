@@ -5,10 +5,10 @@ use std::fmt::Write as _;
 use serde_json::{Value, json};
 
 use crate::export::{Birth, Failed, Reading, Report, Text, all};
-use crate::fidelity::Fidelity;
-use crate::plan::{Left, Lineage, Operation, Piece, Place, Plan};
+use crate::plan::{Left, Lineage, Performed, Piece, Place, Plan};
 use base::clock::Time;
 use sessions::dialect::{self, Dialect, Kind, Scratch};
+use sessions::operation::Fidelity;
 use sessions::round::{Round, Rounds, Session};
 use sessions::rows::Rows;
 use sessions::sent;
@@ -203,7 +203,7 @@ impl Source {
 /// A plan of these pieces. Sessions count from 0.
 pub(crate) fn plan(sources: &[&Source], pieces: Vec<Piece>) -> Plan {
     Plan {
-        operation: Operation::Merge,
+        operation: Performed::Merge,
         sessions: sources.iter().map(|s| s.session.clone()).collect(),
         pieces,
         left: Left::default(),

@@ -1,0 +1,103 @@
+//! The way of every operation: from a session and an order to plans, and to the sessions made of
+//! them.
+
+use super::extracted::Chosen;
+use super::made::Made;
+use super::make;
+use super::source::Store;
+use super::target::Destination;
+use crate::cmd::{Context, Failure, extract, tag};
+use sessions::operation::{Map, Operation, Order};
+use sessions::round::Session;
+use surgery::plan::{self, Plan};
+use surgery::table::short;
+
+/// What an order makes of a session.
+#[derive(Debug)]
+pub struct Planned {
+    /// A plan for each new session; none if an extraction finds nothing.
+    pub plans: Vec<Plan>,
+    /// The values to extract.
+    chosen: Chosen,
+}
+
+/// Plans an operation.
+///
+/// # Errors
+/// An operation that does not fit the session.
+pub fn plan(
+    context: Context,
+    store: &Store,
+    session: &Session,
+    order: &Order,
+) -> anyhow::Result<Planned> {
+    let fidelity = order.fidelity;
+    let own = || session.clone();
+    let mut chosen = Chosen::default();
+    let mut plans = match &order.operation {
+        Operation::CompressBefore(before) => vec![plan::compress_before(own(), *before, fidelity)?],
+        Operation::CompressEngagement(name) => {
+            tag::valid(name)?;
+            vec![plan::compress_engagement(own(), name, fidelity)?]
+        }
+        Operation::ExtractEngagement(name) => {
+            tag::valid(name)?;
+            vec![plan::extract_engagement(own(), name, fidelity)?]
+        }
+        Operation::Merge { with, has_table } => {
+            let other = store.session(context.env, Some(with))?;
+            vec![Plan { voices: *has_table, ..plan::merge(own(), other, fidelity)? }]
+        }
+        Operation::Split(Some(map)) => plan::split(session, map, fidelity)?,
+        Operation::Split(None) => {
+            let map = Map::by_tag(session).ok_or_else(|| {
+                let what = format!("no round of {} is tagged", short(&session.id));
+                let hint = "tag them first: brain-guard tag --help, or write a map";
+                Failure::refused(what).hint(hint)
+            })?;
+            plan::split(session, &map, fidelity)?
+        }
+        Operation::Edit(fates) => plan::edit::edit(session, fates, fidelity)?,
+        Operation::Extract(extraction) => {
+            let plan;
+            (plan, chosen) = extract::claude::plan(context, session, extraction)?;
+            if chosen.is_empty() { Vec::new() } else { vec![plan] }
+        }
+    };
+    if order.no_rewound {
+        plans.iter_mut().for_each(Plan::omit_rewound);
+    }
+    Ok(Planned { plans, chosen })
+}
+
+/// Makes a session of each plan, or none.
+///
+/// # Errors
+/// Unreadable blocks, an unwritable place, or an invalid output.
+pub fn make(
+    Context { env, now }: Context,
+    store: &Store,
+    planned: Planned,
+    to: Destination,
+) -> anyhow::Result<Vec<Made>> {
+    let Planned { plans, chosen } = planned;
+    if let Some(out) = to.out.filter(|out| plans.len() > 1 && !out.is_dir()) {
+        let what = format!("{} is not a folder: this makes several files", out.display());
+        return Err(Failure::refused(what).hint("give a folder that is there with --out").into());
+    }
+    make::make_sessions(env, now, store, plans, &chosen, to)
+}
+
+/// Plans an operation, and makes its sessions.
+///
+/// # Errors
+/// As [`plan`] and [`make`].
+pub fn perform(
+    context: Context,
+    store: &Store,
+    session: &Session,
+    order: &Order,
+    to: Destination,
+) -> anyhow::Result<Vec<Made>> {
+    make(context, store, plan(context, store, session, order)?, to)
+}
