@@ -1,26 +1,24 @@
 //! `explain`: why a call was blocked, or why nothing is, and the way out.
 
 mod account;
-mod unwritten;
 
 use std::fmt;
 
 use serde::Serialize;
 
 use self::account::Account;
-use self::unwritten::Seen;
 use super::selector::{self, Found};
 use super::status::Status;
 use super::{Context, Exit, Failure, Run, show};
 use crate::cli::{ExplainArgs, SessionSelector};
+use base::clock::Time;
 use base::env::Env;
 use base::paths::Places;
 use guard::boundary::Step;
-use guard::files::journal::{self, Line, Verdict, What};
+use guard::files::journal::{self, Called, Line, Verdict, What};
 use guard::files::state;
 use guard::hook::facts::Facts;
 use guard::policy::stance::Cap;
-use guard::session::Denied;
 
 impl Run for ExplainArgs {
     fn run(&self, Context { env, now }: Context) -> anyhow::Result<Exit> {
@@ -71,17 +69,14 @@ fn find_call_line<'a>(lines: &'a [Line], id: &str) -> Option<&'a Line> {
     })
 }
 
-/// A call by its id, from the journal or else from the transcript.
-fn one_call(facts: &Facts, lines: &[Line], id: &str) -> anyhow::Result<Explained> {
-    if let Some(line) = find_call_line(lines, id) {
-        return Ok(Explained::of(facts, std::slice::from_ref(line)));
-    }
-    let transcript = unwritten::look_up(facts, id).ok_or_else(|| {
-        let place = format!("the journal or the transcript of session {}", facts.id);
-        Failure::not_found(format_args!("no call {id} in {place}"))
-            .hint("name its session with --session")
+/// A call by its id.
+fn one_call(facts: &Facts, lines: &[Line], id: &str) -> Result<Explained, Failure> {
+    let line = find_call_line(lines, id).ok_or_else(|| {
+        let what = format!("no call {id} in the journal of session {}", facts.id);
+        let hint = "a call below every tier passes without a line; if it is another session's, name that with --session";
+        Failure::not_found(what).hint(hint)
     })?;
-    Ok(Explained { transcript: Some(transcript), ..Explained::of(facts, &[]) })
+    Ok(Explained::of(facts, std::slice::from_ref(line)))
 }
 
 /// Explanations of journal lines.
@@ -89,23 +84,17 @@ fn one_call(facts: &Facts, lines: &[Line], id: &str) -> anyhow::Result<Explained
 struct Explained {
     session_id: String,
     accounts: Vec<Account>,
-    /// A call without a line in the journal.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    transcript: Option<Seen>,
 }
 
 impl Explained {
     fn of(facts: &Facts, lines: &[Line]) -> Self {
         let accounts = lines.iter().map(|line| Account::of(facts, line)).collect();
-        Self { session_id: facts.id.to_owned(), accounts, transcript: None }
+        Self { session_id: facts.id.to_owned(), accounts }
     }
 }
 
 impl fmt::Display for Explained {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some(seen) = &self.transcript {
-            return write!(f, "{seen}");
-        }
         if self.accounts.is_empty() {
             return f.write_str(
                 "nothing was decided, said or done in this session: below every tier nothing is written",
@@ -121,7 +110,7 @@ impl fmt::Display for Explained {
 struct Standing {
     #[serde(flatten)]
     status: Status,
-    last_denied: Option<Denied>,
+    last_denied: Option<LastDenied>,
     account: Option<Account>,
     base_percent: f64,
     carriers: String,
@@ -135,6 +124,14 @@ struct Standing {
     /// Whether to show the status and how the last block was decided.
     #[serde(skip)]
     in_full: bool,
+}
+
+/// The last call that was denied, and what the agent was told.
+#[derive(Debug, Serialize)]
+struct LastDenied {
+    at: Time,
+    tool: String,
+    reason: String,
 }
 
 impl Standing {
@@ -151,8 +148,13 @@ impl Standing {
         let limit = view.context.map(|c| c.reading.limit);
         Self {
             status: Status::of(facts, &view),
-            last_denied: facts.session.denied.clone(),
-            account: last_denial(lines).map(|line| Account::of(facts, line)),
+            last_denied: last_call(lines, &[Verdict::Deny]).map(|(line, call)| LastDenied {
+                at: line.at,
+                tool: call.tool.clone(),
+                reason: line.said.clone(),
+            }),
+            account: last_call(lines, &[Verdict::Deny, Verdict::WouldDeny])
+                .map(|(line, _)| Account::of(facts, line)),
             base_percent: limit.map_or(0.0, |limit| facts.session.base_percent(limit)),
             carriers: facts.carrier().explain(),
             no_carrier: view.stance.cap == Some(Cap::NoCarrier),
@@ -199,10 +201,10 @@ pub fn at_the_prompt(facts: &Facts) -> String {
     Standing::of(facts, &lines, false).to_string()
 }
 
-fn last_denial(lines: &[Line]) -> Option<&Line> {
-    let denied = |line: &&Line| {
-        let denial = |verdict| matches!(verdict, Verdict::Deny | Verdict::WouldDeny);
-        matches!(&line.what, What::Call(call) if denial(call.verdict))
-    };
-    lines.iter().rfind(denied)
+/// The last call with one of these verdicts, and its line.
+fn last_call<'l>(lines: &'l [Line], verdicts: &[Verdict]) -> Option<(&'l Line, &'l Called)> {
+    lines.iter().rev().find_map(|line| match &line.what {
+        What::Call(call) if verdicts.contains(&call.verdict) => Some((line, call)),
+        _ => None,
+    })
 }

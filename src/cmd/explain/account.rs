@@ -68,12 +68,6 @@ impl Account {
         if let Some(cap) = &line.cap {
             add("capped", cap);
         }
-        if let What::Call(call) = &line.what {
-            for tried in &call.tried {
-                let held = if tried.held { "held" } else { "did not hold" };
-                add("tried", &format!("{}, {held}: {}", tried.carve_out, tried.why));
-            }
-        }
         for way in &self.let_through {
             add("would pass", way);
         }
@@ -146,7 +140,18 @@ fn came_of(verdict: Verdict) -> &'static str {
 
 fn because(call: &Called, line: &Line) -> String {
     match call.why.as_deref() {
-        Some("tier") => format!("the tier {} blocks the band {}", line.tier, call.band),
+        Some("tier") => {
+            let why = call
+                .not_own
+                .as_ref()
+                .map(|why| format!("; it is no command of brain-guard alone: {why}"));
+            format!(
+                "the tier {} blocks the band {}{}",
+                line.tier,
+                call.band,
+                why.unwrap_or_default()
+            )
+        }
         Some("sealed") => "the file is sealed and the boundary waits for the turn's end".into(),
         Some("operator") => "it is the operator's: the override, the settings, the state".into(),
         Some("main-loop-only") => {
@@ -154,7 +159,8 @@ fn because(call: &Called, line: &Line) -> String {
         }
         Some(other) => other.to_owned(),
         None => match (call.verdict, &line.cap) {
-            (Verdict::Allow | Verdict::Partial, _) => "a carve-out held".into(),
+            (Verdict::Allow, _) => "it is about the notes, or a command of brain-guard".into(),
+            (Verdict::Partial, _) => "this session has read or edited the file before".into(),
             (_, Some(cap)) => format!("nothing is blocked: {cap}"),
             _ => format!("the band {} is not blocked there", call.band),
         },
@@ -167,7 +173,7 @@ fn let_through(facts: &Facts, line: &Line) -> Vec<String> {
     let mut ways = Vec::new();
     match call.why.as_deref() {
         Some("tier") => {
-            ways.extend(call.passes.iter().map(|at| format!("the same call {at}")));
+            ways.extend(call.passes.iter().cloned());
             let live = facts.places.compaction(&facts.session.job);
             ways.push(format!("Read, Edit or Write of {}", live.display()));
             ways.push(

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::block::{Block, blocks_of_request};
-use super::figures::{MOST, size};
+use super::figures::{MOST, size, tokens};
 use super::is_long;
 use super::live::id;
 use super::pairs::{has_whole_pairs, reference};
@@ -205,6 +205,9 @@ struct Walk<'a> {
     tags: BTreeMap<u32, String>,
     dice: Dice,
     done: Vec<String>,
+    /// The tokens of system prompt and tools. The session was played in a terminal; where nothing of
+    /// its tools is left, `--print` sends fewer.
+    base: u64,
     /// What was shown for a session, by the operation and by `advise`, and what the client sent.
     figures: Vec<(u64, u64)>,
 }
@@ -374,7 +377,8 @@ impl Walk<'_> {
         let advised: Value = serde_json::from_str(&advised).expect("JSON");
         let request = self.check(&promised, is_part);
         let figures = [shown, advised["tokens"].as_u64().expect("the context's tokens")];
-        self.figures.extend(figures.map(|figure| (figure, size(&request))));
+        let sent = self.base + tokens(&request.body["messages"]);
+        self.figures.extend(figures.map(|figure| (figure, sent)));
         Some(())
     }
 
@@ -479,9 +483,11 @@ fn walk(form: &str, play: impl Fn(&World) -> String) {
             tags: BTreeMap::new(),
             dice: Dice(seeded),
             done: vec![form.to_owned()],
+            base: 0,
             figures: Vec::new(),
         };
         let request = walk.go_on();
+        walk.base = ["system", "tools"].map(|part| tokens(&request.body[part])).iter().sum();
         walk.note(&request);
         walk.listed();
         // Where the client moved or lost rounds, it sends thinking itself that is refused.

@@ -1,6 +1,6 @@
 //! `explain` of one call and of recent ones, `log`, and what `status` reports as added.
 
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader};
 use std::process::Stdio;
 use std::sync::mpsc;
 use std::time::Duration;
@@ -26,8 +26,6 @@ fn explain_finds_a_call_by_id() {
         "Read (toolu_read), blocked, at ",
         "because     the tier narrow blocks the band read",
         "context     31.0 % (299,770 of 967,000 tokens, transcript, ",
-        "tried       compaction file, did not hold: /etc/hostname is not ",
-        "tried       control band, did not hold: Read is in the band read",
         "would pass  the same call below the tier block-reads (25.0 % of the context, 85.0 % of the file)",
         "would pass  the operator's override: /brain-guard:override 30m",
     ] {
@@ -36,9 +34,10 @@ fn explain_finds_a_call_by_id() {
     assert!(told.contains(read.reason().lines().next().expect("a line")), "{told}");
     let told = hook.raw(&["explain", "--call", "toolu_pipe", "--json"], b"").json();
     let accounts = told["accounts"].as_array().expect("a list");
-    let tried = accounts[0]["what"]["call"]["tried"].as_array().expect("a list");
-    let own = tried.iter().find(|t| t["carve_out"] == "own verbs").expect("own verbs");
-    assert_eq!(own["why"], "`|` outside single quotes at column 20");
+    let why = "`|` outside single quotes at column 20";
+    assert_eq!(accounts[0]["what"]["call"]["not_own"], why);
+    let told = hook.raw(&["explain", "--call", "toolu_pipe"], b"").stdout;
+    assert!(told.contains(&format!("no command of brain-guard alone: {why}")), "{told}");
     assert!(accounts[0]["context_age_ms"].as_i64().is_some_and(|age| age >= 0), "{told}");
     assert!(accounts[0]["let_through"].as_array().is_some_and(|ways| ways.len() == 4), "{told}");
 }
@@ -60,33 +59,11 @@ fn explain_escapes_terminal_sequences() {
 }
 
 #[test]
-fn explain_finds_calls_below_the_tiers_in_the_transcript() {
-    let hook = Hook::begun();
-    let row = json!({
-        "type": "assistant", "isSidechain": false, "timestamp": "2026-01-01T00:00:00Z",
-        "message": {
-            "id": "m9", "model": "claude-opus-5-5",
-            "content": [{"type": "tool_use", "id": "toolu_free", "name": "Grep", "input": {}}],
-            "usage": {"input_tokens": 96_700, "output_tokens": 0},
-        },
-    });
-    let mut transcript =
-        std::fs::OpenOptions::new().append(true).open(&hook.transcript).expect("transcript");
-    writeln!(transcript, "{row}").expect("row");
-    let told = hook.raw(&["explain", "--call", "toolu_free"], b"").stdout;
-    for part in [
-        "Grep (toolu_free), not in the journal, at 2026-01-01 00:00:00 UTC",
-        "10.0 % (96,700 of 967,000 tokens",
-        "a call below every tier passes and is not written down",
-    ] {
-        assert!(told.contains(part), "{part}: {told}");
-    }
-    let none = hook.raw(&["explain", "--call", "toolu_none"], b"");
+fn explain_says_what_has_no_line() {
+    let none = Hook::begun().raw(&["explain", "--call", "toolu_none"], b"");
     assert_eq!(none.code, Some(1));
-    assert!(
-        none.stderr.contains("no call toolu_none in the journal or the transcript"),
-        "{none:?}"
-    );
+    assert!(none.stderr.contains("no call toolu_none in the journal"), "{none:?}");
+    assert!(none.stderr.contains("a call below every tier passes without a line"), "{none:?}");
 }
 
 #[test]

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 pub use added::{Added, Sum, added};
-pub use line::{Called, Crossed, Cut, Line, SealedAs, Tried, Verdict, What};
+pub use line::{Called, Crossed, Cut, Line, SealedAs, Verdict, What};
 
 use base::paths::Places;
 use base::{atomic, lock};

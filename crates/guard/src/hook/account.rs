@@ -5,6 +5,10 @@ use super::event::{Event, Kind};
 use super::facts::Facts;
 use super::reply::{Agent, Reply};
 use crate::files::journal::{self, Called, Line, Verdict, What};
+use crate::policy::bands::Band;
+use crate::policy::decide::{Call, Decided, Decision, Denial};
+use crate::policy::ramp::Ramp;
+use crate::policy::stance::Stance;
 use base::clock;
 
 fn line(facts: &Facts, what: What) -> Line {
@@ -36,6 +40,61 @@ pub fn record_delivery(facts: &Facts, bytes: usize) {
     record_action(facts, What::Delivered(bytes as u64));
 }
 
+/// Records the decision on a call and what came of it, if that is worth a line.
+pub fn record_call(
+    facts: &Facts,
+    id: &str,
+    call: &Call,
+    ramp: &Ramp,
+    stance: &Stance,
+    decided: &Decided,
+    reply: &Reply,
+) {
+    let Decided { made, would } = decided;
+    let passed = *made == Decision::Pass && would.is_none();
+    if passed && (call.subagent || stance.rank == 0) {
+        return;
+    }
+    let denied = match made {
+        Decision::Deny(denial) => Some(*denial),
+        _ => *would,
+    };
+    // A denial that could not be saved lets the call pass.
+    let verdict = match &reply.agent {
+        Some(Agent::Deny(_)) => Verdict::Deny,
+        Some(Agent::Allow(..)) if matches!(made, Decision::PartialRead(_)) => Verdict::Partial,
+        Some(Agent::Allow(..)) => Verdict::Allow,
+        _ if would.is_some() => Verdict::WouldDeny,
+        _ => Verdict::Pass,
+    };
+    let is_by_tier = denied == Some(Denial::Tier);
+    facts.account.call(Called {
+        id: id.to_owned(),
+        tool: call.tool.to_owned(),
+        band: call.band.name().to_owned(),
+        subagent: call.subagent,
+        verdict,
+        why: denied.map(|denial| denial.name().to_owned()),
+        not_own: call.not_own.clone().filter(|_| denied.is_some()),
+        passes: if is_by_tier { passes(call, ramp, stance) } else { Vec::new() },
+    });
+}
+
+/// Where a call would pass that its tier blocks.
+fn passes(call: &Call, ramp: &Ramp, stance: &Stance) -> Vec<String> {
+    let first = ramp.tiers().iter().find(|tier| tier.blocks.contains(&call.band));
+    let below = first.map(|tier| {
+        format!(
+            "the same call below the tier {} ({:.1} % of the context, {:.1} % of the file)",
+            tier.name, tier.context, tier.file
+        )
+    });
+    let is_read = call.tool == "Read"
+        && ramp.tier(stance.rank).is_some_and(|tier| !tier.blocks.contains(&Band::Write));
+    let again = is_read.then(|| "Read of a file that this session has read or edited".to_owned());
+    below.into_iter().chain(again).collect()
+}
+
 /// Records the reply to an event.
 pub fn record_reply(facts: &Facts, event: &Event, reply: &Reply) {
     let called = facts.account.call.take();
@@ -61,7 +120,7 @@ pub fn record_reply(facts: &Facts, event: &Event, reply: &Reply) {
     let said = said.get(..said.len().saturating_sub(facts.account.delivered.get())).unwrap_or(said);
     let told = reply.user.as_deref().unwrap_or_default();
     let what = match (called, &event.kind, &reply.agent) {
-        (Some(called), ..) => What::Call(came_of(called, reply)),
+        (Some(called), ..) => What::Call(called),
         (_, Kind::Stop { .. }, Some(Agent::GoOn(_))) => What::Stop(Verdict::Deny),
         // The answer at the prompt does not enter the conversation.
         (_, Kind::Expansion { .. }, _) => return,
@@ -72,18 +131,6 @@ pub fn record_reply(facts: &Facts, event: &Event, reply: &Reply) {
     if spoke || matches!(what, What::Call(_)) {
         say(facts, what, said, told);
     }
-}
-
-/// Adjusts the verdict to the actual reply: a denial that could not be saved lets the call pass.
-fn came_of(called: Called, reply: &Reply) -> Called {
-    let verdict = match (&reply.agent, called.verdict) {
-        (Some(Agent::Deny(_)), _) => Verdict::Deny,
-        (Some(Agent::Allow(..)), Verdict::Partial) => Verdict::Partial,
-        (Some(Agent::Allow(..)), _) => Verdict::Allow,
-        (_, Verdict::WouldDeny) => Verdict::WouldDeny,
-        _ => Verdict::Pass,
-    };
-    Called { verdict, ..called }
 }
 
 fn say(facts: &Facts, what: What, said: &str, told: &str) {

@@ -4,7 +4,6 @@
 pub mod account;
 pub mod bearings;
 pub mod boundary_flow;
-mod decision_trace;
 pub mod deliver;
 pub mod ended;
 pub mod event;

@@ -5,10 +5,10 @@ use std::io;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use super::decision_trace::TracedCall;
+use super::account;
 use super::event::{Event, Kind, QUESTION_TOOL, ToolCall};
 use super::facts::{Context, Facts, sealed};
-use super::messages::Messages;
+use super::messages::{Messages, NearMiss};
 use super::reply::{Agent, Reply};
 use super::shadow::shadowed;
 use super::target;
@@ -21,7 +21,8 @@ use crate::policy::command::{OwnCall, OwnCommand, printing};
 use crate::policy::decide::{Call, Decision, Denial, Target, decide};
 use crate::policy::ramp::Ramp;
 use crate::policy::stance::{Cap, Ranks, Readings, Stance};
-use crate::session::{Counted, Denied, First, Grace};
+use crate::policy::verbs;
+use crate::session::{Counted, First, Grace};
 use base::log;
 use sessions::gauge::Reading;
 use sessions::gauge::WindowSource;
@@ -46,15 +47,16 @@ fn handle_subagent(
     band: Band,
 ) -> Reply {
     let (readings, ramp) = (Readings::default(), Ramp::default());
-    let target = target::find_target(facts, event, raw, input, band, true);
-    let call =
-        Call { tool: raw.tool, band, subagent: true, target, sealed: false, unanswerable: false };
+    let (target, not_own) = target::find_target(facts, event, raw, input, band, true);
+    let (sealed, unanswerable) = Default::default();
+    let call = Call { tool: raw.tool, band, subagent: true, target, not_own, sealed, unanswerable };
     let stance = facts.stance(&ramp, &readings);
     let messages = Messages::new(facts, &ramp, &readings, &stance);
     let decision = decide(&call, &stance, &ramp, 0, || false);
-    let decision = shadowed(facts, &call, decision, &messages, || None);
-    TracedCall { facts, event, raw, input, call: &call }.account(&ramp, &stance, &decision);
-    answer(facts, raw.id, &call, input, None, decision.made, &messages)
+    let decided = shadowed(facts, &call, decision, &messages, || None);
+    let reply = answer(facts, raw.id, &call, input, None, decided.made, &messages);
+    account::record_call(facts, raw.id, &call, &ramp, &stance, &decided, &reply);
+    reply
 }
 
 /// Reads the gauges and saves what they say, then decides on a call of the main loop.
@@ -74,11 +76,13 @@ fn handle_main_loop(
     save_changes(facts, event, context, &stance, counted);
 
     let squeezed = stance.effective(&ramp) >= ramp.first_blocking();
+    let (target, not_own) = target::find_target(facts, event, raw, input, band, squeezed);
     let call = Call {
         tool: raw.tool,
         band,
         subagent: false,
-        target: target::find_target(facts, event, raw, input, band, squeezed),
+        target,
+        not_own,
         sealed: sealed(facts, &readings),
         unanswerable: raw.tool == QUESTION_TOOL && !facts.attended(),
     };
@@ -93,21 +97,12 @@ fn handle_main_loop(
         decide_at(&Stance { cap, ..stance.clone() })
     };
     let messages = Messages::new(facts, &ramp, &readings, &stance);
-    let decision = shadowed(facts, &call, decide_at(&stance), &messages, || {
+    let decided = shadowed(facts, &call, decide_at(&stance), &messages, || {
         (stance.cap == Some(Cap::Shadow)).then(decide_without_shadow)
     });
-    let seen = TracedCall { facts, event, raw, input, call: &call };
-    seen.account(&ramp, &stance, &decision);
-
-    let blocked = matches!(decision.made, Decision::Deny(Denial::Tier | Denial::Sealed));
-    let mut reply =
-        answer(facts, raw.id, &call, input, Some((&ramp, &stance)), decision.made, &messages);
-    if blocked
-        && let Some(Agent::Deny(reason)) = &mut reply.agent
-        && let Some(miss) = seen.near_miss()
-    {
-        *reason = messages.deny_near_miss(&miss);
-    }
+    let at = Some((&ramp, &stance));
+    let reply = answer(facts, raw.id, &call, input, at, decided.made, &messages);
+    account::record_call(facts, raw.id, &call, &ramp, &stance, &decided, &reply);
     reply
 }
 
@@ -139,7 +134,7 @@ pub fn denied_after_seal(facts: &Facts, tool: &str, input: Option<&RawValue>) ->
     let band = band_of(facts, tool, &parsed);
     band != Band::Control
         && sealed(facts, &Readings::default())
-        && target::find_target(facts, &event, &call, &parsed, band, true) == Target::Other
+        && target::find_target(facts, &event, &call, &parsed, band, true).0 == Target::Other
 }
 
 /// Starts an unknown session. Sets the base or a grace period from the first reading.
@@ -266,7 +261,7 @@ fn answer(
                 ..Reply::default()
             }
         }
-        Decision::Deny(denial) => deny(facts, call, at, denial, messages),
+        Decision::Deny(denial) => deny(facts, call, input, at, denial, messages),
     }
 }
 
@@ -279,9 +274,21 @@ fn execute(facts: &Facts, id: &str, own: &OwnCommand) -> String {
     printing(own.folder.as_deref(), &text, succeeded)
 }
 
+/// Why a command that names one of the agent's verbs was not accepted as one.
+fn near_miss(call: &Call, input: &ToolInput) -> Option<NearMiss> {
+    let reason = call.not_own.clone().filter(|_| call.band == Band::Shell)?;
+    let mut after = input.command.as_deref()?.split("brain-guard").skip(1);
+    let verb = after.find_map(|rest| {
+        let word = rest.split_whitespace().next().filter(|_| rest.starts_with(' '))?;
+        verbs::AGENT_VERBS.into_iter().find(|verb| *verb == word)
+    })?;
+    Some(NearMiss { verb, reason })
+}
+
 fn deny(
     facts: &Facts,
     call: &Call,
+    input: &ToolInput,
     at: Option<(&Ramp, &Stance)>,
     denial: Denial,
     messages: &Messages,
@@ -316,8 +323,10 @@ fn deny(
             messages.deny_tier(call.tool, &note, recorded.again)
         }
     };
-    let denied = Denied { at: facts.now, tool: call.tool.to_owned(), reason: reason.clone() };
-    if let Err(e) = state::update(&facts.places, facts.id, |s| s.denied = Some(denied)) {
+    let is_blocked = matches!(denial, Denial::Tier | Denial::Sealed);
+    let miss = is_blocked.then(|| near_miss(call, input)).flatten();
+    let reason = miss.map_or(reason, |miss| messages.deny_near_miss(&miss));
+    if let Err(e) = state::update(&facts.places, facts.id, |s| s.denied = Some(facts.now)) {
         facts.fault("denial not kept", &e);
         if matches!(denial, Denial::Tier | Denial::Sealed | Denial::Unanswerable) {
             // On a full disk neither notes nor seals can be saved, so there is no way out.

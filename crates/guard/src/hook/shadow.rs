@@ -4,17 +4,8 @@ use serde_json::json;
 
 use super::facts::Facts;
 use super::messages::Messages;
-use crate::policy::decide::{Call, Decision, Denial};
+use crate::policy::decide::{Call, Decided, Decision};
 use base::log;
-
-/// A decision, and the denial that shadow mode prevents.
-#[derive(Debug)]
-pub struct Decided {
-    /// The actual decision.
-    pub made: Decision,
-    /// The prevented denial.
-    pub would: Option<Denial>,
-}
 
 /// Replaces a denial in shadow mode and logs it. `else_made` decides as if shadow mode did not cap
 /// the tier.

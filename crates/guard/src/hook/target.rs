@@ -28,8 +28,8 @@ pub fn absolute(event: &Event, path: &str) -> PathBuf {
     }
 }
 
-/// Finds what the call touches. If the tier blocks something (`squeezed`), the compaction file is
-/// found under any name.
+/// Finds what the call touches, and why a command that names the program is not one of ours. If the
+/// tier blocks something (`squeezed`), the compaction file is found under any name.
 pub fn find_target(
     facts: &Facts,
     event: &Event,
@@ -37,13 +37,28 @@ pub fn find_target(
     input: &ToolInput,
     band: Band,
     squeezed: bool,
-) -> Target {
-    if let Some(command) = input.command.as_deref() {
-        // An MCP tool may use an input named `command` for something else.
-        let shell = band == Band::Shell || matches!(call.tool, "Bash" | "PowerShell" | "Monitor");
-        let own = (shell && command.contains(PROGRAM)).then(|| own_command(facts, event, command));
-        return own.and_then(Result::ok).map_or(Target::Other, Target::Own);
+) -> (Target, Option<String>) {
+    let Some(command) = input.command.as_deref() else {
+        return (of_file(facts, event, call, input, squeezed), None);
+    };
+    // An MCP tool may use an input named `command` for something else.
+    let shell = band == Band::Shell || matches!(call.tool, "Bash" | "PowerShell" | "Monitor");
+    if !shell || !command.contains(PROGRAM) {
+        return (Target::Other, None);
     }
+    match own_command(facts, event, command) {
+        Ok(own) => (Target::Own(own), None),
+        Err(why) => (Target::Other, Some(why)),
+    }
+}
+
+fn of_file(
+    facts: &Facts,
+    event: &Event,
+    call: &ToolCall,
+    input: &ToolInput,
+    squeezed: bool,
+) -> Target {
     let Some(path) = input.file_path.as_deref().or(input.notebook_path.as_deref()) else {
         return Target::Other;
     };
@@ -69,7 +84,7 @@ pub fn find_target(
 ///
 /// # Errors
 /// Why it is not accepted.
-pub fn own_command(facts: &Facts, event: &Event, command: &str) -> Result<OwnCommand, String> {
+fn own_command(facts: &Facts, event: &Event, command: &str) -> Result<OwnCommand, String> {
     let program = facts.env.program().unwrap_or_default();
     let own = command::parse(command, &program.to_string_lossy());
     let own = own.map_err(|why: NotOwn| why.to_string())?;

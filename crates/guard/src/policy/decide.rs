@@ -32,6 +32,8 @@ pub struct Call<'a> {
     pub subagent: bool,
     /// What it touches that belongs to the guard.
     pub target: Target,
+    /// Why its command, which names the program, is not one of the agent's own.
+    pub not_own: Option<String>,
     /// The notes are sealed, and the boundary is pending.
     pub sealed: bool,
     /// It asks a person, and nobody is there to answer.
@@ -79,6 +81,15 @@ pub enum Decision {
     PartialRead(u64),
     /// Refused.
     Deny(Denial),
+}
+
+/// A decision, and the denial that shadow mode prevents.
+#[derive(Debug)]
+pub struct Decided {
+    /// The actual decision.
+    pub made: Decision,
+    /// The prevented denial.
+    pub would: Option<Denial>,
 }
 
 /// Decides. `known_file` returns whether the session has read or edited the call's file before; it
@@ -163,7 +174,8 @@ mod tests {
 
     fn call(tool: &'static str, band: Band) -> Call<'static> {
         let target = Target::Other;
-        Call { tool, band, subagent: false, target, sealed: false, unanswerable: false }
+        let (subagent, sealed, unanswerable) = Default::default();
+        Call { tool, band, subagent, target, not_own: None, sealed, unanswerable }
     }
 
     fn own(verb: &str) -> Target {

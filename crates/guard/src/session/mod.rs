@@ -125,8 +125,8 @@ pub struct Session {
     pub reading: Option<Reading>,
     /// The window of that reading.
     pub window: Option<Window>,
-    /// The last denied call.
-    pub denied: Option<Denied>,
+    /// When a call was last denied.
+    pub denied: Option<Time>,
     /// Background agents that ran when the last turn ended.
     pub agents: u32,
     /// Background shells that outlive `/clear`.
@@ -225,17 +225,6 @@ pub struct Counted {
     pub size: u64,
     /// Words.
     pub words: u64,
-}
-
-/// A denied call, for `explain`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Denied {
-    /// When.
-    pub at: Time,
-    /// The tool.
-    pub tool: String,
-    /// What the agent was told.
-    pub reason: String,
 }
 
 #[cfg(test)]

@@ -84,12 +84,12 @@ pub struct Called {
     /// Why it was or would have been denied: `tier`, `sealed`, `operator`, `main-loop-only`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
-    /// The carve-outs that were checked, with their results, if one was needed.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub tried: Vec<Tried>,
-    /// For a call denied by tier: where its band is allowed.
+    /// Why its command, which names the program, is not one of the agent's own.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub passes: Option<String>,
+    pub not_own: Option<String>,
+    /// For a call denied by tier: what would have passed.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub passes: Vec<String>,
 }
 
 /// The result of a call, or of a turn's end.
@@ -109,17 +109,6 @@ pub enum Verdict {
     Deny,
     /// It would have been denied without shadow mode.
     WouldDeny,
-}
-
-/// A carve-out that was checked for a call.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Tried {
-    /// Its name.
-    pub carve_out: String,
-    /// Whether it applied.
-    pub held: bool,
-    /// What it matched, or why it did not apply.
-    pub why: String,
 }
 
 /// A shortened output, in characters.
