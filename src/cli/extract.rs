@@ -12,6 +12,17 @@ use sessions::operation::Extraction;
 pub struct ExtractArgs {
     /// Session: an id, the beginning of one, a file, `this`, or `FILE:ID` of an `OpenClaw` database [default: the one this runs in, else the latest of the project]
     pub session: Option<String>,
+    /// What is extracted
+    #[command(flatten)]
+    pub what: ExtractionArgs,
+    /// As JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// What is extracted, where it differs from the settings.
+#[derive(Debug, Clone, Default, Args)]
+pub struct ExtractionArgs {
     /// Keep the last N messages as they are
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub keep_recent: Option<u32>,
@@ -21,16 +32,12 @@ pub struct ExtractArgs {
     /// Types of content to extract: `thinking`, `tool_result`, `tool_call`, `user`, `assistant`
     #[arg(long = "type", value_name = "TYPE", value_delimiter = ',')]
     pub types: Vec<String>,
-    /// As JSON
-    #[arg(long)]
-    pub json: bool,
 }
 
-impl ExtractArgs {
-    /// What is extracted.
-    pub fn extraction(&self) -> Extraction {
-        let Self { keep_recent, min_length, ref types, .. } = *self;
-        Extraction { keep_recent, min_length, types: types.clone() }
+impl From<ExtractionArgs> for Extraction {
+    fn from(args: ExtractionArgs) -> Self {
+        let ExtractionArgs { keep_recent, min_length, types } = args;
+        Self { keep_recent, min_length, types }
     }
 }
 

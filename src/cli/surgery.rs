@@ -195,7 +195,7 @@ pub enum SurgeryVerb {
         #[arg(long)]
         by_tag: bool,
         /// Open each new session in its own tmux window
-        #[arg(long, conflicts_with = "dry_run")]
+        #[arg(long, conflicts_with_all = ["dry_run", "here"])]
         run: bool,
         /// The output
         #[command(flatten)]
@@ -315,7 +315,7 @@ pub struct ReviveArgs {
     #[arg(long, value_name = "TIME")]
     pub before: Option<String>,
     /// Start the client on it: in a new tmux window, else here
-    #[arg(long, conflicts_with_all = ["dry_run", "json"])]
+    #[arg(long, conflicts_with_all = ["dry_run", "json", "here"])]
     pub run: bool,
     /// The output
     #[command(flatten)]

@@ -73,7 +73,7 @@ fn find_call_line<'a>(lines: &'a [Line], id: &str) -> Option<&'a Line> {
 fn one_call(facts: &Facts, lines: &[Line], id: &str) -> Result<Explained, Failure> {
     let line = find_call_line(lines, id).ok_or_else(|| {
         let what = format!("no call {id} in the journal of session {}", facts.id);
-        let hint = "a call below every tier passes without a line; if it is another session's, name that with --session";
+        let hint = "a call that passes below every tier, in a subagent, or while the guard is off has no line; another session's is found with --session";
         Failure::not_found(what).hint(hint)
     })?;
     Ok(Explained::of(facts, std::slice::from_ref(line)))
@@ -111,6 +111,9 @@ struct Standing {
     #[serde(flatten)]
     status: Status,
     last_denied: Option<LastDenied>,
+    /// When a call was last denied, by the session's state.
+    #[serde(skip)]
+    denied: Option<Time>,
     account: Option<Account>,
     base_percent: f64,
     carriers: String,
@@ -153,6 +156,7 @@ impl Standing {
                 tool: call.tool.clone(),
                 reason: line.said.clone(),
             }),
+            denied: facts.session.denied,
             account: last_call(lines, &[Verdict::Deny, Verdict::WouldDeny])
                 .map(|(line, _)| Account::of(facts, line)),
             base_percent: limit.map_or(0.0, |limit| facts.session.base_percent(limit)),
@@ -174,7 +178,13 @@ impl fmt::Display for Standing {
                 let reason = denied.reason.lines().next().unwrap_or_default();
                 format!("{at}  {reason}")
             }
-            None => "Nothing was blocked in this session.".to_owned(),
+            None => match self.denied {
+                Some(at) => {
+                    let at = at.with_timezone(&chrono::Local).format("%H:%M");
+                    format!("{at}  A call was blocked; the journal has no line of it any more.")
+                }
+                None => "Nothing was blocked in this session.".to_owned(),
+            },
         });
         lines.push(format!("Now: {}.", self.status.now()));
         if self.no_carrier {

@@ -6,8 +6,7 @@ use anyhow::{Context as _, bail};
 use super::surgery::made::Made;
 use super::surgery::source::{self, Store};
 use super::surgery::start::{self, Windows};
-use super::surgery::target::Destination;
-use super::surgery::{pipeline, view};
+use super::surgery::{numbers, pipeline, view};
 use super::{Context, Exit, Failure, Run, out, show, succession};
 use crate::cli::ReviveArgs;
 use base::env::Env;
@@ -27,18 +26,19 @@ impl Run for ReviveArgs {
             None => When::Round(cut(&session)?),
         };
         let order = self.output.order(Operation::CompressBefore(before));
-        let make = |to| pipeline::perform(context, &store, &session, &order, to);
-        let to = Destination::from(&self.output);
-        let dry = make(Destination { dry_run: true, ..to })?;
-        if let Some(made) = dry.first().filter(|made| made.cost.after >= made.cost.before) {
-            let what = format!("a successor would not be shorter: {}", view::context(&made.cost));
+        let planned = pipeline::plan(context, &store, &session, &order)?;
+        let mut measured = planned.plans.first().context("nothing was planned")?.clone();
+        measured.carry(&mut |id| store.known(id));
+        let cost = numbers::plan_cost(&measured, &store.readers(&measured)?, now)?;
+        if cost.after >= cost.before {
+            let what = format!("a successor would not be shorter: {}", view::context(&cost));
             let hint = "resume the session as it is; brain-guard advise says what would shorten it";
             return Err(Failure::refused(what).hint(hint).into());
         }
         if self.output.here {
             return succession::ask(context, &store, &session, order);
         }
-        let made = if to.dry_run { dry } else { make(to)? };
+        let made = pipeline::make(context, &store, planned, (&self.output).into())?;
         let made = made.first().context("nothing was made")?;
         show(made, self.output.json)?;
         if self.run { start(env, made) } else { Ok(Exit::Done) }

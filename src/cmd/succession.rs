@@ -6,13 +6,13 @@ mod offer;
 mod perform;
 mod wake;
 
-use std::io;
+use std::{io, iter};
 
 use anyhow::bail;
 use clap::Parser;
 
-use super::{advise, operator};
-use crate::cli::ExtractArgs;
+use super::{advise, operator, outlive_limit_on_files};
+use crate::cli::ExtractionArgs;
 use base::shown;
 use base::when::When;
 use guard::files::{boundary, state, succession};
@@ -30,6 +30,8 @@ const EXTRACTED: &str = "long values of old messages become placeholders";
 
 /// Runs a command as typed at the client's prompt, and returns the answer.
 pub fn at_the_prompt(facts: &Facts, command: &str, args: &str) -> String {
+    // A session may be written here, in the hook's process.
+    let _ = outlive_limit_on_files();
     operator::refuse_prompt_of_agent(&facts.places, command)
         .map_err(anyhow::Error::from)
         .and_then(|()| answer(facts, command, args.trim()))
@@ -124,13 +126,13 @@ fn propose_extraction(facts: &Facts, args: &str) -> anyhow::Result<String> {
 /// What was typed behind `/brain-guard:extract`: the options of `extract run`.
 fn extraction(args: &str) -> anyhow::Result<Extraction> {
     #[derive(Parser)]
-    #[command(no_binary_name = true, disable_help_flag = true)]
+    #[command(name = "/brain-guard:extract", disable_help_flag = true)]
     struct Typed {
         #[command(flatten)]
-        args: ExtractArgs,
+        what: ExtractionArgs,
     }
-    let typed = Typed::try_parse_from(args.split_whitespace())?;
-    Ok(typed.args.extraction())
+    let words = iter::once("/brain-guard:extract").chain(args.split_whitespace());
+    Ok(Typed::try_parse_from(words)?.what.into())
 }
 
 /// What a compression that `advise` recommends does.

@@ -139,3 +139,39 @@ impl Fidelity {
         [self.thinking, self.tool_use, self.tool_result] == [Level::Full; 3]
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_order_is_kept_as_it_is() {
+        let map =
+            Map { engagements: [("a".to_owned(), vec![1..=3, 5..=5])].into(), shared: vec![4..=4] };
+        let at = When::At(base::when::time("2026-03-19T10:23+01:00").unwrap());
+        let fates = [Fate::Keep, Fate::Index, Fate::Shrink, Fate::Drop];
+        let fates = fates.into_iter().chain([Fate::Engagement("b".to_owned())]);
+        let extraction = Extraction {
+            keep_recent: Some(0),
+            min_length: None,
+            types: vec!["thinking".to_owned()],
+        };
+        for operation in [
+            Operation::CompressBefore(at),
+            Operation::CompressBefore(When::Round(16)),
+            Operation::CompressEngagement("a".to_owned()),
+            Operation::ExtractEngagement("a".to_owned()),
+            Operation::Merge { with: "3f0a9d1e".to_owned(), has_table: true },
+            Operation::Split(None),
+            Operation::Split(Some(map)),
+            Operation::Edit((1..).zip(fates).collect()),
+            Operation::Extract(Extraction::default()),
+            Operation::Extract(extraction),
+        ] {
+            let fidelity = Fidelity { tool_result: Level::Omit, ..Fidelity::default() };
+            let order = Order { operation, fidelity, no_rewound: true };
+            let json = serde_json::to_string(&order).unwrap();
+            assert_eq!(serde_json::from_str::<Order>(&json).unwrap(), order, "{json}");
+        }
+    }
+}

@@ -139,27 +139,23 @@ fn came_of(verdict: Verdict) -> &'static str {
 }
 
 fn because(call: &Called, line: &Line) -> String {
+    let not_own = call.not_own.as_ref();
+    let not_own = not_own.map(|why| format!("; it is no command of brain-guard alone: {why}"));
+    let not_own = not_own.unwrap_or_default();
     match call.why.as_deref() {
-        Some("tier") => {
-            let why = call
-                .not_own
-                .as_ref()
-                .map(|why| format!("; it is no command of brain-guard alone: {why}"));
-            format!(
-                "the tier {} blocks the band {}{}",
-                line.tier,
-                call.band,
-                why.unwrap_or_default()
-            )
+        Some("tier") => format!("the tier {} blocks the band {}{not_own}", line.tier, call.band),
+        Some("sealed") => {
+            format!("the notes are sealed, and the boundary waits for the turn's end{not_own}")
         }
-        Some("sealed") => "the file is sealed and the boundary waits for the turn's end".into(),
         Some("operator") => "it is the operator's: the override, the settings, the state".into(),
         Some("main-loop-only") => {
             "a subagent may not close or seal, nor move phases and jobs".into()
         }
         Some(other) => other.to_owned(),
         None => match (call.verdict, &line.cap) {
-            (Verdict::Allow, _) => "it is about the notes, or a command of brain-guard".into(),
+            (Verdict::Allow, _) => {
+                "it is about the notes or a saved output, or a command of brain-guard".into()
+            }
             (Verdict::Partial, _) => "this session has read or edited the file before".into(),
             (_, Some(cap)) => format!("nothing is blocked: {cap}"),
             _ => format!("the band {} is not blocked there", call.band),

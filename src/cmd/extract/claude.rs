@@ -57,7 +57,7 @@ pub fn run(
 ) -> anyhow::Result<Exit> {
     let store = Store::open(context.env)?;
     let session = store.session(context.env, Some(&source.path.to_string_lossy()))?;
-    let order = Order::from(Operation::Extract(args.extraction()));
+    let order = Order::from(Operation::Extract(args.what.clone().into()));
     if how.here {
         return succession::ask(context, &store, &session, order);
     }

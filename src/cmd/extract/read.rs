@@ -29,7 +29,7 @@ use store::extracted::{Extract, Kin, Ledger, Object, Record, Shared};
 
 /// Shortest value to compare, in characters, whatever the settings say. A client's short "file
 /// unchanged" must not count as a second reading.
-pub const COMPARED: u32 = 256;
+const COMPARED: u32 = 256;
 
 /// A session, as read.
 pub struct Read {

@@ -29,7 +29,7 @@ pub use execute::execute;
 /// # Errors
 /// A session that cannot be read.
 pub fn plan(Context { env, now }: Context, args: &ExtractArgs) -> anyhow::Result<Exit> {
-    let settings = merged_settings(env, &args.extraction())?;
+    let settings = merged_settings(env, &args.what.clone().into())?;
     let source = source::find(env, &import::root(env)?, args.session.as_deref(), false)?;
     preview(&source, &settings, now, args.json)
 }
@@ -83,7 +83,7 @@ pub fn run(
     args: &ExtractArgs,
     how: &How,
 ) -> anyhow::Result<Exit> {
-    let settings = merged_settings(env, &args.extraction())?;
+    let settings = merged_settings(env, &args.what.clone().into())?;
     if args.session.is_none() && !how.dry_run {
         let what = format!("{} would be edited in place", source.path.display());
         return Err(Failure::usage(what).hint("name the session").into());

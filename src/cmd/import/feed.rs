@@ -33,7 +33,7 @@ pub struct Feed {
     /// Complete rounds that are not recorded yet.
     ended: Vec<(Round, Words)>,
     weight: usize,
-    /// Whether there are unrecorded rows.
+    /// Whether there is something to record.
     fresh: bool,
 }
 
@@ -62,6 +62,8 @@ impl Feed {
         self.dialect = dialect::named(&state.dialect).unwrap_or(self.dialect);
         (self.digest, self.tail) = (state.digest, tail);
         (self.bytes, self.rows) = (progress.bytes, progress.rows);
+        // A file that moved is recorded, too.
+        self.fresh = progress.source != self.source;
         self
     }
 
@@ -150,7 +152,7 @@ impl Feed {
         self.digest.seq()
     }
 
-    /// Whether there are unrecorded rows.
+    /// Whether there is something to record.
     pub fn is_fresh(&self) -> bool {
         self.fresh
     }

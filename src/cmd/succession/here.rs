@@ -25,10 +25,16 @@ pub fn ask(
     context: Context,
     store: &Store,
     source: &Session,
-    order: Order,
+    mut order: Order,
 ) -> anyhow::Result<Exit> {
     let Context { env, now } = context;
     let made = dry_run(context, store, source, &order)?;
+    if let Operation::Merge { with, .. } = &mut order.operation
+        && let Some(other) = made.plan.sessions.iter().find(|session| session.id != source.id)
+    {
+        // It may be performed in another folder.
+        with.clone_from(&other.id);
+    }
     let effect = match order.operation {
         Operation::Extract(_) => EXTRACTED.to_owned(),
         _ => format!("rounds {}", view::rounds(&made.plan)),

@@ -8,12 +8,12 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, bail};
 use serde_json::{Value, json};
 
-use crate::cmd::Context;
 use crate::cmd::surgery::made::Made;
 use crate::cmd::surgery::pipeline;
 use crate::cmd::surgery::source::Store;
 use crate::cmd::surgery::target::Destination;
 use crate::cmd::surgery::undo::Undone;
+use crate::cmd::{Context, Failure};
 use base::log;
 use base::tail::lines_backwards;
 use guard::files::succession;
@@ -164,7 +164,7 @@ pub fn make(facts: &Facts, order: &Order) -> anyhow::Result<String> {
     let store = Store::open(facts.env)?;
     let session = store.session(facts.env, Some(facts.id))?;
     let made = pipeline::perform(context, &store, &session, order, Destination::default())?;
-    made.into_iter().next().map(|made| made.id).context(NOTHING)
+    Ok(first(made)?.id)
 }
 
 /// What the operation would save in this session.
@@ -176,9 +176,13 @@ pub fn saving_of(facts: &Facts, order: &Order) -> anyhow::Result<Tokens> {
     Ok(Tokens { before, after })
 }
 
-/// Why an extraction makes no session.
-const NOTHING: &str =
-    "nothing can be extracted now; `brain-guard extract plan` says what stays, and why";
+/// The first of the sessions: the one to go on in.
+fn first(made: Vec<Made>) -> Result<Made, Failure> {
+    made.into_iter().next().ok_or_else(|| {
+        let hint = "`brain-guard extract plan` says what stays, and why";
+        Failure::refused("nothing can be extracted now").hint(hint)
+    })
+}
 
 /// What would be made first: the session to go on in.
 pub fn dry_run(
@@ -188,6 +192,5 @@ pub fn dry_run(
     order: &Order,
 ) -> anyhow::Result<Made> {
     let to = Destination { dry_run: true, ..Destination::default() };
-    let made = pipeline::perform(context, store, session, order, to)?;
-    made.into_iter().next().context(NOTHING)
+    Ok(first(pipeline::perform(context, store, session, order, to)?)?)
 }

@@ -63,13 +63,12 @@ pub fn run(
         out(format_args!("nothing was made; the list is {}", list.0.display()));
         return Ok(Exit::Refused);
     }
-    list.remove()?;
     if output.here {
-        return succession::ask(context, &store, &session, order);
-    }
-    if !output.dry_run {
+        succession::ask(context, &store, &session, order)?;
+    } else if !output.dry_run {
         make(&order, output.into())?;
     }
+    list.remove()?;
     Ok(Exit::Done)
 }
 

@@ -91,7 +91,7 @@ pub fn make(
 /// Plans an operation, and makes its sessions.
 ///
 /// # Errors
-/// As [`plan`] and [`make`].
+/// As [`plan()`] and [`make()`].
 pub fn perform(
     context: Context,
     store: &Store,

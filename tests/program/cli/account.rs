@@ -63,7 +63,7 @@ fn explain_says_what_has_no_line() {
     let none = Hook::begun().raw(&["explain", "--call", "toolu_none"], b"");
     assert_eq!(none.code, Some(1));
     assert!(none.stderr.contains("no call toolu_none in the journal"), "{none:?}");
-    assert!(none.stderr.contains("a call below every tier passes without a line"), "{none:?}");
+    assert!(none.stderr.contains("a call that passes below every tier"), "{none:?}");
 }
 
 #[test]

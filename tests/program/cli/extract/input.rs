@@ -216,6 +216,43 @@ fn sessions_of_claude_code_are_never_changed() {
     assert_eq!(fs::read_to_string(&path).expect("session"), format!("{row}\n"));
 }
 
+#[test]
+fn a_session_of_claude_code_is_extracted_where_its_file_is_now() {
+    let world = World::new();
+    let id = "7c41b2aa-0000-4000-8000-000000000003";
+    let row = |number: u32, kind: &str, content: serde_json::Value| {
+        let parent = (number > 1).then(|| format!("u{}", number - 1));
+        json!({
+            "parentUuid": parent, "isSidechain": false, "type": kind, "uuid": format!("u{number}"),
+            "sessionId": id, "cwd": "/tmp", "timestamp": "2026-03-19T10:00:00.000Z",
+            "message": { "id": format!("m{number}"), "role": kind, "content": content },
+        })
+    };
+    let call = json!([{"type": "tool_use", "id": "t1", "name": "Bash", "input": {}}]);
+    let result =
+        json!([{"type": "tool_result", "tool_use_id": "t1", "content": "long ".repeat(900)}]);
+    let rows = [
+        row(1, "user", json!("go")),
+        row(2, "assistant", call),
+        row(3, "user", result),
+        row(4, "assistant", json!([{"type": "text", "text": "done"}])),
+    ];
+    let text: String = rows.iter().map(|row| format!("{row}\n")).collect();
+    let projects = world.hook.home.join(".claude/projects");
+    let path = projects.join("-p").join(format!("{id}.jsonl"));
+    world.put(&path, &text);
+    let extracted = || {
+        let how = ["--keep-recent", "0", "--min-length", "100", "--dry-run"];
+        let made = world.json(&[&["run", id][..], &how].concat());
+        made["extracted"].as_array().expect("a list").len()
+    };
+    assert_eq!(extracted(), 1);
+    let moved = projects.join("-q").join(format!("{id}.jsonl"));
+    fs::create_dir_all(moved.parent().expect("a folder")).expect("a folder");
+    fs::rename(&path, &moved).expect("moved");
+    assert_eq!(extracted(), 1);
+}
+
 /// Extraction refuses before it writes anything, and a retry leaves nothing behind either.
 #[test]
 fn a_file_system_without_hard_links_is_refused() {
