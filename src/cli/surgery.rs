@@ -16,7 +16,7 @@ pub struct FidelityArgs {
         long,
         value_name = "auto|full|ref|omit",
         default_value = "auto",
-        value_parser = thinking(),
+        value_parser = thinking_parser(),
         hide_possible_values = true,
         hide_default_value = true
     )]
@@ -26,7 +26,7 @@ pub struct FidelityArgs {
         long,
         value_name = "full|summary|omit",
         default_value = "full",
-        value_parser = levels(),
+        value_parser = level_parser(),
         hide_possible_values = true,
         hide_default_value = true
     )]
@@ -36,7 +36,7 @@ pub struct FidelityArgs {
         long,
         value_name = "full|summary|omit",
         default_value = "full",
-        value_parser = levels(),
+        value_parser = level_parser(),
         hide_possible_values = true,
         hide_default_value = true
     )]
@@ -53,28 +53,28 @@ pub enum Thinking {
     Kept(Level),
 }
 
-/// The values of an option of fidelity, and what each means. The middle one has a second name.
-fn words(
-    middle: &'static str,
-    second: &'static str,
-    more: Option<&'static str>,
-) -> impl TypedValueParser<Value = Option<Level>> {
-    let ends = more.into_iter().chain(["full", "omit"]).map(PossibleValue::new);
-    let values = ends.chain([PossibleValue::new(middle).alias(second)]);
-    PossibleValuesParser::new(values).map(|value| match value.as_str() {
-        "full" => Some(Level::Full),
-        "omit" => Some(Level::Omit),
-        "summary" | "ref" => Some(Level::Summary),
-        _ => None,
+/// The values of `--tool-use` and `--tool-result`.
+fn level_parser() -> impl TypedValueParser<Value = Level> {
+    let summary = PossibleValue::new("summary").alias("ref");
+    let values = [PossibleValue::new("full"), summary, PossibleValue::new("omit")];
+    PossibleValuesParser::new(values).map(|value| parse_level(&value))
+}
+
+/// The values of `--thinking`. It has `ref` where the others have `summary`.
+fn thinking_parser() -> impl TypedValueParser<Value = Thinking> {
+    let values = ["auto", "full", "omit"].map(PossibleValue::new);
+    let summary = PossibleValue::new("ref").alias("summary");
+    PossibleValuesParser::new(values.into_iter().chain([summary])).map(|value| {
+        if value == "auto" { Thinking::Auto } else { Thinking::Kept(parse_level(&value)) }
     })
 }
 
-fn levels() -> impl TypedValueParser<Value = Level> {
-    words("summary", "ref", None).map(Option::unwrap_or_default)
-}
-
-fn thinking() -> impl TypedValueParser<Value = Thinking> {
-    words("ref", "summary", Some("auto")).map(|level| level.map_or(Thinking::Auto, Thinking::Kept))
+fn parse_level(value: &str) -> Level {
+    match value {
+        "full" => Level::Full,
+        "omit" => Level::Omit,
+        _ => Level::Summary,
+    }
 }
 
 impl From<FidelityArgs> for Fidelity {

@@ -181,7 +181,7 @@ impl fmt::Display for Standing {
             None => match self.denied {
                 Some(at) => {
                     let at = at.with_timezone(&chrono::Local).format("%H:%M");
-                    format!("{at}  A call was blocked; the journal has no line of it any more.")
+                    format!("{at}  A call was blocked; its entry is no longer in the journal.")
                 }
                 None => "Nothing was blocked in this session.".to_owned(),
             },

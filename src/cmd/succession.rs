@@ -8,7 +8,7 @@ mod wake;
 
 use std::{io, iter};
 
-use anyhow::bail;
+use anyhow::{anyhow, bail};
 use clap::Parser;
 
 use super::{advise, operator, outlive_limit_on_files};
@@ -116,14 +116,14 @@ fn propose_advice(facts: &Facts) -> anyhow::Result<String> {
 
 fn propose_extraction(facts: &Facts, args: &str) -> anyhow::Result<String> {
     let order = Order::from(Operation::Extract(extraction(args)?));
-    let tokens = perform::saving_of(facts, &order)?;
+    let tokens = perform::estimate(facts, &order)?;
     let effect = EXTRACTED.to_owned();
     let made = new(facts, Work::Make(Box::new(order)), effect, Some(tokens), By::User);
     succession::create(&facts.places, &made)?;
     Ok(format!("brain-guard: {}", proposal(facts, &made, "extract")))
 }
 
-/// What was typed behind `/brain-guard:extract`: the options of `extract run`.
+/// Parses what was typed after `/brain-guard:extract`: options of `extract run`.
 fn extraction(args: &str) -> anyhow::Result<Extraction> {
     #[derive(Parser)]
     #[command(name = "/brain-guard:extract", disable_help_flag = true)]
@@ -132,7 +132,12 @@ fn extraction(args: &str) -> anyhow::Result<Extraction> {
         what: ExtractionArgs,
     }
     let words = iter::once("/brain-guard:extract").chain(args.split_whitespace());
-    Ok(Typed::try_parse_from(words)?.what.into())
+    let typed = Typed::try_parse_from(words).map_err(|error| {
+        let text = error.to_string();
+        let what = text.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned();
+        anyhow!("{what}; write /brain-guard:extract with the options of brain-guard extract run")
+    })?;
+    Ok(typed.what.into())
 }
 
 /// What a compression that `advise` recommends does.

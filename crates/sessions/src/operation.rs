@@ -52,7 +52,7 @@ pub enum Operation {
     Extract(Extraction),
 }
 
-/// What an extraction takes; what is not said is as the settings say.
+/// Which values an extraction takes. The settings decide where a field is empty.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Extraction {
     /// Messages at the end that stay.
@@ -145,7 +145,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_order_is_kept_as_it_is() {
+    fn every_order_survives_json() {
         let map =
             Map { engagements: [("a".to_owned(), vec![1..=3, 5..=5])].into(), shared: vec![4..=4] };
         let at = When::At(base::when::time("2026-03-19T10:23+01:00").unwrap());

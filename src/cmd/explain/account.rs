@@ -140,7 +140,7 @@ fn came_of(verdict: Verdict) -> &'static str {
 
 fn because(call: &Called, line: &Line) -> String {
     let not_own = call.not_own.as_ref();
-    let not_own = not_own.map(|why| format!("; it is no command of brain-guard alone: {why}"));
+    let not_own = not_own.map(|why| format!("; it doesn't count as a brain-guard command: {why}"));
     let not_own = not_own.unwrap_or_default();
     match call.why.as_deref() {
         Some("tier") => format!("the tier {} blocks the band {}{not_own}", line.tier, call.band),

@@ -106,7 +106,7 @@ pub fn run(
     Ok(Exit::Done)
 }
 
-/// The settings, but for what an extraction says itself.
+/// The settings, with what an extraction overrides.
 ///
 /// # Errors
 /// An unknown type, or faulty settings: they might extract what the user wants to keep.

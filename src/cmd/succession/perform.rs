@@ -160,37 +160,39 @@ fn ends_with_row(transcript: &Path, row: &str) -> io::Result<bool> {
 
 /// Makes the successor, and returns its id.
 pub fn make(facts: &Facts, order: &Order) -> anyhow::Result<String> {
-    let context = Context { env: facts.env, now: facts.now };
-    let store = Store::open(facts.env)?;
-    let session = store.session(facts.env, Some(facts.id))?;
-    let made = pipeline::perform(context, &store, &session, order, Destination::default())?;
-    Ok(first(made)?.id)
+    Ok(make_first(facts, order, Destination::default())?.id)
 }
 
 /// What the operation would save in this session.
-pub fn saving_of(facts: &Facts, order: &Order) -> anyhow::Result<Tokens> {
-    let context = Context { env: facts.env, now: facts.now };
-    let store = Store::open(facts.env)?;
-    let session = store.session(facts.env, Some(facts.id))?;
-    let Cost { before, after, .. } = dry_run(context, &store, &session, order)?.cost;
+pub fn estimate(facts: &Facts, order: &Order) -> anyhow::Result<Tokens> {
+    let Cost { before, after, .. } = make_first(facts, order, DRY_RUN)?.cost;
     Ok(Tokens { before, after })
 }
 
-/// The first of the sessions: the one to go on in.
-fn first(made: Vec<Made>) -> Result<Made, Failure> {
-    made.into_iter().next().ok_or_else(|| {
-        let hint = "`brain-guard extract plan` says what stays, and why";
-        Failure::refused("nothing can be extracted now").hint(hint)
-    })
+fn make_first(facts: &Facts, order: &Order, to: Destination) -> anyhow::Result<Made> {
+    let context = Context { env: facts.env, now: facts.now };
+    let store = Store::open(facts.env)?;
+    let session = store.session(facts.env, Some(facts.id))?;
+    first(pipeline::perform(context, &store, &session, order, to)?)
 }
 
-/// What would be made first: the session to go on in.
+const DRY_RUN: Destination = Destination { out: None, dry_run: true };
+
+/// What an order would make of a session: the successor to go on in.
 pub fn dry_run(
     context: Context,
     store: &Store,
     session: &Session,
     order: &Order,
 ) -> anyhow::Result<Made> {
-    let to = Destination { dry_run: true, ..Destination::default() };
-    Ok(first(pipeline::perform(context, store, session, order, to)?)?)
+    first(pipeline::perform(context, store, session, order, DRY_RUN)?)
+}
+
+/// The successor to go on in, if several were made.
+fn first(made: Vec<Made>) -> anyhow::Result<Made> {
+    let made = made.into_iter().next().ok_or_else(|| {
+        let hint = "`brain-guard extract plan` says what stays, and why";
+        Failure::refused("nothing can be extracted now").hint(hint)
+    })?;
+    Ok(made)
 }

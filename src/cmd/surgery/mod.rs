@@ -30,7 +30,6 @@ use self::made::Made;
 use self::source::Store;
 use super::{Context, Exit, Failure, Run, err, out, show, succession};
 use crate::cli::{ExportArgs, OutputArgs, SurgeryVerb};
-use base::env;
 use sessions::operation::Operation;
 
 impl Run for SurgeryVerb {
@@ -50,10 +49,6 @@ impl Run for SurgeryVerb {
                 perform(context, session.as_deref(), operation, output)
             }
             Self::Merge { a, b, no_table, output } => {
-                let own = env.get(env::SESSION_ID);
-                let is_own = b == "this" || own.is_some_and(|own| own.starts_with(b.as_str()));
-                // The order doesn't matter, but it goes on in this session.
-                let (a, b) = if output.here && is_own { (b, a) } else { (a, b) };
                 let operation = Operation::Merge { with: b.clone(), has_table: !no_table };
                 perform(context, Some(a), operation, output)
             }

@@ -1,5 +1,4 @@
-//! The way of every operation: from a session and an order to plans, and to the sessions made of
-//! them.
+//! Performs an operation: plans the new sessions, then makes them.
 
 use super::extracted::Chosen;
 use super::made::Made;

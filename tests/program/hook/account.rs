@@ -166,6 +166,8 @@ fn the_journal_is_protected_and_not_needed() {
     fs::create_dir(&path).expect("folder");
     hook.fill(percent_in("narrow"));
     assert_eq!(hook.read().verdict(), "deny", "the decision stands without its account");
+    let told = hook.raw(&["explain"], b"").stdout;
+    assert!(told.contains("its entry is no longer in the journal"), "{told}");
 }
 
 #[test]

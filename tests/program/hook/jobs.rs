@@ -252,6 +252,23 @@ fn a_phase_remembers_that_it_was_coached() {
 }
 
 #[test]
+fn typed_extraction_takes_options_only() {
+    let hook = Hook::begun();
+    for (args, fault) in [
+        ("Yes", "unexpected argument 'Yes'"),
+        ("--json", "unexpected argument '--json'"),
+        ("--keep-recent x", "invalid value 'x' for '--keep-recent <N>'"),
+    ] {
+        let expansion =
+            json!({"command_name": "brain-guard:extract", "command_args": args, "prompt": "x"});
+        let answer = hook.send(&hook.payload("UserPromptExpansion", &expansion)).json();
+        let reason = answer["reason"].as_str().unwrap_or_else(|| panic!("{args}: {answer}"));
+        assert!(reason.contains(fault) && reason.contains("options of brain-guard extract run"));
+        assert_eq!(reason.lines().count(), 1, "{reason}");
+    }
+}
+
+#[test]
 fn listing_jobs_begins_no_turn() {
     let hook = Hook::begun();
     job(&hook, "parser", "write the lexer next");

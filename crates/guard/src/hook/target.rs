@@ -39,7 +39,7 @@ pub fn find_target(
     squeezed: bool,
 ) -> (Target, Option<String>) {
     let Some(command) = input.command.as_deref() else {
-        return (of_file(facts, event, call, input, squeezed), None);
+        return (target_of_file(facts, event, call, input, squeezed), None);
     };
     // An MCP tool may use an input named `command` for something else.
     let shell = band == Band::Shell || matches!(call.tool, "Bash" | "PowerShell" | "Monitor");
@@ -52,7 +52,7 @@ pub fn find_target(
     }
 }
 
-fn of_file(
+fn target_of_file(
     facts: &Facts,
     event: &Event,
     call: &ToolCall,

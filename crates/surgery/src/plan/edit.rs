@@ -125,7 +125,7 @@ fn line(text: &str, session: &Session, fates: &mut Fates) -> Result<(), String> 
     };
     let numbers = words.next().ok_or("the number of a round is missing")?;
     for seq in ranges::parse(numbers).map_err(|e| e.to_string())?.into_iter().flatten() {
-        possible(session, seq, &fate)?;
+        check_fate(session, seq, &fate)?;
         if fates.insert(seq, fate.clone()).is_some() {
             return Err(format!("round {seq} has two lines"));
         }
@@ -133,8 +133,8 @@ fn line(text: &str, session: &Session, fates: &mut Fates) -> Result<(), String> 
     Ok(())
 }
 
-/// Checks that a round can have a fate.
-fn possible(session: &Session, seq: u32, fate: &Fate) -> Result<(), String> {
+/// Checks that the round exists, and that a round outside the context is not to stay.
+fn check_fate(session: &Session, seq: u32, fate: &Fate) -> Result<(), String> {
     let Some(round) = session.round(seq) else {
         return Err(format!("there is no round {seq}: {}", there(session)));
     };
@@ -166,7 +166,7 @@ fn engagement(fate: &Fate) -> Option<&str> {
 pub fn edit(session: &Session, fates: &Fates, fidelity: Fidelity) -> Result<Vec<Plan>, Refused> {
     let context = session.in_context();
     for (seq, fate) in fates {
-        possible(session, *seq, fate).map_err(Refused::Nothing)?;
+        check_fate(session, *seq, fate).map_err(Refused::Nothing)?;
     }
     if fates.values().all(|fate| *fate == Fate::Keep) && fidelity.is_full() {
         let what = format!("every round of {} stays: there is nothing to do", session.id);
