@@ -80,7 +80,7 @@ pub enum Verb {
     Doctor(DoctorArgs),
     /// Explain why a call was blocked, or why it was not
     Explain(ExplainArgs),
-    /// Show the project's log: decisions, boundaries, faults
+    /// Show what brain-guard did in a project: decisions, notes, boundaries, faults
     Log(LogArgs),
     /// Show what the guard did in a session or a job over time
     Report(ReportArgs),

@@ -11,7 +11,7 @@ use tiktoken_rs::CoreBPE;
 
 use sessions::dialect::BlockKind;
 
-/// Tokens of a picture: the API's figure for one of the usual size.
+/// Tokens of an image: the API's figure for one of the usual size.
 const IMAGE: u64 = 1_600;
 
 /// Longer texts are counted in pieces, because the time for a text without blanks grows faster than
@@ -86,7 +86,7 @@ impl Counter {
         })
     }
 
-    /// Tokens of a result's texts and pictures.
+    /// Tokens of a result's texts and images.
     fn tool_result(&self, json: &str) -> u64 {
         match serde_json::from_str(json) {
             // A result of pi is the message's content itself.

@@ -3,8 +3,9 @@
 use clap::Args;
 
 use super::SessionSelector;
+use guard::journal::What;
 
-/// Which lines of the log to print.
+/// Which lines of the journals to print.
 #[derive(Debug, Clone, Args)]
 #[command(
     after_help = "Examples:\n  brain-guard log\n  brain-guard log --kind deny --kind fault --since 2h\n  brain-guard log --follow\n  brain-guard log --json --last 100 | jq -c 'select(.kind == \"fault\")'"
@@ -16,8 +17,8 @@ pub struct LogArgs {
     /// The last N lines [default: 20, or all since --since]
     #[arg(long, value_name = "N")]
     pub last: Option<usize>,
-    /// Lines of this kind (deny, boundary, fault, …); may be given more than once
-    #[arg(long, value_name = "KIND", value_delimiter = ',')]
+    /// Only these kinds. Calls that were let through (pass) are shown only if asked for
+    #[arg(long, value_name = "KIND", value_delimiter = ',', value_parser = What::KINDS)]
     pub kind: Vec<String>,
     /// Lines no older than this: 90s, 30m, 2h; a bare number is minutes
     #[arg(long, value_name = "TIME")]
@@ -28,7 +29,7 @@ pub struct LogArgs {
     /// Keep printing new lines, until interrupted
     #[arg(long, short)]
     pub follow: bool,
-    /// Print the lines as they are stored, in JSON
+    /// Print the lines as JSON, with all fields
     #[arg(long)]
     pub json: bool,
 }

@@ -64,8 +64,8 @@ fn remember_unwritten(facts: &Facts, verb: &str, result: &anyhow::Result<Exit>) 
         Ok(Exit::Done) if !matches!(verb, "status" | "explain" | "steering") => None,
         Ok(_) => return,
     };
-    if unwritten.is_some() || facts.session.unwritten.is_some() {
+    if unwritten.is_some() || facts.session.notes.unwritten.is_some() {
         let unwritten = unwritten.map(|why| (facts.now, why.chars().take(300).collect()));
-        facts.update_of(facts.id, |session| session.unwritten = unwritten);
+        facts.update_of(facts.id, |session| session.notes.unwritten = unwritten);
     }
 }

@@ -15,16 +15,17 @@ use base::clock::Time;
 use base::env::Env;
 use base::paths::Places;
 use guard::boundary::Step;
-use guard::files::journal::{self, Called, Line, Verdict, What};
+use guard::files::journal::{Journal, find_call};
 use guard::files::state;
 use guard::hook::facts::Facts;
+use guard::journal::{Line, What};
 use guard::policy::stance::Cap;
 
 impl Run for ExplainArgs {
     fn run(&self, Context { env, now }: Context) -> anyhow::Result<Exit> {
         let found = find(env, &self.selector)?;
         let facts = selector::facts(env, now, &found)?;
-        let lines = journal::read(&facts.places, facts.id);
+        let lines = Journal::of_session(&facts.places, facts.id).lines();
         if let Some(call) = asked_call(&self.selector, &lines) {
             show(&one_call(&facts, &lines, call)?, self.json)?;
         } else if let Some(count) = self.last {
@@ -43,8 +44,9 @@ fn find(env: &Env, selector: &SessionSelector) -> anyhow::Result<Found> {
         let project = selector::project(env, selector)?;
         if let Some(places) = Places::for_project(env, &project) {
             let all = state::all(&places)?;
-            let wrote = |id: &String| journal::call(&places, id, call).is_some();
-            if let Some(session) = all.into_iter().find(wrote) {
+            let has_call =
+                |id: &String| find_call(&Journal::of_session(&places, id).lines(), call).is_some();
+            if let Some(session) = all.into_iter().find(has_call) {
                 return Ok(Found { project, session });
             }
         }
@@ -57,21 +59,13 @@ fn find(env: &Env, selector: &SessionSelector) -> anyhow::Result<Found> {
 fn asked_call<'a>(selector: &'a SessionSelector, lines: &[Line]) -> Option<&'a str> {
     let id = selector.call.as_deref()?;
     let filled_in = selector.session.is_some() && selector.project.is_some();
-    let own = find_call_line(lines, id)
-        .is_none_or(|l| matches!(&l.what, What::Call(call) if call.verdict == Verdict::Allow));
+    let own = find_call(lines, id).is_none_or(|line| matches!(line.what, What::Allow(_)));
     (!(filled_in && own)).then_some(id)
-}
-
-fn find_call_line<'a>(lines: &'a [Line], id: &str) -> Option<&'a Line> {
-    lines.iter().rfind(|line| match &line.what {
-        What::Call(call) => call.id == id,
-        _ => false,
-    })
 }
 
 /// A call by its id.
 fn one_call(facts: &Facts, lines: &[Line], id: &str) -> Result<Explained, Failure> {
-    let line = find_call_line(lines, id).ok_or_else(|| {
+    let line = find_call(lines, id).ok_or_else(|| {
         let what = format!("no call {id} in the journal of session {}", facts.id);
         let hint = "a call that passes below every tier, in a subagent, or while the guard is off has no line; another session's is found with --session";
         Failure::not_found(what).hint(hint)
@@ -137,6 +131,13 @@ struct LastDenied {
     reason: String,
 }
 
+impl LastDenied {
+    fn of(line: &Line) -> Option<Self> {
+        let What::Deny(call) = &line.what else { return None };
+        Some(Self { at: line.at, tool: call.tool.clone(), reason: line.to_agent.clone() })
+    }
+}
+
 impl Standing {
     fn of(facts: &Facts, lines: &[Line], in_full: bool) -> Self {
         let view = facts.view();
@@ -151,14 +152,12 @@ impl Standing {
         let limit = view.context.map(|c| c.reading.limit);
         Self {
             status: Status::of(facts, &view),
-            last_denied: last_call(lines, &[Verdict::Deny]).map(|(line, call)| LastDenied {
-                at: line.at,
-                tool: call.tool.clone(),
-                reason: line.said.clone(),
-            }),
+            last_denied: lines.iter().rev().find_map(LastDenied::of),
             denied: facts.session.denied,
-            account: last_call(lines, &[Verdict::Deny, Verdict::WouldDeny])
-                .map(|(line, _)| Account::of(facts, line)),
+            account: lines
+                .iter()
+                .rfind(|line| matches!(line.what, What::Deny(_) | What::WouldDeny(_)))
+                .map(|line| Account::of(facts, line)),
             base_percent: limit.map_or(0.0, |limit| facts.session.base_percent(limit)),
             carriers: facts.carrier().explain(),
             no_carrier: view.stance.cap == Some(Cap::NoCarrier),
@@ -207,14 +206,6 @@ impl fmt::Display for Standing {
 
 /// The answer to the slash command.
 pub fn at_the_prompt(facts: &Facts) -> String {
-    let lines = journal::read(&facts.places, facts.id);
+    let lines = Journal::of_session(&facts.places, facts.id).lines();
     Standing::of(facts, &lines, false).to_string()
-}
-
-/// The last call with one of these verdicts, and its line.
-fn last_call<'l>(lines: &'l [Line], verdicts: &[Verdict]) -> Option<(&'l Line, &'l Called)> {
-    lines.iter().rev().find_map(|line| match &line.what {
-        What::Call(call) if verdicts.contains(&call.verdict) => Some((line, call)),
-        _ => None,
-    })
 }

@@ -15,12 +15,11 @@ use super::{Context, Exit, Run, notice, operator, out_json_line, status, stdin_t
 use crate::cli::ModArgs;
 use base::clock::Time;
 use base::env::{self, Env};
-use base::log;
 use base::paths::{Places, is_safe_name, project_root};
 use base::switch::Switch;
 use carrier::waiter;
 use guard::boundary::plan::{self, Action, Report, Situation, Text as PlanText};
-use guard::boundary::{Carrier, EDITED, Step, Token};
+use guard::boundary::{Carrier, Step, Token, Why};
 use guard::files::{boundary, sealing, shadows, state};
 use guard::hook::event::{Event, Kind, Source};
 use guard::hook::facts::{Facts, read_settings};
@@ -238,16 +237,15 @@ fn step(facts: &mut Facts, asked: &Ask, text: &str) -> Value {
         return succeed(facts, text);
     };
     if let Report::Failed { what, why } = &report {
-        let details = json!({"session": facts.id, "what": what, "why": why});
-        log::write(&facts.places.log(), facts.now, "carrier-failed", &details);
+        facts.fault(what, why);
     }
     if matches!(report, Report::TurnComplete { answered, is_aborted } if is_aborted || !answered) {
         facts.update(|s| s.turn = None);
     }
     // A turn that was cut short has no Stop to say which agents have ended in it.
     let agents = asked.agents.filter(|_| matches!(report, Report::TurnComplete { .. }));
-    if let Some(agents) = agents.filter(|agents| *agents != facts.session.agents) {
-        facts.update(|s| s.agents = agents);
+    if let Some(agents) = agents.filter(|agents| *agents != facts.session.background.agents) {
+        facts.update(|s| s.background.agents = agents);
     }
     let Some(token) = facts.token().filter(|t| t.carrier == Carrier::Mod) else {
         return succeed(facts, text);
@@ -259,7 +257,8 @@ fn step(facts: &mut Facts, asked: &Ask, text: &str) -> Value {
     let gone = withdrawal::reason(facts, &token, client);
     let held = facts.override_reason();
     let version = sealing::fresh_version(&facts.places, &token.job, &facts.settings);
-    let (gone_at, agents, id, now) = (facts.gone_at(), facts.session.agents, facts.id, facts.now);
+    let (gone_at, agents, id, now) =
+        (facts.gone_at(), facts.session.background.agents, facts.id, facts.now);
     let typed = facts.session.typed;
     let failed = matches!(report, Report::Failed { .. });
     let next = failed.then(|| waiter::next_carrier(facts, &token)).flatten();
@@ -287,11 +286,7 @@ fn step(facts: &mut Facts, asked: &Ask, text: &str) -> Value {
             return json!({"action": "none"});
         }
     };
-    if before != token.step {
-        let details = json!({"token": token.id, "step": token.step, "why": token.why, "by": "mod"});
-        log::write(&facts.places.log(), facts.now, "boundary-step", &details);
-    }
-    if before == Step::Pending && token.cancelled && report.is_escape() {
+    if before == Step::Pending && token.kept.is_some() && report.is_escape() {
         boundary_flow::lift(facts, "you pressed Escape");
     }
     // An aborted turn has no Stop, so the watch is started here.
@@ -310,9 +305,9 @@ fn step(facts: &mut Facts, asked: &Ask, text: &str) -> Value {
     } else {
         render(facts, &token, action)
     };
-    let why = token.why.as_deref().filter(|_| before != token.step && token.step == Step::Failed);
+    let why = token.why.as_ref().filter(|_| before != token.step && token.step == Step::Failed);
     // A broken seal lifts nothing: the agent seals again.
-    let why = why.filter(|why| *why != EDITED);
+    let why = why.filter(|why| **why != Why::Edited);
     let failed = why.map(|why| boundary_flow::failed_line(facts, why));
     if let Some(line) = withdrawn.or(failed) {
         answer["say"] = json!(unnamed(&line));

@@ -1,18 +1,15 @@
 //! `override`: the operator lifts the guard for a while. From a terminal, or typed at the client's
 //! prompt; the agent cannot run it.
 
-use anyhow::bail;
-use chrono::Duration;
-use clap::Parser;
-use serde_json::json;
-
 use super::{Context, Exit, Run, operator, out, selector};
 use crate::cli::{OverrideArgs, OverrideSpan};
-use base::log;
+use anyhow::bail;
 use base::when;
-use guard::files::journal::{self, Line, What};
+use chrono::Duration;
+use clap::Parser;
 use guard::files::state;
 use guard::hook::facts::Facts;
+use guard::journal::What;
 use guard::session::Override;
 
 impl Run for OverrideArgs {
@@ -87,10 +84,7 @@ fn apply(facts: &Facts, how: &OverrideSpan) -> anyhow::Result<String> {
 /// State that cannot be written.
 pub(super) fn set(facts: &Facts, value: Option<Override>, said: &str) -> anyhow::Result<()> {
     state::update(&facts.places, facts.id, |s| s.override_ = value)?;
-    let details = json!({"session": facts.id, "override": value});
-    log::write(&facts.places.log(), facts.now, "override", &details);
-    let line = Line::new(facts.now, What::Override(said.to_owned()));
-    journal::write(&facts.places, facts.id, &line);
+    facts.record(What::Override { until: said.to_owned() });
     Ok(())
 }
 

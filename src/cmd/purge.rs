@@ -35,7 +35,7 @@ const NO_HOME: &str = "HOME is not set, so there is no place for state; set it t
 /// The report for programs.
 #[derive(Serialize)]
 struct Told<'a> {
-    kept: &'a [Kept],
+    items: &'a [Kept],
     /// What is or would be removed.
     total: Total,
     removed: bool,
@@ -60,7 +60,8 @@ impl Run for PurgeArgs {
         let agreed = !self.dry_run && total.things > 0 && ask_user(self, total)?;
         let failed = if agreed { selection.remove() } else { Vec::new() };
         if self.json {
-            out_json(&Told { kept: &selection.chosen, total, removed: agreed, failed: &failed })?;
+            let removed = agreed && failed.is_empty();
+            out_json(&Told { items: &selection.chosen, total, removed, failed: &failed })?;
         } else {
             tell(self, total, agreed, &failed);
         }

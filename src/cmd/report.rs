@@ -1,6 +1,5 @@
 //! `report`: a session, or all sessions of a job, over time: as text, JSON or a page.
 
-mod events;
 mod gather;
 
 use std::path::Path;

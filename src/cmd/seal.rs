@@ -52,7 +52,7 @@ fn seal_job(
     }
     let source = jobs::read(&facts.places, &job)?.unwrap_or_default();
     let authored = sealing::authored(&source, &facts.session, &facts.settings);
-    let asked = facts.session.seal_asked.clone();
+    let asked = facts.session.notes.seal_asked.clone();
     let asked = asked.as_ref();
     let hands_on = ask.boundary() != Some(false) && authored.entries > 0;
     let seal = |facts: &Facts, may_ask: bool| {
@@ -64,7 +64,7 @@ fn seal_job(
     };
     let remember = |question: &Question| {
         let asked = sealing::asked(&job, question, asked);
-        state::update(&facts.places, facts.id, |session| session.seal_asked = Some(asked))
+        state::update(&facts.places, facts.id, |session| session.notes.seal_asked = Some(asked))
     };
     let mut outcome = seal(&facts, !ask.dry_run)?;
     if let Outcome::Asked(question) = &outcome {

@@ -11,7 +11,7 @@ use super::{Context, Exit, Run, selector, show};
 use crate::cli::StatusArgs;
 use base::shown::group_thousands;
 use guard::boundary::{Step, Token};
-use guard::files::journal;
+use guard::files::journal::Journal;
 use guard::files::state;
 use guard::hook::facts::{Context as Usage, Facts, View};
 use guard::hook::messages::Messages;
@@ -308,11 +308,11 @@ fn boundary(token: &Token) -> String {
 
 /// What the guard has added to this session's context.
 fn added(facts: &Facts, view: &View) -> Share {
-    let lines = journal::read(&facts.places, facts.id);
+    let lines = Journal::of_session(&facts.places, facts.id).lines();
     let bytes_per_token =
         facts.transcript_usage().map_or(BYTES_PER_TOKEN, |fill| fill.bytes_per_token);
     let limit = view.context.map(|c| c.reading.limit);
-    Share { added: journal::added(&lines), bytes_per_token, limit }
+    Share { added: guard::journal::added(&lines), bytes_per_token, limit }
 }
 
 impl Run for StatusArgs {

@@ -39,7 +39,7 @@ pub fn at_the_prompt(facts: &Facts, command: &str, args: &str) -> String {
 }
 
 fn answer(facts: &Facts, command: &str, args: &str) -> anyhow::Result<String> {
-    if facts.token().is_some_and(|token| token.awaits_carrier_or_cancelled(facts.id)) {
+    if facts.token().is_some_and(|token| token.awaits_carrier_or_kept(facts.id)) {
         bail!("the notes are sealed, so this session is cleared soon; /brain-guard:later keeps it");
     }
     match (command, args) {
@@ -195,7 +195,7 @@ fn decline(facts: &Facts) -> anyhow::Result<String> {
 
 /// The session before, which is as it was.
 fn go_back(facts: &Facts) -> anyhow::Result<String> {
-    let Some(original) = facts.session.made_of.clone() else {
+    let Some(original) = facts.session.surgery.made_of.clone() else {
         let redo = match undone_successor(facts) {
             Some(_) => ". /brain-guard:undo redo goes on in the one that was made of it",
             None => "",
@@ -222,9 +222,9 @@ fn go_again(facts: &Facts) -> anyhow::Result<String> {
 
 /// The successor that the user went back from.
 fn undone_successor(facts: &Facts) -> Option<String> {
-    facts.session.entered_from.clone().filter(|id| {
+    facts.session.surgery.entered_from.clone().filter(|id| {
         let left = state::load(&facts.places, id).ok().flatten();
-        left.is_some_and(|left| left.made_of.as_deref() == Some(facts.id))
+        left.is_some_and(|left| left.surgery.made_of.as_deref() == Some(facts.id))
     })
 }
 

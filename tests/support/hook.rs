@@ -209,11 +209,15 @@ impl Hook {
         self.places().compaction(self.state()["job"].as_str().expect("job"))
     }
 
-    /// The log's lines of one kind.
-    pub fn log(&self, kind: &str) -> Vec<Value> {
-        let text = fs::read_to_string(self.places().log()).unwrap_or_default();
-        let lines = text.lines().map(|l| serde_json::from_str::<Value>(l).expect("a line of JSON"));
-        lines.filter(|l| l["kind"] == kind).collect()
+    /// The lines of one kind in the journals of all sessions.
+    pub fn journal(&self, kind: &str) -> Vec<Value> {
+        let lines = super::journal::lines(&self.places().state).into_iter();
+        lines.filter(|line| line["kind"] == kind).collect()
+    }
+
+    /// The boundaries that were opened.
+    pub fn opened(&self) -> Vec<Value> {
+        self.journal("boundary").into_iter().filter(|line| line["step"] == "pending").collect()
     }
 
     /// The binary with only this session's environment.

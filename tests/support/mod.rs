@@ -8,6 +8,7 @@ pub mod desktop;
 pub mod disk;
 pub mod evidence;
 pub mod hook;
+pub mod journal;
 pub mod listing;
 pub mod mock;
 pub mod process;

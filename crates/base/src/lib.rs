@@ -6,7 +6,6 @@ pub mod clock;
 pub mod disk;
 pub mod env;
 pub mod lock;
-pub mod log;
 pub mod new_file;
 pub mod paths;
 pub mod plain;

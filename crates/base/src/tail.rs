@@ -17,7 +17,7 @@ const MAX_BACK: u64 = 64 * 1024 * 1024;
 const FIRST_BLOCK: u64 = 8 * 1024;
 const LARGEST_BLOCK: u64 = 1024 * 1024;
 
-/// The longest line kept in memory. A longer one holds whole requests or pictures.
+/// The longest line kept in memory. A longer one holds whole requests or images.
 const LONGEST: usize = 2 * 1024 * 1024;
 
 /// Passes the lines of `path` to `each`, last first, without their newline. A last line without a

@@ -8,7 +8,6 @@ use std::path::Path;
 use std::time::Duration;
 
 use chrono::TimeDelta;
-use serde_json::json;
 
 use super::chords::{self, Chords};
 use super::command::{Chord, Plan};
@@ -17,26 +16,18 @@ use super::{tmux, x11};
 use base::clock::{self, Time};
 use base::env::Env;
 use base::lock::{self, Lock};
-use base::log;
 use base::switch::Switch;
-use guard::boundary::{Carrier, Inject, LEFT, Step, Token};
+use guard::boundary::{Carrier, Inject, Step, Token, Why};
 use guard::files::{boundary, keybindings, state};
 use guard::hook::facts::Facts;
+use guard::journal::{ClearMethod, What};
 
 /// How long the effect of a key may take to show. A clear shows within 0.5 s, a turn within 0.1 s
 /// (client 2.1.329).
 const SETTLE_MS: i64 = 2_500;
 
-/// Refusals shorter than this are not logged.
+/// Refusals shorter than this are not recorded.
 const SPOKEN_MS: i64 = 1_000;
-
-/// How the session is cleared.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Road {
-    Chord,
-    Typed,
-    Program,
-}
 
 /// An open terminal. The lock comes last, so that it is released last.
 struct Opened {
@@ -51,7 +42,7 @@ pub struct Drive<'a> {
     project: &'a Path,
     id: &'a str,
     terminal: Option<Opened>,
-    pressed: Option<(Road, Time)>,
+    pressed: Option<(ClearMethod, Time)>,
     in_vain: u32,
     typed_only: bool,
     /// The keys pressed so far under X11.
@@ -128,14 +119,7 @@ impl<'a> Drive<'a> {
         if session.token.as_deref() == Some(&token.id) {
             return false;
         }
-        let mut ended = false;
-        self.change(facts, |t| {
-            ended = t.live();
-            t.abandon(LEFT, facts.now);
-        });
-        if ended {
-            note(facts, "left", &json!({"token": token.id, "to": other}));
-        }
+        self.change(facts, |t| t.abandon(Why::Left, facts.now));
         true
     }
 
@@ -147,11 +131,11 @@ impl<'a> Drive<'a> {
         let tell = told != why && passed(since, SPOKEN_MS, facts.now);
         let told = if tell { why.clone() } else { told };
         if tell {
-            note(
-                facts,
-                "carrier-waits",
-                &json!({"token": token.id, "carrier": token.carrier, "why": why}),
-            );
+            facts.record(What::CarrierWaits {
+                token: token.id.clone(),
+                carrier: token.carrier,
+                why: why.clone(),
+            });
             self.change(facts, |t| t.waits = Some(why.clone()));
         }
         self.refused = Some((since, told));
@@ -177,12 +161,9 @@ impl<'a> Drive<'a> {
             never || over || (other.is_some() && waited > limit(settings.times.step_seconds * 3));
         if turn_over {
             let next = if never { next } else { other };
-            self.change(facts, |t| t.hand_on(next, &why, facts.now));
-            note(
-                facts,
-                "carrier-gave-up",
-                &json!({"token": token.id, "carrier": token.carrier, "next": next, "why": why}),
-            );
+            self.change(facts, |t| t.hand_on(next, why.as_str(), facts.now));
+            let (token, carrier) = (token.id.clone(), token.carrier);
+            facts.record(What::CarrierGaveUp { token, carrier, next, why });
             (self.pressed, self.refused, self.typed_only) = (None, None, false);
         }
     }
@@ -282,10 +263,6 @@ fn time_since_prompt(facts: &Facts) -> Duration {
 
 fn passed(since: Time, ms: i64, now: Time) -> bool {
     now - since >= TimeDelta::milliseconds(ms)
-}
-
-fn note(facts: &Facts, kind: &str, details: &serde_json::Value) {
-    log::write(&facts.places.log(), facts.now, kind, details);
 }
 
 #[cfg(test)]

@@ -21,6 +21,10 @@ const SUBMIT: [Stroke; 2] = [Stroke::ctrl('x'), Stroke::ctrl('s')];
 const LOOKS: u32 = 25;
 const PAUSE: Duration = Duration::from_millis(if cfg!(test) { 1 } else { 40 });
 
+/// The pause between two pastes into a box that cannot be read: the client forgets the first one if
+/// the second arrives before it has drawn (client 2.1.332, on a busy machine).
+const SETTLE: Duration = Duration::from_millis(if cfg!(test) { 1 } else { 600 });
+
 /// How many lines to delete in a box before giving up.
 const LINES: u32 = 12;
 
@@ -109,7 +113,10 @@ pub fn pasted_unread(
 ) -> Result<Pressed, Refusal> {
     ensure_idle(terminal)?;
     let never = |why: Refusal| Refusal::Never(why.to_string());
-    let pasted = terminal.paste(line).and_then(|()| terminal.paste(text));
+    let pasted = terminal.paste(line).and_then(|()| {
+        sleep(SETTLE);
+        terminal.paste(text)
+    });
     let pressed = pasted.and_then(|()| terminal.chord(&SUBMIT, commit));
     if pressed == Ok(true) {
         return Ok(Pressed::Yes);

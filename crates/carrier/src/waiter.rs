@@ -6,21 +6,20 @@ use std::io;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use serde_json::json;
-
 use super::drive::Drive;
 use base::clock::{self, Time};
 use base::env::Env;
-use base::log;
 use base::paths::Places;
 use base::{atomic, lock};
 use guard::boundary::BoundarySettings;
 use guard::boundary::arrival::{Arrival, judge};
 use guard::boundary::wait::{self, Owner, wait};
-use guard::boundary::{CLIENT_ENDED, Carrier, Step, Token};
+use guard::boundary::{Carrier, Step, Token, Why};
+use guard::files::journal::Journal;
 use guard::files::{boundary, state};
 use guard::hook::facts::Facts;
 use guard::hook::{boundary_flow, deliver, watch};
+use guard::journal::What;
 
 /// How long a waiter lives at most: the time before a delivery, and the wait for its answer.
 fn lifetime(settings: &BoundarySettings) -> Duration {
@@ -77,7 +76,7 @@ fn step(
         // Before the clear, a client that resumes the session takes the boundary up.
         boundary::update(places, id, |t| {
             if t.step > Step::Pending {
-                t.abandon(CLIENT_ENDED, now);
+                t.abandon(Why::ClientEnded, now);
             }
         })?;
         return Ok(None);
@@ -85,7 +84,7 @@ fn step(
     let parent = state::load(places, &token.parent).ok().flatten().unwrap_or_default();
     // The carrier's time starts at the end of the turn that sealed.
     let running = token.step == Step::Pending && parent.turn.is_some();
-    let agents = parent.agents > 0;
+    let agents = parent.background.agents > 0;
     let Some(why) = stuck_reason(&token, agents, now, settings).filter(|_| !running) else {
         return Ok(Some(token));
     };
@@ -125,10 +124,10 @@ fn prove_arrival(places: &Places, id: &str) -> io::Result<()> {
         arrival == Arrival::Whole
     });
     let whole = arrival == Arrival::Whole;
-    let details = json!({"token": id, "session": child, "whole": whole});
-    log::write(&places.log(), clock::now(), "arrived", &details);
+    let arrived = What::Arrived { token: id.to_owned(), whole };
+    Journal::of_session(places, child).record(places, clock::now(), arrived);
     if !whole {
-        state::update(places, child, |s| s.missing = Some(deliver::path(places, &token)))?;
+        state::update(places, child, |s| s.notes.missing = Some(deliver::path(places, &token)))?;
     }
     Ok(())
 }
@@ -148,7 +147,7 @@ fn stuck_reason(
     agents: bool,
     now: Time,
     settings: &BoundarySettings,
-) -> Option<&'static str> {
+) -> Option<Why> {
     let wait = wait(token, agents, settings).filter(|wait| wait.owner == Owner::Waiter)?;
     wait.limit.filter(|limit| now - token.since > *limit).map(|_| wait.why)
 }
@@ -181,7 +180,7 @@ mod tests {
         child.wait().unwrap();
         watched.join().unwrap().unwrap();
         let token = boundary::load(&places, "t").unwrap().unwrap();
-        assert_eq!((token.step, token.why.as_deref()), (Step::Failed, Some(CLIENT_ENDED)));
+        assert_eq!((token.step, token.why), (Step::Failed, Some(Why::ClientEnded)));
     }
 
     #[test]

@@ -7,6 +7,7 @@ pub mod compaction;
 pub mod files;
 pub mod hook;
 pub mod job;
+pub mod journal;
 pub mod policy;
 pub mod report;
 pub mod seal;

@@ -28,6 +28,20 @@ pub enum Step {
     Failed,
 }
 
+impl Step {
+    /// Its name, as in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Proposed => "proposed",
+            Self::Agreed => "agreed",
+            Self::Operating => "operating",
+            Self::Resuming => "resuming",
+            Self::Done => "done",
+            Self::Failed => "failed",
+        }
+    }
+}
+
 /// What leads to the session to go on in.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]

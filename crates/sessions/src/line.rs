@@ -7,7 +7,7 @@ use memchr::memchr;
 /// Bytes of memory kept for the next line.
 const KEPT: usize = 2 * 1024 * 1024;
 
-/// Most bytes of a line. The client writes a few MB at most, for pictures.
+/// Most bytes of a line. The client writes a few MB at most, for images.
 const LONGEST: usize = 64 * 1024 * 1024;
 
 /// A line that would take too much memory.

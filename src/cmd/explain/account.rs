@@ -6,9 +6,10 @@ use serde::Serialize;
 
 use base::clock::Time;
 use base::shown::group_thousands;
-use guard::files::journal::{Called, Crossed, Line, Verdict, What};
 use guard::hook::facts::Facts;
+use guard::journal::{Call, Line, What};
 use guard::policy::coach::figure_in_full;
+use guard::policy::decide::Denial;
 
 /// The operator's way, which is always open.
 const OVERRIDE: &str =
@@ -40,7 +41,7 @@ impl Account {
     /// A short form with only the first line of the message to the agent. The rest is the way out,
     /// which a reader in the session knows already.
     pub fn brief(&self) -> String {
-        let mut lines = self.line.said.lines();
+        let mut lines = self.line.to_agent.lines();
         let first = lines.next().unwrap_or_default();
         let more = if lines.next().is_some() { " […]" } else { "" };
         self.in_words(&format!("{first}{more}"))
@@ -53,7 +54,7 @@ impl Account {
             let value = value.trim_end().replace('\n', "\n              ");
             let _ = write!(out, "\n  {name:<11} {value}");
         };
-        if let What::Call(call) = &line.what {
+        if let Some(call) = line.what.call() {
             add("because", &because(call, line));
         }
         if let Some(reading) = &line.context {
@@ -74,8 +75,8 @@ impl Account {
         if !said.is_empty() {
             add("said", said);
         }
-        if !line.told.is_empty() {
-            add("told user", &line.told);
+        if !line.to_user.is_empty() {
+            add("told user", &line.to_user);
         }
         out
     }
@@ -83,24 +84,27 @@ impl Account {
 
 impl fmt::Display for Account {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.in_words(&self.line.said))
+        f.write_str(&self.in_words(&self.line.to_agent))
     }
 }
 
 fn head(line: &Line) -> String {
     match &line.what {
-        What::Call(call) => {
-            let by = if call.subagent { " of a subagent" } else { "" };
-            format!("{}{by} ({}), {},", call.tool, call.id, came_of(call.verdict))
+        What::Pass(call) => decided(call, "passed"),
+        What::Allow(call) => decided(call, "allowed"),
+        What::Partial(call) => decided(call, "read in part"),
+        What::Deny(call) => decided(call, "blocked"),
+        What::WouldDeny(call) => decided(call, "would have been blocked (shadow mode)"),
+        What::Note { event } if line.to_agent.is_empty() => {
+            format!("message to the user ({event})")
         }
-        What::Note(event) if line.said.is_empty() => format!("word to the user ({event})"),
-        What::Note(event) => {
-            format!("note ({event}, {} bytes)", group_thousands(line.said.len() as u64))
+        What::Note { event } => {
+            format!("note ({event}, {} bytes)", group_thousands(line.to_agent.len() as u64))
         }
-        What::Stop(Verdict::WouldDeny) => "turn's end, would have been refused,".to_owned(),
-        What::Stop(_) => "turn's end refused".to_owned(),
+        What::WouldStop => "turn's end, would have been refused,".to_owned(),
+        What::Stop => "turn's end refused".to_owned(),
         What::Cut(cut) => format!(
-            "output of {} ({}) cut from {} to {} characters, whole in {},",
+            "output of {} ({}) cut from {} to {} characters, full output in {},",
             cut.tool,
             cut.id,
             group_thousands(cut.before),
@@ -114,49 +118,42 @@ fn head(line: &Line) -> String {
             let by = if sealed.by_guard { " by the guard" } else { "" };
             format!("sealed{by} as version {} of {}{words},", sealed.version, sealed.job)
         }
-        What::Boundary(crossed) => stepped(crossed),
-        What::Delivered(bytes) => format!("delivered {} bytes", group_thousands(*bytes)),
-        What::Compacted => "compacted by the client".to_owned(),
-        What::Override(said) => format!("{said},"),
+        What::Override { until } => format!("{until},"),
+        _ => match line.text() {
+            text if text.is_empty() => line.label(),
+            text => format!("{}: {text},", line.label()),
+        },
     }
 }
 
-fn stepped(crossed: &Crossed) -> String {
-    let Crossed { token, step, carrier, job, why } = crossed;
-    let why = why.as_deref().map_or_else(String::new, |why| format!(": {why}"));
-    let step = format!("{step:?}").to_lowercase();
-    format!("boundary {token} of {job} {step} by {}{why},", carrier.name())
+fn decided(call: &Call, result: &str) -> String {
+    let by = if call.subagent { " of a subagent" } else { "" };
+    format!("{}{by} ({}), {result},", call.tool, call.id)
 }
 
-fn came_of(verdict: Verdict) -> &'static str {
-    match verdict {
-        Verdict::Pass => "passed",
-        Verdict::Allow => "allowed",
-        Verdict::Partial => "read in part",
-        Verdict::Deny => "blocked",
-        Verdict::WouldDeny => "would have been blocked (shadow mode)",
-    }
-}
-
-fn because(call: &Called, line: &Line) -> String {
+fn because(call: &Call, line: &Line) -> String {
     let not_own = call.not_own.as_ref();
     let not_own = not_own.map(|why| format!("; it doesn't count as a brain-guard command: {why}"));
     let not_own = not_own.unwrap_or_default();
-    match call.why.as_deref() {
-        Some("tier") => format!("the tier {} blocks the band {}{not_own}", line.tier, call.band),
-        Some("sealed") => {
+    match call.why {
+        Some(Denial::Tier) => {
+            format!("the tier {} blocks the band {}{not_own}", line.tier, call.band)
+        }
+        Some(Denial::Sealed) => {
             format!("the notes are sealed, and the boundary waits for the turn's end{not_own}")
         }
-        Some("operator") => "it is the operator's: the override, the settings, the state".into(),
-        Some("main-loop-only") => {
+        Some(Denial::Operator) => {
+            "it is the operator's: the override, the settings, the state".into()
+        }
+        Some(Denial::MainLoopOnly) => {
             "a subagent may not close or seal, nor move phases and jobs".into()
         }
-        Some(other) => other.to_owned(),
-        None => match (call.verdict, &line.cap) {
-            (Verdict::Allow, _) => {
+        Some(Denial::Unanswerable) => "the session is to end, and nobody is here to answer".into(),
+        None => match (&line.what, &line.cap) {
+            (What::Allow(_), _) => {
                 "it is about the notes or a saved output, or a command of brain-guard".into()
             }
-            (Verdict::Partial, _) => "this session has read or edited the file before".into(),
+            (What::Partial(_), _) => "this session has read or edited the file before".into(),
             (_, Some(cap)) => format!("nothing is blocked: {cap}"),
             _ => format!("the band {} is not blocked there", call.band),
         },
@@ -165,10 +162,10 @@ fn because(call: &Called, line: &Line) -> String {
 
 /// What would have let a call through that was denied, or that shadow mode would have denied.
 fn let_through(facts: &Facts, line: &Line) -> Vec<String> {
-    let What::Call(call) = &line.what else { return Vec::new() };
+    let Some(call) = line.what.call() else { return Vec::new() };
     let mut ways = Vec::new();
-    match call.why.as_deref() {
-        Some("tier") => {
+    match call.why {
+        Some(Denial::Tier) => {
             ways.extend(call.passes.iter().cloned());
             let live = facts.places.compaction(&facts.session.job);
             ways.push(format!("Read, Edit or Write of {}", live.display()));
@@ -177,13 +174,20 @@ fn let_through(facts: &Facts, line: &Line) -> Vec<String> {
             );
             ways.push(OVERRIDE.into());
         }
-        Some("sealed") => {
+        Some(Denial::Sealed) => {
             ways.push("the turn's end: the work goes on in the fresh session".into());
             ways.push(OVERRIDE.into());
         }
-        Some("operator") => ways.push("nothing: a person may do it outside the session".into()),
-        Some("main-loop-only") => ways.push("the same call made by the main loop".into()),
-        _ => {}
+        Some(Denial::Operator) => {
+            ways.push("nothing: a person may do it outside the session".into());
+        }
+        Some(Denial::MainLoopOnly) => ways.push("the same call made by the main loop".into()),
+        Some(Denial::Unanswerable) => {
+            ways.push(
+                "the same question after a prompt of yours, which shows that you are here".into(),
+            );
+        }
+        None => {}
     }
     ways
 }

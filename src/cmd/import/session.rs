@@ -107,7 +107,7 @@ fn alone(
     let dialect = dialect::detect(&first[..end]);
     let mut facts = sessions::dialect::Facts::default();
     dialect.facts(&first[..end], &mut facts);
-    source.begun(dialect.name() == "pi", facts.id.as_deref());
+    source.begun(dialect.has_header(), facts.id.as_deref());
     import(root, index, source, &file, dialect, engagements, read)
 }
 

@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use serde_json::json;
-
+use super::bounds::Removed;
 use super::{Bounds, Exit, Failed, Report, Run, err, line, out, out_json};
 use crate::cmd::ending::Ending;
 use base::atomic::{self, Mark};
 use base::clock::{self, Time};
-use base::log;
 use base::paths::{Places, project_root};
+use guard::files::journal::Journal;
+use guard::journal::What;
 
 /// Time between two checks.
 const GLANCE: Duration = Duration::from_secs(2);
@@ -90,19 +90,17 @@ pub fn until_quiet(run: &Run, now: Time) -> anyhow::Result<Exit> {
     let removed = bounds.map(|bounds| bounds.apply(&run.root, &run.index, now)).transpose();
     let project = project_root(run.env, &run.env.cwd().unwrap_or_default());
     if let Some(places) = Places::for_project(run.env, &project) {
-        let tell = |kind, details| log::write(&places.log(), clock::now(), kind, &details);
+        let journal = Journal::of_project(&places);
+        let tell = |what| journal.record(&places, clock::now(), what);
         for Failed { path, why } in &report.failed {
-            tell("fault", json!({"what": "session not imported", "path": path, "error": why}));
+            tell(What::fault(&format!("session not imported: {}", path.display()), why));
         }
         match &removed {
-            Ok(Some(removed)) if !removed.sessions.is_empty() => {
-                tell("store-bounds", json!({"removed": removed}));
+            Ok(Some(Removed { sessions, bytes })) if !sessions.is_empty() => {
+                tell(What::StoreBounds { sessions: sessions.clone(), bytes: *bytes });
             }
             Ok(_) => {}
-            Err(e) => {
-                let what = "the store's bounds not applied";
-                tell("fault", json!({"what": what, "error": format!("{e:#}")}));
-            }
+            Err(e) => tell(What::fault("the store's bounds not applied", &format!("{e:#}"))),
         }
     }
     let failed = !report.failed.is_empty() || removed.is_err();

@@ -1,19 +1,19 @@
-//! Reads the sources of a report: transcripts, journals, sealed versions, tokens, the log.
+//! Reads the sources of a report: transcripts, journals, sealed versions, tokens.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use anyhow::{Context as _, bail};
 
-use super::events::{self, Logged, kebab};
 use base::clock::Time;
 use base::env::Env;
 use base::paths::{Places, is_safe_name};
 use base::{atomic, rows};
 use guard::compaction;
-use guard::files::journal::{self, Line, What};
+use guard::files::journal::Journal;
 use guard::files::{boundary, jobs, state};
 use guard::hook::facts::Facts;
+use guard::journal::{Line, What};
 use guard::report::{Crossing, Point, Report, Seal, Source, Subject};
 use sessions::course::Course;
 use sessions::fill::BYTES_PER_TOKEN;
@@ -38,14 +38,13 @@ pub(super) fn report(
         Subject::Session(id) => vec![id.clone()],
         Subject::Job(name) => sessions(places, name)?,
     };
-    let mut log = events::of_log(&places.log());
     let (mut sources, mut turns, mut tokens) = (Vec::new(), BTreeMap::new(), BTreeSet::new());
     for id in &ids {
         let facts = Facts::for_session(env, now, &places.project, id)
             .context("HOME is not set, so there is no place for state")?;
-        let lines = journal::read(places, id);
+        let lines = Journal::of_session(places, id).lines();
         tokens.extend(lines.iter().filter_map(token));
-        let (source, turn) = source(&facts, lines, &mut log);
+        let (source, turn) = source(&facts, lines);
         sources.push(source);
         turns.insert(id.clone(), turn);
     }
@@ -98,12 +97,12 @@ fn sessions(places: &Places, job: &str) -> anyhow::Result<Vec<String>> {
 
 fn token(line: &Line) -> Option<String> {
     match &line.what {
-        What::Boundary(crossed) if is_safe_name(&crossed.token) => Some(crossed.token.clone()),
+        What::Boundary(step) if is_safe_name(&step.token) => Some(step.token.clone()),
         _ => None,
     }
 }
 
-fn source(facts: &Facts, lines: Vec<Line>, log: &mut Vec<Logged>) -> (Source, Turns) {
+fn source(facts: &Facts, events: Vec<Line>) -> (Source, Turns) {
     let session = &facts.session;
     let mut missing = Vec::new();
     let course = match &facts.transcript {
@@ -121,20 +120,10 @@ fn source(facts: &Facts, lines: Vec<Line>, log: &mut Vec<Logged>) -> (Source, Tu
         Point::new(used.at, used.tokens, limit, used.model, used.compacted)
     });
     let points: Vec<Point> = points.collect();
-    if lines.is_empty() {
+    if events.is_empty() {
         missing.push("its journal is empty: below the first tier nothing is written".to_owned());
     }
-    let seals = seals(facts, &lines);
-    let mut events: Vec<_> = lines.into_iter().map(events::of_journal).collect();
-    let first = points.first().map(|p| p.at).or(session.started);
-    let last = points.last().map(|p| p.at);
-    let (own, others): (Vec<Logged>, Vec<Logged>) = log.drain(..).partition(|logged| {
-        let within = first.is_some_and(|from| from <= logged.event.at)
-            && last.is_some_and(|to| logged.event.at <= to);
-        logged.session.as_deref().map_or(within, |id| id == facts.id)
-    });
-    *log = others;
-    events.extend(own.into_iter().map(|logged| logged.event));
+    let seals = seals(facts, &events);
     let limit = points.last().map_or(u64::MAX, |p| p.limit);
     let source = Source {
         id: facts.id.to_owned(),
@@ -249,8 +238,8 @@ fn measure_boundary(
         from: token.parent.clone(),
         to: token.child.clone(),
         carrier: token.carrier.name().to_owned(),
-        step: kebab(token.step),
-        why: token.why.clone(),
+        step: token.step.name().to_owned(),
+        why: token.why.as_ref().map(ToString::to_string),
         version: token.version,
         opened: token.created,
         turn_ended: ended.copied(),

@@ -51,9 +51,7 @@ pub fn head(path: PathBuf, written: base::clock::Time, bytes: u64) -> Row {
             break;
         }
     }
-    // pi puts a time in front of the id in file names; a copied file of Claude Code may hold the
-    // id of another session.
-    let header = facts.id.filter(|id| dialect.name() == "pi" && is_safe_name(id));
+    let header = facts.id.filter(|id| dialect.has_header() && is_safe_name(id));
     let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     Row {
         session: header.unwrap_or(stem),

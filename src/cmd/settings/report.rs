@@ -190,7 +190,7 @@ impl Display for Report {
             let slice = slice.map_or_else(String::new, |s| format!(", held at {s} of the file"));
             let kinds = kinds.join(", ");
             let kinds = if kinds.is_empty() { "-" } else { &kinds };
-            writeln!(f, "  {name:<22} {role:<8} {kinds}{slice}")?;
+            writeln!(f, "  {name:<22} {role:<9} {kinds}{slice}")?;
         }
         writeln!(f, "\nproblems")?;
         for problem in &self.problems {

@@ -5,7 +5,7 @@ use std::fmt;
 use serde::ser::{Serialize, SerializeStruct as _, Serializer};
 
 use base::shown::group_thousands;
-use guard::files::journal::{Added, Sum};
+use guard::journal::{Added, Sum};
 
 /// The added text, and the figures to measure it by.
 #[derive(Debug, Clone, Copy)]

@@ -19,10 +19,13 @@ const OFFERED_AT: f64 = 0.75;
 /// Tells the user once that surgery could shorten this session, unless they are about to leave it. A
 /// figure needs the session in the store, which is not made for it.
 pub fn offer(facts: &mut Facts) -> Option<String> {
-    if facts.session.told_slim.is_some() || facts.settings.is_shadow() || !facts.seen.interactive {
+    if facts.session.notified.slim_tokens.is_some()
+        || facts.settings.is_shadow()
+        || !facts.seen.interactive
+    {
         return None;
     }
-    let is_sealed = facts.token().is_some_and(|token| token.awaits_carrier_or_cancelled(facts.id));
+    let is_sealed = facts.token().is_some_and(|token| token.awaits_carrier_or_kept(facts.id));
     if is_sealed || open(facts).is_some() {
         return None;
     }
@@ -44,6 +47,6 @@ pub fn offer(facts: &mut Facts) -> Option<String> {
         }
         None => (0, "shows what could leave this session".to_owned()),
     };
-    facts.update(|session| session.told_slim = Some(tokens));
+    facts.update(|session| session.notified.slim_tokens = Some(tokens));
     Some(format!("the context is {percent:.0} % full. /brain-guard:slim {frees}"))
 }

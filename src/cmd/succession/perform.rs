@@ -14,10 +14,11 @@ use crate::cmd::surgery::source::Store;
 use crate::cmd::surgery::target::Destination;
 use crate::cmd::surgery::undo::Undone;
 use crate::cmd::{Context, Failure};
-use base::log;
 use base::tail::lines_backwards;
+use guard::files::journal::Journal;
 use guard::files::succession;
 use guard::hook::facts::Facts;
+use guard::journal::What;
 use guard::succession::{self as plan, Action, Report, Situation, Step, Succession, Tokens, Work};
 use guard::texts::{Text, render};
 use sessions::cost::Cost;
@@ -35,7 +36,11 @@ pub fn step(facts: &Facts, text: &str) -> Option<Value> {
     let from = origin(facts)?;
     let moved = succession::update(&facts.places, &from, |token| {
         let before = token.clone();
-        let at = Situation { session: facts.id, agents: facts.session.agents, now: facts.now };
+        let at = Situation {
+            session: facts.id,
+            agents: facts.session.background.agents,
+            now: facts.now,
+        };
         (plan::next(token, &report, &at), before, token.clone())
     });
     let (action, before, token) = match moved {
@@ -47,11 +52,9 @@ pub fn step(facts: &Facts, text: &str) -> Option<Value> {
     };
     let is_new = before.step != token.step;
     if is_new {
-        let details = json!({
-            "session": token.from, "to": token.to, "step": token.step, "why": token.why,
-            "effect": token.effect,
-        });
-        log::write(&facts.places.log(), facts.now, "succession", &details);
+        let Succession { step, effect, to, why, .. } = token.clone();
+        let what = What::Succession { step, effect, to, why };
+        Journal::of_session(&facts.places, &token.from).record(&facts.places, facts.now, what);
     }
     if token.to.is_none() {
         let made = if let Report::Overtaken { successor } = report { successor } else { None };
@@ -81,7 +84,7 @@ pub fn is_readable(facts: &Facts, session: &str) -> bool {
 fn origin(facts: &Facts) -> Option<String> {
     let client = facts.session.client;
     let open = |from: &str| succession::open(&facts.places, from, client, facts.now);
-    let before = facts.session.entered_from.as_deref().and_then(open);
+    let before = facts.session.surgery.entered_from.as_deref().and_then(open);
     let led_here = before.filter(|before| before.leads_to(facts.id));
     led_here.or_else(|| open(facts.id)).map(|open| open.from)
 }

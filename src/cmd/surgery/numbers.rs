@@ -19,8 +19,8 @@ use surgery::fidelity::Lens;
 use surgery::plan::{Place, Plan};
 use surgery::table;
 
-/// Most bytes to count for calibration, about sixty thousand tokens.
-const SAMPLE: usize = 256 * 1024;
+/// Most tokens to count for calibration.
+const SAMPLE: u64 = 60_000;
 /// Most bytes of rows to read for it, or for a title: most of a transcript is not text.
 const READ: usize = 16 * 1024 * 1024;
 /// A table is small if it has less than one token per this many kept tokens. An estimate of it
@@ -99,14 +99,14 @@ fn sample(
     fidelity: &dyn Fn(Place) -> Fidelity,
 ) -> anyhow::Result<Counted> {
     let mut counted = Counted::default();
-    let (mut words, mut read) = (0, 0);
+    let (mut taken, mut read) = (0, 0);
     let mut rows = Rows::with_capacity(plan.largest());
     let whole = plan.whole().collect::<Vec<_>>().into_iter().rev().map(|place| (place, true));
     // If little is kept whole, the rounds of the tables calibrate as well.
     let tables = plan.indexed().filter(|place| place.session < readers.len());
     let tables = tables.collect::<Vec<_>>().into_iter().rev().map(|place| (place, false));
     for (place, stays) in whole.chain(tables) {
-        if words >= SAMPLE || read >= READ {
+        if taken >= SAMPLE || read >= READ {
             break;
         }
         let Some((session, round)) = plan.at(place) else { continue };
@@ -114,7 +114,8 @@ fn sample(
         readers[place.session].round(round.seq, &mut rows)?;
         read += rows.bytes.len();
         let mut full = 0;
-        words += blocks(dialect, rows.iter(), |kind, json| full += counter.of_block(kind, json));
+        blocks(dialect, rows.iter(), |kind, json| full += counter.of_block(kind, json));
+        taken += full;
         if stays && !fidelity(place).is_full() {
             let kept = reduced(fidelity(place), place, session, dialect, &rows, counter);
             counted.reduced.insert(place, (full, kept));
@@ -196,9 +197,8 @@ fn blocks<'r>(
     dialect: &dyn dialect::Dialect,
     rows: impl IntoIterator<Item = &'r [u8]>,
     mut each: impl FnMut(BlockKind, &[u8]),
-) -> usize {
+) {
     let (mut scratch, mut found): (Scratch, Vec<Block>) = Default::default();
-    let mut bytes = 0;
     for line in rows {
         let row = dialect.row(line, &mut scratch);
         if matches!(row.kind, Kind::Other | Kind::Broken | Kind::System) {
@@ -206,12 +206,9 @@ fn blocks<'r>(
         }
         dialect.blocks(line, &row, &mut scratch, &mut found);
         for block in &found {
-            let json = block.span.slice(line);
-            bytes += json.len();
-            each(block.kind, json);
+            each(block.kind, block.span.slice(line));
         }
     }
-    bytes
 }
 
 /// The lifetime of the prompt cache, by the last response that says it.

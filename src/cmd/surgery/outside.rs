@@ -28,6 +28,7 @@ pub fn tell_clients(env: &Env, made: &Made) {
         }
         let word = (view::operation(&made.plan.operation), made.id.clone());
         // The session is made all the same; its maker has read where it is.
-        let _ = state::update(&places, &source.id, |session| session.made_outside = Some(word));
+        let _ =
+            state::update(&places, &source.id, |session| session.surgery.made_outside = Some(word));
     }
 }

@@ -30,12 +30,13 @@ pub fn is_extract_run(operation: &str) -> bool {
 pub fn operation(operation: &Performed) -> String {
     match operation {
         Performed::CompressBefore { before } => {
-            format!("compress-before {}", format_minute(Some(*before)))
+            format!("{} {}", operation.name(), format_minute(Some(*before)))
         }
-        Performed::CompressEngagement { engagement } => format!("compress-engagement {engagement}"),
-        Performed::ExtractEngagement { engagement } => format!("extract-engagement {engagement}"),
-        Performed::Edit => "edit".to_owned(),
-        Performed::Merge => "merge".to_owned(),
+        Performed::CompressEngagement { engagement }
+        | Performed::ExtractEngagement { engagement } => {
+            format!("{} {engagement}", operation.name())
+        }
+        Performed::Edit | Performed::Merge => operation.name().to_owned(),
         Performed::Split { engagement } => format!("split, for {engagement}"),
         Performed::Extract { keep_recent: 0, .. } => EXTRACT.to_owned(),
         Performed::Extract { keep_recent, .. } => {

@@ -44,8 +44,7 @@ fn the_hooks_deliver_once(code: &str) {
     wait_acknowledged(&world);
     tui.wait_idle();
     assert_eq!(world.mock.main().len(), 7, "one turn, not two");
-    let delivered =
-        logged(&world).into_iter().filter(|e| e.to_string().contains("\"kind\":\"delivered\""));
+    let delivered = logged(&world).into_iter().filter(|e| e["step"] == "delivered");
     assert_eq!(delivered.collect::<Vec<Value>>().len(), 1);
 }
 

@@ -85,7 +85,7 @@ fn a_run_continues_when_its_boundary_fails() {
     let last = world.mock.wait_main(7);
     assert_eq!(last.session, world.mock.main()[0].session, "the same session");
     tui.wait_idle();
-    let gave_up = logged(&world).iter().any(|e| e["kind"] == "goes-on");
+    let gave_up = logged(&world).iter().any(|e| e["kind"] == "note" && e["event"] == "rewake");
     assert!(gave_up, "{:?}", logged(&world));
 }
 

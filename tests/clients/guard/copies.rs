@@ -95,7 +95,8 @@ fn one_of_two_copies_runs_and_uninstall_leaves_only_what_it_lists() {
     let strips =
         screen.lines().filter(|line| line.starts_with("context ") && line.contains("notes "));
     assert_eq!(strips.count(), 1, "one status strip: {screen}");
-    let boundaries = logged(&world).into_iter().filter(|e| e["kind"] == "cleared");
+    let boundaries =
+        logged(&world).into_iter().filter(|e| e["kind"] == "boundary" && e["step"] == "cleared");
     assert_eq!(boundaries.count(), 1);
 
     let sessions = sessions(&world);

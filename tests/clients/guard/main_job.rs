@@ -141,23 +141,25 @@ fn accounted(world: &World) {
     let accounts = sessions.each_ref().map(|id| {
         let output = world.guard(&["explain", "--last", "1000", "--json", "--session", id]);
         let told: Value = serde_json::from_str(&output.stdout).expect("JSON");
-        let list = told["accounts"].as_array().cloned().unwrap_or_default();
-        list.into_iter().map(|mut account| account["what"].take()).collect::<Vec<_>>()
+        told["accounts"].as_array().cloned().unwrap_or_default()
     });
     let has = |index: usize, wanted: &dyn Fn(&Value) -> bool| accounts[index].iter().any(wanted);
-    let step = |name: &'static str| move |what: &Value| what["boundary"]["step"] == name;
+    let step = |name: &'static str| move |line: &Value| line["step"] == name;
     for denied in ["Read", "Write", "Bash", "Agent"] {
-        let of = |what: &Value| what["call"]["tool"] == denied && what["call"]["verdict"] == "deny";
+        let of = |line: &Value| line["kind"] == "deny" && line["tool"] == denied;
         assert!(has(0, &of), "{denied}: {accounts:?}");
     }
-    assert!(has(0, &|what| what["call"]["verdict"] == "partial"), "{accounts:?}");
-    assert!(has(0, &|what| what["cut"]["id"] == "big"), "{accounts:?}");
-    assert!(has(0, &|what| what["sealed"]["version"] == 1), "{accounts:?}");
+    assert!(has(0, &|line| line["kind"] == "partial"), "{accounts:?}");
+    assert!(has(0, &|line| line["kind"] == "cut" && line["id"] == "big"), "{accounts:?}");
+    assert!(has(0, &|line| line["kind"] == "sealed" && line["version"] == 1), "{accounts:?}");
     assert!(has(0, &step("pending")) && has(0, &step("clearing")), "{accounts:?}");
     for name in ["cleared", "delivered", "acknowledged"] {
         assert!(has(1, &step(name)), "{name}: {accounts:?}");
     }
-    assert!(has(1, &|what| what["delivered"].as_u64() > Some(100)), "{accounts:?}");
+    assert!(
+        has(1, &|line| line["kind"] == "delivered" && line["bytes"].as_u64() > Some(100)),
+        "{accounts:?}"
+    );
     for id in &sessions {
         let output = world.guard(&["status", "--json", "--session", id]);
         let status: Value = serde_json::from_str(&output.stdout).expect("JSON");

@@ -90,7 +90,7 @@ fn the_pane_is_cleared_by_a_name_that_is_free() {
     let tui = world.tui(&[]);
     tui.prompt("Build the lexer");
     arrived(&world, &tui);
-    assert!(logged(&world).iter().any(|event| event["road"] == "typed"));
+    assert!(logged(&world).iter().any(|event| event["method"] == "typed"));
     kept_out(&world);
 }
 

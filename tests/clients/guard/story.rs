@@ -4,6 +4,7 @@
 use serde_json::{Value, json};
 
 use super::{Move, percent, step};
+use crate::support::journal;
 use crate::support::mock::{Reply, Request};
 use crate::support::world::{World, jobs};
 
@@ -78,20 +79,18 @@ pub fn sealed(world: &World) -> Vec<String> {
     found.iter().map(|path| guard::compaction::for_reader(&read(path))).collect()
 }
 
-/// The events of the log, oldest first.
+/// The lines of the journals, oldest first.
 pub fn logged(world: &World) -> Vec<Value> {
-    let logs = world.parts().into_iter().map(|part| part.join("log.jsonl"));
-    let text: String = logs.filter_map(|log| std::fs::read_to_string(log).ok()).collect();
-    text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
+    world.parts().iter().flat_map(|part| journal::lines(part)).collect()
 }
 
 /// Waits until the boundary is over and the new session has answered.
 #[track_caller]
 pub fn wait_acknowledged(world: &World) {
     world.wait("acknowledgement", || {
-        logged(world).iter().any(|event| event.to_string().contains("acknowledged")).then_some(())
+        logged(world).iter().any(|line| line["step"] == "acknowledged").then_some(())
     });
-    // The log line is written before the boundary's state is removed.
+    // The line is written before the boundary's state is removed.
     world.wait("the boundary's end", || status(world)["boundary"].is_null().then_some(()));
 }
 

@@ -58,7 +58,7 @@ pub(super) fn arrived(world: &World, tui: &Tui) -> Arc<Request> {
 /// The carrier that cleared the session.
 fn clearing_carrier(world: &World) -> Value {
     let acted = |e: &&Value| e["kind"] == "carrier-acted";
-    logged(world).iter().find(acted).map_or(Value::Null, |e| e["road"].clone())
+    logged(world).iter().find(acted).map_or(Value::Null, |e| e["method"].clone())
 }
 
 #[test]

@@ -13,6 +13,7 @@ use super::args::{Args, Bounds};
 use super::judge::{Verdict, judge};
 use super::read::{self, Event, Session};
 use super::stage::{INDEX, PROMPT, indexed};
+use crate::support::journal;
 use crate::support::world::{World, jobs, parts};
 
 /// Interval between two reads of the transcripts.
@@ -144,9 +145,7 @@ fn sealed(state: &Path) -> BTreeMap<String, String> {
 }
 
 fn log(state: &Path) -> Vec<Value> {
-    let logs = parts(state).into_iter().map(|part| part.join("log.jsonl"));
-    let text: String = logs.filter_map(|log| fs::read_to_string(log).ok()).collect();
-    text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
+    parts(state).iter().flat_map(|part| journal::lines(part)).collect()
 }
 
 fn children(folder: &Path) -> Vec<std::path::PathBuf> {

@@ -25,7 +25,7 @@ fn report_prints_a_session_as_text_and_json() {
     let report = hook.raw(&["report", "--json"], b"").json();
     assert_eq!(report["subject"]["session"], hook.session.as_str());
     let denied = &report["sessions"][0]["events"];
-    let denied = denied.as_array().expect("a list").iter().find(|e| e["kind"] == "denied");
+    let denied = denied.as_array().expect("a list").iter().find(|e| e["kind"] == "deny");
     let denied = denied.expect("the denial");
     assert_eq!((&denied["tool"], &denied["why"]), (&json!("Read"), &json!("tier")));
     let added = &report["totals"]["added"];

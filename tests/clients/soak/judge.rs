@@ -115,7 +115,7 @@ fn carried_by(stage: &Stage, crossing: &Crossing, outcome: &mut Outcome) {
     }
     for event in stage.logged() {
         if event["kind"] == "carrier-acted" && event["token"] == token["id"] {
-            outcome.met(format!("cleared by the {} road", name(&event["road"])));
+            outcome.met(format!("cleared by the {} road", name(&event["method"])));
         }
     }
 }

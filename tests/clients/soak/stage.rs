@@ -12,6 +12,7 @@ use crate::soak::scenario::Road;
 use crate::support::client::{Terminal, Tui};
 use crate::support::desktop::Desktop;
 use crate::support::hook::shape_with_summary;
+use crate::support::journal;
 use crate::support::process::{self, Found};
 use crate::support::world::{Spy, World, set_guard};
 
@@ -165,11 +166,9 @@ impl Stage {
             .collect()
     }
 
-    /// The events of brain-guard's log.
+    /// The lines of the journals.
     pub fn logged(&self) -> Vec<Value> {
-        let logs = self.world.parts().into_iter().map(|part| part.join("log.jsonl"));
-        let text: String = logs.filter_map(|log| std::fs::read_to_string(log).ok()).collect();
-        text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
+        self.world.parts().iter().flat_map(|part| journal::lines(part)).collect()
     }
 
     /// Live processes of brain-guard.

@@ -5,6 +5,7 @@ use std::process::Stdio;
 use std::sync::mpsc;
 use std::time::Duration;
 
+use guard::files::journal::Journal;
 use serde_json::{Value, json};
 
 use crate::support::hook::{Answer, Hook, percent_in};
@@ -35,7 +36,7 @@ fn explain_finds_a_call_by_id() {
     let told = hook.raw(&["explain", "--call", "toolu_pipe", "--json"], b"").json();
     let accounts = told["accounts"].as_array().expect("a list");
     let why = "`|` outside single quotes at column 20";
-    assert_eq!(accounts[0]["what"]["call"]["not_own"], why);
+    assert_eq!(accounts[0]["not_own"], why);
     let told = hook.raw(&["explain", "--call", "toolu_pipe"], b"").stdout;
     assert!(told.contains(&format!("it doesn't count as a brain-guard command: {why}")), "{told}");
     assert!(accounts[0]["context_age_ms"].as_i64().is_some_and(|age| age >= 0), "{told}");
@@ -119,7 +120,8 @@ fn log_filters_by_kind_session_and_time() {
     assert_eq!(shown.lines().filter(|l| l.contains("  deny ")).count(), 2, "{shown}");
     assert!(!shown.contains('\u{1b}'), "plain where nobody looks: {shown}");
     assert!(
-        shown.contains("tool=Read") && shown.contains(&hook.session[..8.min(hook.session.len())])
+        shown.contains("Read denied · tier narrow")
+            && shown.contains(&hook.session[..8.min(hook.session.len())])
     );
     assert_eq!(log(&["--last", "1", "--kind", "deny"]).stdout.lines().count(), 1);
     let raw = log(&["--kind", "deny", "--json", "--since", "5m"]).stdout;
@@ -128,16 +130,18 @@ fn log_filters_by_kind_session_and_time() {
         assert_eq!((&line["kind"], &line["session"]), (&json!("deny"), &json!(hook.session)));
     }
     assert_eq!(raw.lines().count(), 2);
-    let nothing = log(&["--kind", "never"]);
+    let nothing = log(&["--kind", "fault"]);
     assert_eq!((nothing.code, nothing.stdout.as_str()), (Some(0), ""));
+    let unknown = log(&["--kind", "denied"]);
+    assert!(unknown.code == Some(2) && unknown.stderr.contains("would-deny"), "{unknown:?}");
     assert_eq!(log(&["--since", "yesterday"]).code, Some(1));
     assert_eq!(log(&["--session", &hook.session, "--kind", "deny"]).stdout.lines().count(), 2);
     assert_eq!(log(&["--session", "other"]).code, Some(1));
     let everywhere = log(&["--all", "--kind", "deny"]).stdout;
     assert_eq!(everywhere.lines().count(), 2, "{everywhere}");
     // The rotated part is read too.
-    let path = hook.places().log();
-    std::fs::rename(&path, path.with_extension("1.jsonl")).expect("rotated");
+    let journal = Journal::of_session(&hook.places(), &hook.session);
+    std::fs::rename(&journal.path, journal.rotated()).expect("rotated");
     hook.read();
     assert_eq!(log(&["--kind", "deny"]).stdout.lines().count(), 3);
 }
@@ -160,13 +164,13 @@ fn log_follows_across_a_rotation() {
         }
     });
     let next = || lines.recv_timeout(Duration::from_secs(20)).expect("a line");
-    assert!(next().contains("tool=Read"));
+    assert!(next().contains("Read denied"));
     hook.bash("ls");
-    assert!(next().contains("tool=Bash"));
-    let path = hook.places().log();
-    std::fs::rename(&path, path.with_extension("1.jsonl")).expect("rotated");
+    assert!(next().contains("Bash denied"));
+    let journal = Journal::of_session(&hook.places(), &hook.session);
+    std::fs::rename(&journal.path, journal.rotated()).expect("rotated");
     hook.pre("Grep", &json!({"pattern": "x"}));
-    assert!(next().contains("tool=Grep"));
+    assert!(next().contains("Grep denied"));
     assert!(follower.try_wait().expect("asked").is_none(), "it goes on until it is ended");
     // SIGTERM, because a test run in the background ignores interrupts.
     let pid = rustix::process::Pid::from_child(&follower);

@@ -12,7 +12,7 @@ use crate::cli::surgery::world::{OTHER, World, client_folder_name};
 use crate::support::hook::{Answer, Hook};
 
 /// Calls outside of a session, with one session imported and one not.
-const OUTSIDE: [&str; 58] = [
+const OUTSIDE: &[&str] = &[
     "frobnicate",
     "status --session ../x",
     "status --session 00000000",
@@ -124,7 +124,7 @@ fn errors_match_the_fixture() {
         fs::write(here.join(name), text).expect("written");
     }
     let mut all = String::new();
-    answered(&mut all, &world.hook, &OUTSIDE, &world.hook.home);
+    answered(&mut all, &world.hook, OUTSIDE, &world.hook.home);
     let hook = Hook::begun();
     answered(&mut all, &hook, &INSIDE, &hook.home);
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/errors.txt");

@@ -101,7 +101,7 @@ fn a_default_job_gets_a_name_and_keeps_its_notes() {
     let answer = hook.agent("brain-guard job focus parser");
     assert!(answer.stdout.contains("notes are the job parser's now"), "{answer:?}");
     assert_eq!(hook.state()["job"], "parser");
-    assert_eq!(hook.log("boundary").len(), 0, "nothing is cleared for it");
+    assert_eq!(hook.opened().len(), 0, "nothing is cleared for it");
     let new = text(&hook, "parser");
     assert!(new.starts_with("---\njob: parser\n") && new.contains("\n# parser\n"), "{new}");
     assert!(new.contains("the lexer drops a token"), "{new}");
@@ -134,7 +134,7 @@ fn a_pause_and_a_resume_in_one_session_clear_nothing() {
     assert!(answer.stdout.contains("took up the job parser"), "{answer:?}");
     assert!(answer.stdout.contains("go on with it"), "{answer:?}");
     assert_eq!(hook.state()["job"], "parser");
-    assert_eq!(hook.log("boundary").len() + hook.log("no-boundary").len(), 0);
+    assert_eq!(hook.opened().len() + hook.journal("no-boundary").len(), 0);
     assert_eq!(hook.agent("brain-guard job resume parser").code, Some(0), "nothing to do");
 }
 
@@ -164,12 +164,12 @@ fn focus_of_another_job_asks_for_a_fresh_session() {
     let answer = hook.agent("brain-guard job focus docs");
     assert!(answer.stdout.contains("began the job docs"), "{answer:?}");
     assert!(answer.stdout.contains("end your turn now"), "{answer:?}");
-    assert_eq!(hook.log("boundary")[0]["delivery"], "template");
+    assert_eq!(hook.opened()[0]["delivery"], "template");
     assert_eq!(state_of(&hook, "parser")["state"], "paused", "a named job that is left");
     assert_eq!(state_of(&hook, "parser")["holder"], Value::Null);
     let answer = hook.agent("brain-guard job focus parser");
     assert!(answer.stdout.contains("a fresh session starts from its file"), "{answer:?}");
-    assert_eq!(hook.log("boundary")[1]["delivery"], "reload");
+    assert_eq!(hook.opened()[1]["delivery"], "reload");
     let answer = hook.agent("brain-guard job complete");
     assert_eq!(answer.code, Some(1), "{answer:?}");
     assert!(answer.stderr.contains("about to be cleared for the job parser"), "{answer:?}");
@@ -188,7 +188,7 @@ fn without_a_clear_the_agent_is_told_to_read_the_file() {
     let answer = job(&hook, &["focus", "docs"]);
     assert!(answer.stdout.contains("no fresh session: this is a headless run"), "{answer:?}");
     assert!(answer.stdout.contains("read its file and go on with it"), "{answer:?}");
-    assert_eq!(hook.log("boundary").len(), 0);
+    assert_eq!(hook.opened().len(), 0);
 }
 
 #[test]
@@ -212,7 +212,7 @@ fn a_job_completes_only_sealed_with_a_summary() {
     assert_eq!(done.code, Some(0), "{done:?}");
     assert!(done.stdout.contains("starts with only its Prior Summary"), "{done:?}");
     assert_eq!(state_of(&hook, "parser")["state"], "completed");
-    assert_eq!(hook.log("boundary")[0]["delivery"], "transition");
+    assert_eq!(hook.opened()[0]["delivery"], "transition");
     assert_ne!(hook.state()["job"], "parser");
 
     // A completed job opens again only by name.

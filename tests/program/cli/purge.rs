@@ -59,7 +59,7 @@ fn listed(hook: &Hook, args: &[&str]) -> Vec<Value> {
     let answer = purge(hook, &[&["--dry-run", "--json"], args].concat());
     assert_eq!((answer.code, answer.stderr.as_str()), (Some(0), ""), "{answer:?}");
     let list: Value = serde_json::from_str(&answer.stdout).expect("JSON");
-    list["kept"].as_array().expect("a list").clone()
+    list["items"].as_array().expect("a list").clone()
 }
 
 /// The kind and the path's end of what would be removed.

@@ -200,13 +200,13 @@ fn a_seal_without_notes_opens_no_boundary() {
     for section in ["Forward State", "Open Threads", "Assumptions & Risks", "Process Insight"] {
         assert!(answer.stdout.contains(section), "{section}: {}", answer.stdout);
     }
-    assert_eq!(hook.log("boundary").len(), 0);
-    assert_eq!(hook.log("no-boundary").len(), 1);
+    assert_eq!(hook.opened().len(), 0);
+    assert_eq!(hook.journal("no-boundary").len(), 1);
     assert_eq!(hook.bash("ls").verdict(), "deny", "and blocks on");
 
     hook.agent("brain-guard append --kind next 'none: nothing was begun'");
     assert!(hook.agent("brain-guard seal").stdout.contains("end your turn now"));
-    assert_eq!(hook.log("boundary").len(), 1);
+    assert_eq!(hook.opened().len(), 1);
 }
 
 #[test]
@@ -214,14 +214,14 @@ fn below_the_tiers_only_a_request_opens_a_boundary() {
     let hook = Hook::begun();
     hook.agent("brain-guard append --kind next 'one'");
     assert!(hook.agent("brain-guard seal").stdout.contains("no tier is reached"));
-    assert_eq!(hook.log("boundary").len(), 0);
+    assert_eq!(hook.opened().len(), 0);
     assert!(hook.agent("brain-guard seal --clear").stdout.contains("end your turn now"));
-    assert_eq!(hook.log("boundary").len(), 1);
+    assert_eq!(hook.opened().len(), 1);
 
     let hook = Hook::climbed(percent_in("narrow"));
     hook.agent("brain-guard append --kind next 'one'");
     hook.agent("brain-guard seal --no-clear");
-    assert_eq!(hook.log("boundary").len(), 0);
+    assert_eq!(hook.opened().len(), 0);
 }
 
 #[test]

@@ -31,10 +31,10 @@ fn a_seal_without_a_next_step_asks_once() {
          If nothing comes next, say why: brain-guard append --kind next 'none: why'\n"
     );
     assert_eq!(text(&hook), before);
-    assert!(hook.state()["seal_asked"]["next_step"].as_bool().expect("remembered"));
+    assert!(hook.state()["notes"]["seal_asked"]["next_step"].as_bool().expect("remembered"));
     let sealed = hook.agent("brain-guard seal");
     assert!(sealed.stdout.contains("end your turn now"), "{sealed:?}");
-    assert_eq!(hook.log("boundary").len(), 1);
+    assert_eq!(hook.opened().len(), 1);
 }
 
 #[test]

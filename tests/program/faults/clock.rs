@@ -143,7 +143,8 @@ fn odd_file_times(t: &mut Tally) {
 
 fn log_runs_backwards(t: &mut Tally) {
     let hook = t.filled(percent_in("narrow"));
-    let lines = TIMES.map(|time| json!({"at": time, "kind": "deny"}).to_string()).join("\n");
+    let lines =
+        TIMES.map(|time| json!({"at": time, "kind": "lifted", "why": "x"}).to_string()).join("\n");
     std::fs::write(hook.places().log(), lines).expect("log");
     t.block(&hook, &case::read(&hook));
     way_out(t, &hook);

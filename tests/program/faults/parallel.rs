@@ -29,7 +29,7 @@ fn calls(hook: &Hook, tool: &str) -> Vec<Value> {
 }
 
 fn no_faults(t: &mut Tally, hook: &Hook) {
-    let faults = hook.log("fault");
+    let faults = hook.journal("fault");
     t.check(faults.is_empty(), format!("{faults:?}"));
     t.check(hook.state()["job"].is_string(), "state damaged");
 }

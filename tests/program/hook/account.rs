@@ -2,18 +2,24 @@
 
 use std::fs;
 
-use guard::files::journal::{self, Line, Verdict, What};
+use guard::files::journal::Journal;
+use guard::journal::{Call, Line, What};
+use guard::policy::decide::Denial;
 use serde_json::json;
 
 use crate::support::hook::{Hook, LIMIT, percent_in};
 
-fn lines(hook: &Hook) -> Vec<Line> {
-    journal::read(&hook.places(), &hook.session)
+fn journal(hook: &Hook) -> Journal {
+    Journal::of_session(&hook.places(), &hook.session)
 }
 
-fn last(hook: &Hook) -> (Line, journal::Called) {
+fn lines(hook: &Hook) -> Vec<Line> {
+    journal(hook).lines()
+}
+
+fn last(hook: &Hook) -> (Line, Call) {
     let line = lines(hook).pop().expect("a line");
-    let What::Call(call) = line.what.clone() else { panic!("no call: {line:?}") };
+    let call = line.what.call().expect("a call").clone();
     (line, call)
 }
 
@@ -24,7 +30,7 @@ fn below_the_tiers_nothing_is_journaled() {
     assert!(hook.bash("ls").silent());
     assert!(hook.batch().silent());
     assert!(hook.stop().silent());
-    assert!(!journal::paths(&hook.places(), &hook.session)[0].exists());
+    assert!(!journal(&hook).path.exists());
 }
 
 #[test]
@@ -32,12 +38,12 @@ fn a_denial_is_journaled() {
     let hook = Hook::climbed(percent_in("narrow"));
     let said = hook.read().reason();
     let (line, call) = last(&hook);
-    assert_eq!((call.verdict, call.why.as_deref()), (Verdict::Deny, Some("tier")));
+    assert_eq!((line.what.kind(), call.why), ("deny", Some(Denial::Tier)));
     assert_eq!(
         (call.tool.as_str(), call.band.as_str(), line.tier.as_str()),
         ("Read", "read", "narrow")
     );
-    assert_eq!(line.said, said, "what the agent got, to the letter");
+    assert_eq!(line.to_agent, said, "what the agent got, to the letter");
     assert_eq!(line.context.expect("a reading").limit, LIMIT);
     assert!(line.cap.is_none() && !call.subagent);
     let [passes] = &call.passes[..] else { panic!("{:?}", call.passes) };
@@ -64,8 +70,8 @@ fn the_journal_says_where_a_command_left_the_accepted_form() {
         assert_eq!(last(&hook).1.not_own.as_deref(), why, "{command}");
     }
     assert_eq!(hook.bash("brain-guard append x && brain-guard status").verdict(), "allow");
-    let (_, call) = last(&hook);
-    assert_eq!((call.verdict, call.not_own), (Verdict::Allow, None));
+    let (line, call) = last(&hook);
+    assert_eq!((line.what.kind(), call.not_own), ("allow", None));
 }
 
 #[test]
@@ -73,11 +79,11 @@ fn passed_and_partial_reads_are_journaled() {
     let hook = Hook::climbed(percent_in("coach"));
     assert!(hook.bash("ls").silent());
     let (line, call) = last(&hook);
-    assert_eq!((call.verdict, line.tier.as_str()), (Verdict::Pass, "coach"));
-    assert!(call.passes.is_empty() && line.said.is_empty());
+    assert_eq!((line.what.kind(), line.tier.as_str()), ("pass", "coach"));
+    assert!(call.passes.is_empty() && line.to_agent.is_empty());
     let note = hook.batch().note();
     let line = lines(&hook).pop().expect("a line");
-    assert_eq!((line.what, line.said), (What::Note("PostToolBatch".into()), note));
+    assert_eq!((line.what, line.to_agent), (What::Note { event: "PostToolBatch".into() }, note));
 
     let input = json!({"file_path": "/etc/hostname"});
     let read = json!({
@@ -86,7 +92,7 @@ fn passed_and_partial_reads_are_journaled() {
     hook.send(&hook.payload("PostToolUse", &read));
     hook.fill(percent_in("block-reads"));
     assert_eq!(hook.pre("Read", &input).verdict(), "allow");
-    assert_eq!(last(&hook).1.verdict, Verdict::Partial);
+    assert_eq!(last(&hook).0.what.kind(), "partial");
 }
 
 #[test]
@@ -102,7 +108,7 @@ fn a_subagents_call_is_journaled_only_if_decided() {
     assert_eq!(lines(&hook).len(), before);
     assert_eq!(inside("brain-guard seal").verdict(), "deny");
     let (_, call) = last(&hook);
-    assert_eq!((call.subagent, call.why.as_deref()), (true, Some("main-loop-only")));
+    assert_eq!((call.subagent, call.why), (true, Some(Denial::MainLoopOnly)));
 }
 
 #[test]
@@ -111,29 +117,29 @@ fn shadow_mode_decides_and_denies_nothing() {
     hook.settings(&json!({"mode": "shadow"})).fill(percent_in("narrow"));
     assert!(hook.read().silent());
     let (line, call) = last(&hook);
-    assert_eq!((call.verdict, call.why.as_deref()), (Verdict::WouldDeny, Some("tier")));
+    assert_eq!((line.what.kind(), call.why), ("would-deny", Some(Denial::Tier)));
     assert!(line.cap.is_some_and(|cap| cap.contains("shadow")) && !call.passes.is_empty());
     let settings = json!({"file_path": hook.places().user_settings, "content": "{}"});
     assert!(hook.pre("Write", &settings).silent());
-    assert_eq!(last(&hook).1.why.as_deref(), Some("operator"));
+    assert_eq!(last(&hook).1.why, Some(Denial::Operator));
     assert_eq!(hook.bash("brain-guard append x").verdict(), "allow", "our own verbs work");
-    let would = hook.log("would-deny");
+    let would = hook.journal("would-deny");
     assert_eq!(
         (would.len(), &would[0]["tool"], &would[1]["why"]),
         (2, &json!("Read"), &json!("operator"))
     );
-    assert!(hook.log("deny").is_empty());
+    assert!(hook.journal("deny").is_empty());
     assert!(hook.stop().silent());
     let stopped = lines(&hook).pop().expect("a line");
-    assert_eq!(stopped.what, What::Stop(Verdict::WouldDeny));
+    assert_eq!(stopped.what, What::WouldStop);
 
     // A call that passes for another reason is not counted as blocked.
     let mut hook = Hook::begun();
     hook.settings(&json!({"mode": "shadow"})).fill(percent_in("narrow"));
     hook.set("BRAIN_GUARD_MOD", "");
     assert!(hook.read().silent());
-    assert_eq!(last(&hook).1.verdict, Verdict::Pass);
-    assert!(hook.log("would-deny").is_empty());
+    assert_eq!(last(&hook).0.what.kind(), "pass");
+    assert!(hook.journal("would-deny").is_empty());
 }
 
 #[test]
@@ -158,7 +164,7 @@ fn shadow_mode_opens_no_boundary_and_ignores_projects() {
 #[test]
 fn the_journal_is_protected_and_not_needed() {
     let hook = Hook::climbed(percent_in("coach"));
-    let [path, _] = journal::paths(&hook.places(), &hook.session);
+    let path = journal(&hook).path;
     let path_text = path.to_string_lossy().into_owned();
     let denied = hook.pre("Write", &json!({"file_path": path_text, "content": ""}));
     assert_eq!(denied.verdict(), "deny");
@@ -182,9 +188,9 @@ fn a_cut_output_is_one_line() {
     let line = lines(&hook).pop().expect("a line");
     let What::Cut(cut) = line.what else { panic!("no cut: {line:?}") };
     assert_eq!((cut.id.as_str(), cut.before), ("t9", 18_000));
-    let line_and_breaks = line.said.chars().count() as u64 + 2;
+    let line_and_breaks = line.to_agent.chars().count() as u64 + 2;
     assert!(cut.after <= 4_000 + line_and_breaks, "{cut:?}");
-    assert!(line.said.contains("characters left out"));
+    assert!(line.to_agent.contains("characters left out"));
 }
 
 /// Over a whole climb the guard adds at most 0.3 % of the limit to the context.

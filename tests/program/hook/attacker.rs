@@ -89,7 +89,7 @@ fn a_verb_of_the_agent_reads_and_writes_nothing_else() {
     for command in [
         "brain-guard surgery split this secret.txt --here".to_owned(),
         "brain-guard surgery edit this secret.txt --here".to_owned(),
-        format!("brain-guard surgery slim this --here --out {shown}"),
+        format!("brain-guard surgery compress-before this 5 --here --out {shown}"),
         format!("brain-guard extract run this --here --out {shown}"),
         "brain-guard extract run secret.txt --here".to_owned(),
         "brain-guard job show ../../../../secret.txt".to_owned(),

@@ -243,7 +243,7 @@ fn without_git_the_seal_goes_on() {
     std::os::unix::fs::symlink("/bin/cat", path.join("cat")).expect("cat");
     hook.set("PATH", &path.display().to_string());
     assert_eq!(sealed(&hook), Vec::<String>::new());
-    assert_eq!(hook.log("fault").len(), 1, "{:?}", hook.log("fault"));
+    assert_eq!(hook.journal("fault").len(), 1, "{:?}", hook.journal("fault"));
     hook.set("PATH", "/usr/bin:/bin");
     assert_eq!(sealed(&hook), ["one"]);
 }

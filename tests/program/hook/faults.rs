@@ -10,8 +10,11 @@ use crate::support::hook::{Answer, Hook, percent_in};
 /// Asserts that the call passes, with these fault lines in the log.
 fn assert_passes(hook: &Hook, answer: &Answer, faults: &[&str]) {
     assert!(answer.silent(), "{answer:?}");
-    let logged: Vec<String> =
-        hook.log("fault").iter().map(|l| l["what"].as_str().expect("what").to_owned()).collect();
+    let logged: Vec<String> = hook
+        .journal("fault")
+        .iter()
+        .map(|l| l["what"].as_str().expect("what").to_owned())
+        .collect();
     assert_eq!(logged, faults);
 }
 
@@ -77,7 +80,7 @@ fn an_unwritable_state_passes() {
     {
         assert!(answer.silent(), "{answer:?}");
     }
-    assert!(!hook.log("fault").is_empty());
+    assert!(!hook.journal("fault").is_empty());
 }
 
 /// The state folder of this user can't be made.

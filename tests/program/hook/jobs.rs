@@ -132,7 +132,7 @@ fn a_pause_ends_a_pending_boundary() {
     let next = hook.state()["job"].as_str().expect("job").to_owned();
     assert_ne!(next, job);
     assert!(!hook.file().exists(), "nothing of it is made");
-    assert_eq!(hook.log("boundary").len(), 1);
+    assert_eq!(hook.opened().len(), 1);
 }
 
 #[test]
@@ -171,7 +171,7 @@ fn the_last_verb_of_a_command_wins() {
     }
     hook.agent("brain-guard job focus one && brain-guard job focus two");
     assert_eq!(token(&hook)["job"], "two");
-    assert_eq!(hook.log("boundary").len(), 2);
+    assert_eq!(hook.opened().len(), 2);
     hook.agent("brain-guard job pause");
     assert_eq!(token(&hook)["step"], "withdrawn");
 }
@@ -184,7 +184,7 @@ fn without_a_clear_the_agent_is_told_why() {
     let said = hook.agent("brain-guard job focus parser").stdout;
     assert!(said.contains("no fresh session: no carrier can clear this session now"), "{said}");
     assert_eq!(hook.state()["job"], "parser", "the session works on it all the same");
-    assert_eq!(hook.log("no-boundary").len(), 1);
+    assert_eq!(hook.journal("no-boundary").len(), 1);
 }
 
 #[test]

@@ -52,7 +52,7 @@ fn an_agent_that_ended_in_a_turn_that_was_cut_short_is_not_waited_for() {
     let path = hook.places().session(&hook.session, "json");
     let mut session: serde_json::Value =
         serde_json::from_slice(&std::fs::read(&path).expect("state")).expect("JSON");
-    session["agents"] = json!(1);
+    session["background"] = json!({"agents": 1});
     std::fs::write(&path, session.to_string()).expect("state");
     let ended = |agents: Option<u32>| {
         let mut report = report(&hook, "turn-complete");

@@ -152,6 +152,6 @@ fn the_binary_answers_mutations() {
         let reply = answer.json();
         assert!(reply.is_null() || reply.is_object(), "{answer:?} on {}", shown(&bytes));
     }
-    let panicked = hook.log("fault").into_iter().filter(|l| l["what"] == "panic").count();
+    let panicked = hook.journal("fault").into_iter().filter(|l| l["what"] == "panic").count();
     assert_eq!(panicked, 0);
 }

@@ -33,7 +33,7 @@ fn twenty_calls_get_one_note() {
     assert!(noted[0].note().contains("Nothing is blocked"), "{noted:?}");
     assert_eq!(noted[0].user().matches("nothing is blocked").count(), 1);
     assert!(hook.batch().silent(), "told a second time");
-    assert_eq!(hook.log("fault"), Vec::<Value>::new());
+    assert_eq!(hook.journal("fault"), Vec::<Value>::new());
 }
 
 #[test]
@@ -45,8 +45,8 @@ fn a_skipped_tier_is_mentioned_in_one_of_twenty_denials() {
     let told = |a: &&Answer| a.reason().contains("rose past coach and block-reads at once");
     assert_eq!(answers.iter().filter(told).count(), 1);
     assert!(answers.iter().all(|a| a.user().is_empty()), "the client shows each denial");
-    assert_eq!(hook.log("deny").len(), 20);
+    assert_eq!(hook.journal("deny").len(), 20);
     let calls = std::fs::metadata(hook.places().session(&hook.session, "calls")).expect("count");
     assert_eq!(calls.len(), 20);
-    assert_eq!(hook.log("fault"), Vec::<Value>::new());
+    assert_eq!(hook.journal("fault"), Vec::<Value>::new());
 }

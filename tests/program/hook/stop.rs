@@ -63,13 +63,13 @@ fn without_a_person_the_guard_seals_and_opens_a_boundary() {
     let hook = waiting_since(56, Some("the parser fails on CRLF"));
     std::thread::scope(|scope| {
         let woken = scope.spawn(|| rewake(&hook));
-        let opened = || !hook.log("boundary").is_empty();
+        let opened = || !hook.opened().is_empty();
         let began = std::time::Instant::now();
         while !opened() && began.elapsed().as_secs() < 30 {
             std::thread::sleep(std::time::Duration::from_millis(100));
         }
         assert!(sealed(&hook).expect("sealed").contains("the parser fails on CRLF"));
-        assert_eq!(hook.log("boundary").len(), 1);
+        assert_eq!(hook.opened().len(), 1);
         // The session ends, so nobody is woken in it.
         let now = serde_json::json!(base::clock::now().to_rfc3339());
         change(&hook.places().session(&hook.session, "json"), "ended", now);
@@ -114,7 +114,7 @@ fn a_broken_turn_at_the_top_waits_for_the_person_too() {
     let failure = hook.payload("StopFailure", &serde_json::json!({"error": "overloaded"}));
     assert!(hook.send(&failure).silent());
     assert!(sealed(&hook).expect("sealed").contains("CRLF"), "nobody is there");
-    assert_eq!(hook.log("boundary").len(), 1);
+    assert_eq!(hook.opened().len(), 1);
 }
 
 /// A question has no one to answer it while the session is to end.
@@ -165,7 +165,7 @@ fn unattended_the_guard_seals_what_was_written() {
     assert_eq!([blocked(&hook), blocked(&hook)], [true, true]);
     assert!(hook.stop().silent());
     assert!(sealed(&hook).expect("sealed").contains("invalidate the cache"));
-    let opened = hook.log("boundary");
+    let opened = hook.opened();
     assert_eq!(opened.len(), 1, "{opened:?}");
     assert_eq!((&opened[0]["carrier"], &opened[0]["version"]), (&"mod".into(), &1.into()));
     assert_eq!(hook.state()["token"], opened[0]["token"]);
@@ -177,8 +177,8 @@ fn unattended_without_notes_there_is_no_boundary() {
     assert_eq!([blocked(&hook), blocked(&hook)], [true, true]);
     let told = hook.stop().note();
     assert!(told.contains("Nothing is blocked") && told.contains("continue the work"), "{told}");
-    assert_eq!(hook.log("boundary").len(), 0);
-    let said = hook.log("no-boundary");
+    assert_eq!(hook.opened().len(), 0);
+    let said = hook.journal("no-boundary");
     assert_eq!(said[0]["why"], "nothing was written in this session");
     assert_eq!(hook.bash("ls").verdict(), "pass");
     assert!(hook.stop().silent(), "the turn may end then");
@@ -190,7 +190,7 @@ fn after_a_seal_the_turn_ends_and_every_other_call_is_refused() {
     hook.agent("brain-guard append --kind next 'the parser fails on CRLF'");
     let said = hook.agent("brain-guard seal").stdout;
     assert!(said.contains("end your turn now"), "{said}");
-    assert_eq!(hook.log("boundary").len(), 1);
+    assert_eq!(hook.opened().len(), 1);
     let refused = hook.bash("ls").reason();
     assert!(
         refused.contains("are sealed (version 1)") && refused.contains("end your turn now"),
@@ -274,7 +274,7 @@ fn a_boundary_of_an_ended_client_is_taken_up_unless_it_was_under_way() {
         change(&token, "step", step.into());
         assert!(hook.start("resume").note().contains("works on the job"));
         let token = fs::read_to_string(&token).expect("token");
-        assert_eq!(token.contains("the client ended"), ends, "{token}");
+        assert_eq!(token.contains("client-ended"), ends, "{token}");
         let verdict = if ends { "pass" } else { "deny" };
         assert_eq!(hook.bash("ls").verdict(), verdict, "{step}");
     }

@@ -1,19 +1,19 @@
 //! The first half of a boundary: clearing the session.
 
 use chrono::TimeDelta;
-use serde_json::json;
 
-use super::{Drive, Road, SETTLE_MS, chords_in_force, note, passed, plan, time_since_prompt};
+use super::{Drive, SETTLE_MS, chords_in_force, passed, plan, time_since_prompt};
 use crate::chords::NO_CHORD;
 use crate::command;
 use crate::keyboard::{self, Pressed};
 use crate::terminal::{PromptBox, Refusal};
 use base::clock::{self, Time};
 use guard::boundary::plan::{Due, Situation, due};
-use guard::boundary::{Carrier, EDITED, Inject, LATE, Step, Token};
+use guard::boundary::{Carrier, Inject, Step, Token, Why};
 use guard::files::{boundary, sealing, shadows, state};
 use guard::hook::facts::Facts;
 use guard::hook::withdrawal;
+use guard::journal::{ClearMethod, What};
 
 /// How long the screen must stay idle before the module's clear counts as missing.
 const MOD_SILENT_MS: i64 = 3_000;
@@ -45,8 +45,8 @@ impl Drive<'_> {
             self.detect_cut_turn(facts, token);
             return Ok(());
         }
-        if let Some((road, at)) = self.pressed {
-            return self.await_clear(facts, token, road, at);
+        if let Some((method, at)) = self.pressed {
+            return self.await_clear(facts, token, method, at);
         }
         if token.step == Step::Pending && !self.is_due(facts, token) {
             return Ok(());
@@ -67,7 +67,7 @@ impl Drive<'_> {
         let id = self.id;
         let mut commit = || {
             let same = |t: &Token| t.carrier == token.carrier && t.step == token.step;
-            let still = |t: &Token| same(t) && !t.cancelled && !turn_runs(facts);
+            let still = |t: &Token| same(t) && t.kept.is_none() && !turn_runs(facts);
             let go = |t: &mut Token| {
                 let go = still(t);
                 if go {
@@ -80,7 +80,7 @@ impl Drive<'_> {
             };
             matches!(boundary::update(&facts.places, id, go), Ok(Some(true)))
         };
-        let (road, pressed) = if token.carrier == Carrier::Command {
+        let (method, pressed) = if token.carrier == Carrier::Command {
             let plan = plan(facts, token, "clear", &line, &chords);
             let pressed = if commit() {
                 command::run(&facts.settings.boundary.command, &plan)?;
@@ -88,13 +88,13 @@ impl Drive<'_> {
             } else {
                 Pressed::CalledOff
             };
-            (Road::Program, pressed)
+            (ClearMethod::Program, pressed)
         } else {
             let strokes = chords.clear.filter(|_| !self.typed_only);
             let mut left = self.left_over;
             let terminal = self.terminal(facts, token)?;
-            let (road, pressed) = if let Some(strokes) = strokes {
-                (Road::Chord, keyboard::chord(terminal, &strokes, &mut commit))
+            let (method, pressed) = if let Some(strokes) = strokes {
+                (ClearMethod::Chord, keyboard::chord(terminal, &strokes, &mut commit))
             } else {
                 // The client may read a chord that was just bound in a moment.
                 let no_chord = match shadows::shadowing_file(&facts.places, "clear") {
@@ -105,15 +105,15 @@ impl Drive<'_> {
                     )),
                 };
                 let readable = terminal.readable().ok_or(no_chord)?;
-                (Road::Typed, keyboard::typed(readable, &line, &mut commit, &mut left))
+                (ClearMethod::Typed, keyboard::typed(readable, &line, &mut commit, &mut left))
             };
             self.left_over = left;
-            (road, pressed?)
+            (method, pressed?)
         };
         if pressed == Pressed::Yes {
-            self.pressed = Some((road, clock::now()));
-            let details = json!({"token": token.id, "carrier": token.carrier, "road": format!("{road:?}").to_lowercase()});
-            note(facts, "carrier-acted", &details);
+            self.pressed = Some((method, clock::now()));
+            let (token, carrier) = (token.id.clone(), token.carrier);
+            facts.record(What::CarrierActed { token, carrier, method });
         }
         self.calm();
         Ok(())
@@ -153,7 +153,6 @@ impl Drive<'_> {
             self.idle_since = None;
             let turn = facts.session.turn;
             facts.update_of(facts.id, |s| s.turn = s.turn.filter(|_| s.turn != turn));
-            note(facts, "turn-ended-unseen", &json!({"token": token.id}));
         }
     }
 
@@ -163,12 +162,12 @@ impl Drive<'_> {
         let gone = withdrawal::reason(facts, token, withdrawal::ClientCount::default());
         if gone.is_none() && !token.stands(version) {
             self.change(facts, |t| {
-                t.fail(EDITED, facts.now);
+                t.fail(Why::Edited, facts.now);
             });
             return false;
         }
         self.look_for_typing(facts, token);
-        let (gone_at, agents) = (facts.gone_at(), facts.session.agents);
+        let (gone_at, agents) = (facts.gone_at(), facts.session.background.agents);
         let held = facts.override_reason();
         let settings = &facts.settings.boundary;
         let situation = Situation {
@@ -199,7 +198,7 @@ impl Drive<'_> {
                 false
             }
             Ok(Some(Due::Held)) => {
-                if let Some(why) = gone.filter(|_| !token.cancelled)
+                if let Some(why) = gone.filter(|_| token.kept.is_none())
                     && let Ok(terminal) = self.terminal(facts, token)
                 {
                     terminal.notice(
@@ -235,7 +234,7 @@ impl Drive<'_> {
         let limit = facts.settings.boundary.times.step_seconds.clamp(10, 300) as i64 * 1_000;
         if passed(at, limit, facts.now) {
             self.change(facts, |t| {
-                t.fail(LATE, facts.now);
+                t.fail(Why::Late, facts.now);
             });
         }
     }
@@ -245,13 +244,13 @@ impl Drive<'_> {
         &mut self,
         facts: &Facts,
         token: &Token,
-        road: Road,
+        method: ClearMethod,
         at: Time,
     ) -> Result<(), Refusal> {
         if !passed(at, SETTLE_MS, facts.now) {
             return Ok(());
         }
-        if road == Road::Program {
+        if method == ClearMethod::Program {
             return Err(Refusal::never("the program ended, but the session was not cleared"));
         }
         let line = clear_line(facts)?;
@@ -267,22 +266,17 @@ impl Drive<'_> {
             if readable.prompt_box()? == PromptBox::None {
                 return Err(dialog());
             }
-            if road == Road::Typed {
+            if method == ClearMethod::Typed {
                 keyboard::take_back(readable, &line)?;
             }
         }
         self.pressed = None;
         self.in_vain += 1;
-        note(
-            facts,
-            "carrier-in-vain",
-            &json!({"token": self.id, "road": format!("{road:?}").to_lowercase()}),
-        );
         if self.in_vain < tries {
             return Ok(());
         }
         self.in_vain = 0;
-        if road == Road::Typed {
+        if method == ClearMethod::Typed {
             return Err(Refusal::never("the client did not take the typed /clear"));
         }
         if tries == TRIES_UNREAD {

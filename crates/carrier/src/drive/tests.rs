@@ -8,7 +8,7 @@ pub(crate) fn token(step: Step) -> Token {
     let at = "2026-01-01T00:00:00Z";
     from_value(json!({
         "id": "t", "job": "j", "parent": "old", "step": step, "carrier": "mod", "version": 1,
-        "sealed": "/s/v0001.md", "created": at, "since": at, "cancelled": false, "cut": false,
+        "sealed": "/s/v0001.md", "created": at, "since": at, "cut": false,
         "unanswered": 0,
     }))
     .unwrap()
@@ -28,7 +28,7 @@ fn clearing() -> Token {
     Token { client, carrier: Carrier::Tmux, ..token(Step::Clearing) }
 }
 
-fn after(places: &Places) -> (Step, Option<String>) {
+fn after(places: &Places) -> (Step, Option<Why>) {
     let token = boundary::load(places, "t").unwrap().unwrap();
     (token.step, token.why)
 }
@@ -46,9 +46,9 @@ fn a_session_that_another_boundary_cleared_gets_no_keys_of_this_one() {
         .unwrap();
         let now = clock::now();
         let mut drive = Drive::new(&env, dir.path(), "t");
-        drive.pressed = Some((Road::Chord, now));
+        drive.pressed = Some((ClearMethod::Chord, now));
         drive.tick(&token, now);
-        let left = (Step::Failed, Some(LEFT.to_owned()));
+        let left = (Step::Failed, Some(Why::Left));
         assert_eq!(after(&places) == left, ends, "{carried}: {:?}", after(&places));
     }
 }
@@ -59,9 +59,9 @@ fn keys_without_effect_are_looked_after_with_a_terminal_that_was_let_go() {
     let (dir, env, places) = stage(&token);
     let now = clock::now();
     let mut drive = Drive::new(&env, dir.path(), "t");
-    drive.pressed = Some((Road::Chord, now - TimeDelta::milliseconds(SETTLE_MS)));
+    drive.pressed = Some((ClearMethod::Chord, now - TimeDelta::milliseconds(SETTLE_MS)));
     drive.tick(&token, now);
-    let gone = (Step::Failed, Some("the client's terminal is not known".to_owned()));
+    let gone = (Step::Failed, Some("the client's terminal is not known".into()));
     assert_eq!(after(&places), gone, "not left to the deadline");
 }
 

@@ -114,7 +114,7 @@ fn walk(
     let (length, first) = (path.len(), found.len());
     match cursor.peek()? {
         b'{' if deep > 0 => {
-            let (mut more, mut picture) = (cursor.enter(b'{')?, false);
+            let (mut more, mut image) = (cursor.enter(b'{')?, false);
             let (mut signed, mut reasons, mut sealed) = (false, false, false);
             while more {
                 let name = cursor.name()?.slice(line);
@@ -129,14 +129,14 @@ fn walk(
                     }
                     _ => {
                         let value = cursor.value()?.slice(line);
-                        picture |= name == b"type" && matches!(value, b"\"image\"" | b"\"base64\"");
+                        image |= name == b"type" && matches!(value, b"\"image\"" | b"\"base64\"");
                         signed |= SIGNATURE.contains(&name) && signs(value);
                         sealed |= SEAL.contains(&name) && signs(value);
                     }
                 }
                 more = cursor.more(b'}')?;
             }
-            if picture || sealed || signed && reasons {
+            if image || sealed || signed && reasons {
                 found.truncate(first);
             }
         }

@@ -9,6 +9,8 @@ mod settings;
 pub mod wait;
 
 use chrono::TimeDelta;
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
 use crate::policy::stance::Ranks;
@@ -39,18 +41,74 @@ pub enum Step {
     Withdrawn,
 }
 
-/// The compaction file lost its seal. The agent can seal again, so the blocks stay and the turn's
-/// end says so.
-pub const EDITED: &str = "the compaction file was edited after its seal";
+impl Step {
+    /// Its name, as in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Unsealed => "unsealed",
+            Self::Pending => "pending",
+            Self::Clearing => "clearing",
+            Self::Cleared => "cleared",
+            Self::Delivered => "delivered",
+            Self::Acknowledged => "acknowledged",
+            Self::Failed => "failed",
+            Self::Withdrawn => "withdrawn",
+        }
+    }
+}
 
-/// The clear did not come. It may still come, because the client first runs what its user queued.
-pub const LATE: &str = "the session was not cleared in time";
+/// Why a boundary ended without success.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Why {
+    /// The compaction file lost its seal. The agent can seal again, so the blocks stay and the
+    /// turn's end says so.
+    Edited,
+    /// The clear did not come. It may still come, because the client first runs what its user
+    /// queued.
+    Late,
+    /// The client is gone.
+    ClientEnded,
+    /// The user left the session with `/resume`.
+    Left,
+    /// What nothing depends on, in words.
+    #[serde(untagged)]
+    Other(String),
+}
 
-/// The client is gone.
-pub const CLIENT_ENDED: &str = "the client ended";
+impl fmt::Display for Why {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Edited => "the compaction file was edited after its seal",
+            Self::Late => "the session was not cleared in time",
+            Self::ClientEnded => "the client ended",
+            Self::Left => "the user went to another session",
+            Self::Other(why) => why,
+        })
+    }
+}
 
-/// The user left the session with `/resume`.
-pub const LEFT: &str = "the user went to another session";
+impl From<&str> for Why {
+    fn from(why: &str) -> Self {
+        Self::Other(why.to_owned())
+    }
+}
+
+impl From<String> for Why {
+    fn from(why: String) -> Self {
+        Self::Other(why)
+    }
+}
+
+/// What keeps a session that waits for its clear.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Kept {
+    /// A prompt came while the notice ran, so it does not clear in this turn.
+    Prompt,
+    /// The person pressed Escape and has sent nothing since.
+    Escape,
+}
 
 /// What performs a boundary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -120,7 +178,7 @@ pub struct Token {
     /// The step it has reached.
     pub step: Step,
     /// Why it failed.
-    pub why: Option<String>,
+    pub why: Option<Why>,
     /// What performs it.
     pub carrier: Carrier,
     /// What it waits for after its keys were refused.
@@ -150,11 +208,8 @@ pub struct Token {
     pub since: Time,
     /// When the notice to an attended user ends.
     pub notice_until: Option<Time>,
-    /// A prompt came while the notice ran, so it does not clear in this turn.
-    pub cancelled: bool,
-    /// The person pressed Escape and has sent nothing since.
-    #[serde(default)]
-    pub stopped: bool,
+    /// Whether a person keeps the session for now, and by what.
+    pub kept: Option<Kept>,
     /// The operator asked not to wait for anything.
     #[serde(default)]
     pub at_once: bool,
@@ -179,7 +234,7 @@ impl Token {
     }
 
     /// Ends it without success. Returns `false` if it is too late for that.
-    pub fn fail(&mut self, why: impl Into<String>, now: Time) -> bool {
+    pub fn fail(&mut self, why: impl Into<Why>, now: Time) -> bool {
         let failed = self.advance(Step::Failed, now);
         if failed {
             self.why = Some(why.into());
@@ -189,7 +244,7 @@ impl Token {
 
     /// Ends it before the clear, because it is not wanted any more. Returns `false` if it is too
     /// late for that.
-    pub fn withdraw(&mut self, why: impl Into<String>, now: Time) -> bool {
+    pub fn withdraw(&mut self, why: impl Into<Why>, now: Time) -> bool {
         let withdrawn = self.step <= Step::Clearing && self.advance(Step::Withdrawn, now);
         if withdrawn {
             self.why = Some(why.into());
@@ -200,8 +255,7 @@ impl Token {
     /// Keeps the session for this turn, because a person wants to go on. The notice restarts when
     /// the turn ends.
     pub fn cancel(&mut self) {
-        self.cancelled = self.step == Step::Pending;
-        self.stopped = false;
+        self.kept = (self.step == Step::Pending).then_some(Kept::Prompt);
         self.notice_until = None;
     }
 
@@ -209,7 +263,7 @@ impl Token {
     /// until their next prompt.
     pub fn stop(&mut self) {
         self.cancel();
-        self.stopped = self.cancelled;
+        self.kept = self.kept.map(|_| Kept::Escape);
     }
 
     /// Continues after a late clear, so that the notes still arrive. Returns `false` for any other
@@ -224,20 +278,20 @@ impl Token {
 
     /// Whether it failed only because the clear did not come in time.
     pub fn clear_timed_out(&self) -> bool {
-        self.step == Step::Failed && self.why.as_deref() == Some(LATE)
+        self.step == Step::Failed && self.why == Some(Why::Late)
     }
 
     /// Ends it because nobody is left to answer: the client ended, or went to another session. Only
     /// this ends a delivered text that has no answer.
-    pub fn abandon(&mut self, why: &str, now: Time) {
+    pub fn abandon(&mut self, why: impl Into<Why>, now: Time) {
         if self.live() {
             (self.step, self.since) = (Step::Failed, now);
-            self.why = Some(why.to_owned());
+            self.why = Some(why.into());
         }
     }
 
     /// Passes it to the next carrier; without one it fails. Works only before the clear.
-    pub fn hand_on(&mut self, next: Option<Carrier>, why: &str, now: Time) {
+    pub fn hand_on(&mut self, next: Option<Carrier>, why: impl Into<Why>, now: Time) {
         if self.step > Step::Clearing {
             return;
         }
@@ -269,8 +323,8 @@ impl Token {
         self.step < Step::Acknowledged
     }
 
-    /// Whether the session waits for its carrier, even if the notice was canceled.
-    pub fn awaits_carrier_or_cancelled(&self, session: &str) -> bool {
+    /// Whether the session waits for its carrier, even if a person keeps it for now.
+    pub fn awaits_carrier_or_kept(&self, session: &str) -> bool {
         self.parent == session && matches!(self.step, Step::Pending | Step::Clearing)
     }
 
@@ -286,7 +340,7 @@ impl Token {
 
     /// Whether the main loop should only end its turn.
     pub fn awaits_carrier(&self, session: &str) -> bool {
-        self.awaits_carrier_or_cancelled(session) && !self.cancelled
+        self.awaits_carrier_or_kept(session) && self.kept.is_none()
     }
 }
 
@@ -321,8 +375,7 @@ pub mod testing {
             created: at,
             since: at,
             notice_until: None,
-            cancelled: false,
-            stopped: false,
+            kept: None,
             at_once: false,
             cut: false,
             unanswered: 0,
@@ -347,10 +400,10 @@ mod tests {
     #[test]
     fn only_abandoning_ends_what_was_delivered() {
         let mut t = token(Step::Delivered);
-        t.abandon(CLIENT_ENDED, t.created);
-        assert_eq!((t.step, t.why.as_deref()), (Step::Failed, Some(CLIENT_ENDED)));
+        t.abandon(Why::ClientEnded, t.created);
+        assert_eq!((t.step, &t.why), (Step::Failed, &Some(Why::ClientEnded)));
         let mut t = token(Step::Acknowledged);
-        t.abandon(CLIENT_ENDED, t.created);
+        t.abandon(Why::ClientEnded, t.created);
         assert_eq!(t.step, Step::Acknowledged);
     }
 
@@ -363,7 +416,7 @@ mod tests {
             (Step::Clearing, Carrier::Tmux, &[Carrier::Mod][..])
         );
         t.hand_on(None, "the pane is gone", t.created);
-        assert_eq!((t.step, t.why.as_deref()), (Step::Failed, Some("the pane is gone")));
+        assert_eq!((t.step, &t.why), (Step::Failed, &Some("the pane is gone".into())));
         let mut t = token(Step::Cleared);
         t.hand_on(Some(Carrier::Tmux), "x", t.created);
         assert_eq!(t.carrier, Carrier::Mod);
@@ -373,12 +426,12 @@ mod tests {
     fn only_a_late_clear_revives() {
         let mut t = token(Step::Clearing);
         assert!(!t.revive(t.created));
-        assert!(t.fail(LATE, t.created) && t.revive(t.created));
-        assert_eq!((t.step, t.why.as_deref()), (Step::Cleared, None));
+        assert!(t.fail(Why::Late, t.created) && t.revive(t.created));
+        assert_eq!((t.step, &t.why), (Step::Cleared, &None));
         let mut t = token(Step::Clearing);
         assert!(t.fail("the client ended", t.created) && !t.revive(t.created));
         let mut t = token(Step::Clearing);
-        assert!(t.fail(LATE, t.created) && !t.revive(t.created + TimeDelta::hours(1)));
+        assert!(t.fail(Why::Late, t.created) && !t.revive(t.created + TimeDelta::hours(1)));
     }
 
     proptest! {

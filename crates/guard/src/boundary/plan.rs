@@ -4,7 +4,7 @@
 use chrono::Duration;
 use serde::{Deserialize, Serialize};
 
-use super::{BoundarySettings, Carrier, EDITED, Step, Token};
+use super::{BoundarySettings, Carrier, Kept, Step, Token, Why};
 use base::clock::Time;
 
 /// What a carrier reports.
@@ -164,7 +164,7 @@ pub fn next(token: &mut Token, report: &Report, at: &Situation) -> Action {
         Report::Failed { what, why } => {
             // After a failed submit the token is still cleared, so the hooks wake the session
             // instead.
-            token.hand_on(at.next, &format!("{what} failed: {why}"), at.now);
+            token.hand_on(at.next, format!("{what} failed: {why}"), at.now);
             Action::None
         }
         // After a dropped delivery the token is still cleared: the hooks wake the session, or its
@@ -209,16 +209,16 @@ fn turn_ended(token: &mut Token, at: &Situation) -> Action {
     if token.step == Step::Unsealed {
         return wait_for_person(at);
     }
-    if token.step != Step::Pending || token.stopped {
+    if token.step != Step::Pending || token.kept == Some(Kept::Escape) {
         return Action::None;
     }
     // The notice runs by the clock. Turns that nobody began (a monitor's event, an agent's end) do
     // not restart it.
-    token.cancelled = false;
+    token.kept = None;
     // The carrier's time starts here and not at the seal, because turns may lie between.
     token.since = at.now;
     if at.gone.is_none() && !at.sealed {
-        token.fail(EDITED, at.now);
+        token.fail(Why::Edited, at.now);
         return Action::None;
     }
     waited(token, at)
@@ -274,7 +274,7 @@ const SHORTEST_NOTICE: u64 = 5;
 /// Whether a pending boundary may clear. Withdraws one that is not wanted any more, and starts the
 /// notice to an attended user.
 pub fn due(token: &mut Token, at: &Situation) -> Due {
-    if token.cancelled {
+    if token.kept.is_some() {
         return Due::Held;
     }
     if token.at_once {
@@ -466,7 +466,7 @@ mod tests {
         assert!(matches!(next(&mut t, &done(true), &at("old", true, now)), Action::Wait { .. }));
         let gone = Situation { gone: Some("compacted"), sealed: false, ..at("old", true, now) };
         assert_eq!(next(&mut t, &Report::Waited, &gone), Action::None);
-        assert_eq!((t.step, t.why.as_deref()), (Step::Withdrawn, Some("compacted")));
+        assert_eq!((t.step, &t.why), (Step::Withdrawn, &Some("compacted".into())));
         assert_eq!(next(&mut t, &Report::Waited, &at("old", true, now)), Action::None);
         let mut t = Token { at_once: true, ..token(Step::Pending) };
         assert!(matches!(next(&mut t, &Report::Waited, &gone), Action::Clear { .. }));
@@ -498,7 +498,7 @@ mod tests {
         let escape = Report::TurnComplete { answered: false, is_aborted: true };
         for report in [&escape, &done(true), &Report::Waited] {
             assert_eq!(next(&mut t, report, &at("old", true, now)), Action::None);
-            assert!(t.cancelled, "{report:?}");
+            assert!(t.kept.is_some(), "{report:?}");
         }
         t.cancel();
         let action = next(&mut t, &done(true), &at("old", true, now));
@@ -557,7 +557,7 @@ mod tests {
         assert!(matches!(action, Action::Wait { ms: 5_000, .. }), "{action:?}");
         let escape = Report::TurnComplete { answered: false, is_aborted: true };
         assert!(matches!(next(&mut t, &escape, &at("old", true, now)), Action::Wait { .. }));
-        assert_eq!((t.step, t.cancelled), (Step::Unsealed, false));
+        assert_eq!((t.step, t.kept), (Step::Unsealed, None));
     }
 
     #[test]
@@ -606,7 +606,7 @@ mod tests {
         let mut t = token(Step::Clearing);
         let failed = Report::Failed { what: "clear".into(), why: "stopped".into() };
         next(&mut t, &failed, &at("old", false, now));
-        assert_eq!(t.why.as_deref(), Some("clear failed: stopped"));
+        assert_eq!(t.why, Some("clear failed: stopped".into()));
         let mut t = token(Step::Clearing);
         let beside = Situation { next: Some(Carrier::Tmux), ..at("old", false, now) };
         next(&mut t, &failed, &beside);

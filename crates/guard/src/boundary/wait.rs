@@ -4,7 +4,7 @@
 
 use chrono::Duration;
 
-use super::{BoundarySettings, Carrier, LATE, Step, Token};
+use super::{BoundarySettings, Carrier, Step, Token, Why};
 
 /// Who ends a wait that takes too long.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,7 +18,7 @@ pub enum Owner {
 }
 
 /// A wait of a boundary.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Wait {
     /// Who ends it.
     pub owner: Owner,
@@ -26,7 +26,7 @@ pub struct Wait {
     /// the last prompt. `None` only for [`Owner::Person`].
     pub limit: Option<Duration>,
     /// Why the boundary continues or ends when the time is over.
-    pub why: &'static str,
+    pub why: Why,
 }
 
 /// What a token waits for in its step; `None` if it has ended. `agents`: some still run.
@@ -37,15 +37,15 @@ pub fn wait(token: &Token, agents: bool, settings: &BoundarySettings) -> Option<
     let attended = Duration::minutes(settings.attended_minutes.min(100_000) as i64);
     let types = matches!(token.carrier, Carrier::Tmux | Carrier::X11 | Carrier::Command);
     let (owner, limit, why) = match token.step {
-        Step::Unsealed => (Owner::TurnEnd, attended, "the person is gone"),
-        Step::Pending if token.cancelled => {
+        Step::Unsealed => (Owner::TurnEnd, attended, "the person is gone".into()),
+        Step::Pending if token.kept.is_some() => {
             return Some(Wait {
                 owner: Owner::Person,
                 limit: None,
-                why: "a person has the session",
+                why: "a person has the session".into(),
             });
         }
-        Step::Pending if token.carrier == Carrier::Manual => (Owner::TurnEnd, attended, LATE),
+        Step::Pending if token.carrier == Carrier::Manual => (Owner::TurnEnd, attended, Why::Late),
         Step::Pending => {
             let agents = if agents { settings.times.agents_wait_seconds } else { 0 };
             let notice = seconds(settings.attended_notice_seconds.saturating_add(agents));
@@ -54,13 +54,13 @@ pub fn wait(token: &Token, agents: bool, settings: &BoundarySettings) -> Option<
             } else {
                 (step, "the plugin's module did not act")
             };
-            (Owner::Waiter, notice + acts, why)
+            (Owner::Waiter, notice + acts, why.into())
         }
         // Carriers that type keys retry for longer.
-        Step::Clearing => (Owner::Waiter, if types { give_up } else { step }, LATE),
-        Step::Cleared => (Owner::Waiter, step * 3, "the notes were not delivered in time"),
+        Step::Clearing => (Owner::Waiter, if types { give_up } else { step }, Why::Late),
+        Step::Cleared => (Owner::Waiter, step * 3, "the notes were not delivered in time".into()),
         Step::Delivered => {
-            (Owner::Waiter, answer(settings), "the fresh session did not answer in time")
+            (Owner::Waiter, answer(settings), "the fresh session did not answer in time".into())
         }
         Step::Acknowledged | Step::Failed | Step::Withdrawn => return None,
     };
@@ -95,8 +95,9 @@ mod tests {
             [Carrier::Mod, Carrier::Tmux, Carrier::X11, Carrier::Command, Carrier::Manual];
         for step in steps {
             for carrier in carriers {
-                for (cancelled, agents) in [(false, false), (true, false), (false, true)] {
-                    let token = Token { carrier, cancelled, ..token(step) };
+                let kept = Some(crate::boundary::Kept::Prompt);
+                for (kept, agents) in [(None, false), (kept, false), (None, true)] {
+                    let token = Token { carrier, kept, ..token(step) };
                     let Some(wait) = wait(&token, agents, &settings) else {
                         assert!(!token.live(), "{token:?}");
                         continue;

@@ -5,8 +5,9 @@ use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::journal::{self, Crossed, Line, What};
+use super::journal::Journal;
 use crate::boundary::Token;
+use crate::journal::{BoundaryStep, What};
 use base::atomic;
 use base::clock::Time;
 use base::lock;
@@ -32,14 +33,8 @@ pub fn create(places: &Places, token: &Token) -> io::Result<()> {
 /// Writes the token's step to the journal of its session, no matter who changed it.
 fn account(places: &Places, token: &Token) {
     let session = token.child.as_deref().unwrap_or(&token.parent);
-    let crossed = Crossed {
-        token: token.id.clone(),
-        step: token.step,
-        carrier: token.carrier,
-        job: token.job.clone(),
-        why: token.why.clone(),
-    };
-    journal::write(places, session, &Line::new(token.since, What::Boundary(crossed)));
+    let step = What::Boundary(BoundaryStep::from(token));
+    Journal::of_session(places, session).record(places, token.since, step);
 }
 
 /// Changes a token under its lock; `None` if it does not exist. Fails while another process holds

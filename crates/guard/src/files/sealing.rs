@@ -5,17 +5,16 @@ use std::collections::BTreeSet;
 use std::io;
 use std::path::PathBuf;
 
-use serde_json::json;
-
+use super::journal::Journal;
 use super::{archives, commits, jobs};
 use crate::compaction::{self, Document, EntryId, FrontMatter, Role, Stamp, StampState};
 use crate::job::{Sealer, phase};
+use crate::journal::What;
 use crate::seal::{self, Input, Past, Question, Refused, Sealed, Verdict};
 use crate::session::{SealAsked, Session};
 use crate::settings::Settings;
 use base::atomic;
 use base::clock::Time;
-use base::log;
 use base::paths::Places;
 
 /// The result of a seal.
@@ -70,11 +69,11 @@ pub fn run(
     let Some(source) = jobs::read(places, job)? else { return Ok(Outcome::NoFile) };
     if !dry && let Err(e) = commits::update(places, job, by.id, by.session) {
         // The notes matter more than the list of commits.
-        let details = json!({"session": by.id, "what": "commits not read", "error": e.to_string()});
-        log::write(&places.log(), now, "fault", &details);
+        let fault = What::fault("commits not read", &e);
+        Journal::of_session(places, by.id).record(places, now, fault);
     }
     let commits = commits::for_seal(places, job);
-    let inherited: BTreeSet<EntryId> = by.session.inherited.iter().copied().collect();
+    let inherited: BTreeSet<EntryId> = by.session.notes.inherited.iter().copied().collect();
     let last_version = jobs::last_version(places, job);
     let record = jobs::record(places, job);
     let sealer = Sealer { session: by.id.to_owned(), ordinal: record.ordinal(by.id) };
@@ -210,7 +209,7 @@ pub fn authored(text: &str, session: &Session, settings: &Settings) -> Authored 
     let shape = &settings.file.shape;
     let document = compaction::parse(text, shape);
     let ids = jobs::authored_ids(&document);
-    let entries = ids.iter().filter(|id| !session.inherited.contains(id)).count();
+    let entries = ids.iter().filter(|id| !session.notes.inherited.contains(id)).count();
     let empty = shape
         .authored()
         .filter(|index| document.section(*index).next().is_none())

@@ -65,10 +65,14 @@ pub fn changed<T>(
 
 /// A session's fields but those without a value: every call reads them, and most have none.
 fn written(session: &Session) -> io::Result<Value> {
-    let mut fields = serde_json::to_value(session)?;
-    if let Some(fields) = fields.as_object_mut() {
-        fields.retain(|_, value| !value.is_null());
+    fn drop_nulls(value: &mut Value) {
+        if let Some(fields) = value.as_object_mut() {
+            fields.values_mut().for_each(drop_nulls);
+            fields.retain(|_, value| !value.is_null());
+        }
     }
+    let mut fields = serde_json::to_value(session)?;
+    drop_nulls(&mut fields);
     Ok(fields)
 }
 

@@ -4,40 +4,24 @@
 use super::event::{Event, Kind};
 use super::facts::Facts;
 use super::reply::{Agent, Reply};
-use crate::files::journal::{self, Called, Line, Verdict, What};
+use crate::journal::{self, Cut, Line, What};
 use crate::policy::bands::Band;
 use crate::policy::decide::{Call, Decided, Decision, Denial};
 use crate::policy::ramp::Ramp;
 use crate::policy::stance::Stance;
 use base::clock;
 
-fn line(facts: &Facts, what: What) -> Line {
-    let moment = facts.account.moment.borrow().clone().unwrap_or_default();
-    Line {
-        tier: moment.tier,
-        cap: moment.cap,
-        context: moment.readings.context,
-        file: moment.readings.file,
-        ..Line::new(facts.now, what)
-    }
-}
-
-/// Records an action that the reply does not mention.
-pub fn record_action(facts: &Facts, what: What) {
-    journal::write(&facts.places, facts.id, &line(facts, what));
-}
-
 /// Records a cut of shell output. The line that says so stays in the context.
-pub fn cut(facts: &Facts, cut: journal::Cut, said: &str) {
+pub fn cut(facts: &Facts, cut: Cut, said: &str) {
     facts.account.told.set(true);
-    let line = Line { said: said.to_owned(), ..line(facts, What::Cut(cut)) };
-    journal::write(&facts.places, facts.id, &line);
+    let line = Line { to_agent: said.to_owned(), ..facts.account.line(facts.now, What::Cut(cut)) };
+    facts.append(&line);
 }
 
 /// Records a delivered piece. It forms the end of the reply.
 pub fn record_delivery(facts: &Facts, bytes: usize) {
     facts.account.delivered.set(bytes);
-    record_action(facts, What::Delivered(bytes as u64));
+    facts.record(What::Delivered { bytes: bytes as u64 });
 }
 
 /// Records the decision on a call and what came of it, if that is worth a line.
@@ -59,25 +43,25 @@ pub fn record_call(
         Decision::Deny(denial) => Some(*denial),
         _ => *would,
     };
-    // A denial that could not be saved lets the call pass.
-    let verdict = match &reply.agent {
-        Some(Agent::Deny(_)) => Verdict::Deny,
-        Some(Agent::Allow(..)) if matches!(made, Decision::PartialRead(_)) => Verdict::Partial,
-        Some(Agent::Allow(..)) => Verdict::Allow,
-        _ if would.is_some() => Verdict::WouldDeny,
-        _ => Verdict::Pass,
-    };
     let is_by_tier = denied == Some(Denial::Tier);
-    facts.account.call(Called {
+    let decided = journal::Call {
         id: id.to_owned(),
         tool: call.tool.to_owned(),
         band: call.band.name().to_owned(),
         subagent: call.subagent,
-        verdict,
-        why: denied.map(|denial| denial.name().to_owned()),
+        why: denied,
         not_own: call.not_own.clone().filter(|_| denied.is_some()),
         passes: if is_by_tier { passes(call, ramp, stance) } else { Vec::new() },
-    });
+    };
+    // A denial that could not be saved lets the call pass.
+    let decided = match (made, &reply.agent) {
+        (_, Some(Agent::Deny(_))) => What::Deny(decided),
+        (Decision::PartialRead(_), Some(_)) => What::Partial(decided),
+        (Decision::Allow | Decision::Execute, Some(_)) => What::Allow(decided),
+        (Decision::Pass, _) if would.is_some() => What::WouldDeny(decided),
+        _ => What::Pass(decided),
+    };
+    facts.account.decided.replace(Some(decided));
 }
 
 /// Where a call would pass that its tier blocks.
@@ -97,13 +81,13 @@ fn passes(call: &Call, ramp: &Ramp, stance: &Stance) -> Vec<String> {
 
 /// Records the reply to an event.
 pub fn record_reply(facts: &Facts, event: &Event, reply: &Reply) {
-    let called = facts.account.call.take();
+    let decided = facts.account.decided.take();
     if let Some(wake) = &reply.wake {
         // This hook waited for others, so it speaks later than its event.
-        let line = Line { at: clock::now(), ..line(facts, What::Note("rewake".into())) };
-        return journal::write(&facts.places, facts.id, &Line { said: wake.clone(), ..line });
+        let line = facts.account.line(clock::now(), What::Note { event: "rewake".into() });
+        return facts.append(&Line { to_agent: wake.clone(), ..line });
     }
-    if facts.account.told.get() || (called.is_none() && *reply == Reply::default()) {
+    if facts.account.told.get() || (decided.is_none() && *reply == Reply::default()) {
         return;
     }
     let said = match &reply.agent {
@@ -119,21 +103,22 @@ pub fn record_reply(facts: &Facts, event: &Event, reply: &Reply) {
     };
     let said = said.get(..said.len().saturating_sub(facts.account.delivered.get())).unwrap_or(said);
     let told = reply.user.as_deref().unwrap_or_default();
-    let what = match (called, &event.kind, &reply.agent) {
-        (Some(called), ..) => What::Call(called),
-        (_, Kind::Stop { .. }, Some(Agent::GoOn(_))) => What::Stop(Verdict::Deny),
+    let is_decided = decided.is_some();
+    let what = match (decided, &event.kind, &reply.agent) {
+        (Some(decided), ..) => decided,
+        (_, Kind::Stop { .. }, Some(Agent::GoOn(_))) => What::Stop,
         // The answer at the prompt does not enter the conversation.
         (_, Kind::Expansion { .. }, _) => return,
-        (_, _, Some(Agent::Note(event, _))) => What::Note((*event).to_owned()),
-        _ => What::Note(event.kind.name().to_owned()),
+        (_, _, Some(Agent::Note(event, _))) => What::Note { event: (*event).to_owned() },
+        _ => What::Note { event: event.kind.name().to_owned() },
     };
-    let spoke = !said.is_empty() || !told.is_empty();
-    if spoke || matches!(what, What::Call(_)) {
+    if is_decided || !said.is_empty() || !told.is_empty() {
         say(facts, what, said, told);
     }
 }
 
 fn say(facts: &Facts, what: What, said: &str, told: &str) {
-    let line = Line { said: said.to_owned(), told: told.to_owned(), ..line(facts, what) };
-    journal::write(&facts.places, facts.id, &line);
+    let line = facts.account.line(facts.now, what);
+    let line = Line { to_agent: said.to_owned(), to_user: told.to_owned(), ..line };
+    facts.append(&line);
 }

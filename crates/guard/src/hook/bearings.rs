@@ -80,11 +80,11 @@ fn cwd(facts: &Facts, event: &Event, parent: &Session) -> String {
 
 fn shells(parent: &Session) -> String {
     let mut shells = String::new();
-    for shell in parent.shells.iter().take(SHELLS) {
+    for shell in parent.background.shells.iter().take(SHELLS) {
         let shell = cut(shell, SHELL_CHARS);
         let _ = write!(shells, "\nStill running in the background: {shell}");
     }
-    if let Some(more) = parent.shells.len().checked_sub(SHELLS + 1) {
+    if let Some(more) = parent.background.shells.len().checked_sub(SHELLS + 1) {
         let _ = write!(shells, "\nAnd {} more.", more + 1);
     }
     shells

@@ -2,18 +2,14 @@
 
 use std::time::Duration;
 
-use serde_json::json;
-
-use super::account;
 use super::facts::Facts;
 use super::opening::lifted_for;
 pub use super::opening::{Opening, Refusal, open, why_no_boundary};
-use crate::boundary::{Carrier, Delivery, EDITED, Step, Token};
-use crate::files::journal::{SealedAs, What};
+use crate::boundary::{Carrier, Delivery, Step, Token, Why};
 use crate::files::sealing::{self, Outcome, Writer};
 use crate::files::{boundary, jobs};
 use crate::job::State;
-use base::log;
+use crate::journal::{Sealed, What};
 
 /// Seals the session's file without the agent.
 fn seal_now(facts: &Facts) -> std::io::Result<Outcome> {
@@ -29,8 +25,8 @@ pub fn sealed_as(
     words: Option<(u64, u64)>,
     by_guard: bool,
 ) {
-    let sealed = SealedAs { job: job.to_owned(), version, words, by_guard };
-    account::record_action(facts, What::Sealed(sealed));
+    let sealed = Sealed { job: job.to_owned(), version, words, by_guard };
+    facts.record(What::Sealed(sealed));
 }
 
 /// Seals again after a note that came late, so that the sealed version contains it.
@@ -91,9 +87,7 @@ pub fn seal_for_the_agent(facts: &mut Facts) -> Result<(), String> {
             let opening = Opening::of_seal(&facts.places, &session.job, version, None, authored);
             // Another boundary may be open. A refusal lifts the blocks if necessary.
             match open(facts, &opening) {
-                Err(_)
-                    if facts.token().is_some_and(|t| t.awaits_carrier_or_cancelled(facts.id)) =>
-                {
+                Err(_) if facts.token().is_some_and(|t| t.awaits_carrier_or_kept(facts.id)) => {
                     Ok(())
                 }
                 opened => opened.map_err(|refusal| refusal.why),
@@ -115,13 +109,16 @@ pub fn give_up(facts: &mut Facts, why: &str) {
 }
 
 fn failed(token: &Token) -> String {
-    format!("the last boundary failed: {}", token.why.as_deref().unwrap_or("no reason given"))
+    format!(
+        "the last boundary failed: {}",
+        token.why.as_ref().map_or("no reason given".into(), Why::to_string)
+    )
 }
 
 /// The line for the user about a boundary that failed.
-pub fn failed_line(facts: &mut Facts, why: &str) -> String {
+pub fn failed_line(facts: &mut Facts, why: &Why) -> String {
     let lifted = facts.session.lifted.as_ref().map(|(until, _)| *until);
-    facts.update(|s| s.lifted_told = lifted);
+    facts.update(|s| s.notified.lifted = lifted);
     let until = lifted.map(|until| until.with_timezone(&chrono::Local));
     let until = until.map_or_else(String::new, |until| format!(" until {}", until.format("%H:%M")));
     format!("brain-guard: this session could not be cleared: {why}. Nothing is blocked{until}.")
@@ -130,10 +127,10 @@ pub fn failed_line(facts: &mut Facts, why: &str) -> String {
 /// Tells the user once that the blocks are lifted.
 pub fn lifted_line(facts: &mut Facts) -> Option<String> {
     let (until, why) = facts.session.lifted.clone()?;
-    if facts.session.lifted_told == Some(until) || until <= facts.now {
+    if facts.session.notified.lifted == Some(until) || until <= facts.now {
         return None;
     }
-    facts.update(|s| s.lifted_told = Some(until));
+    facts.update(|s| s.notified.lifted = Some(until));
     let until = until.with_timezone(&chrono::Local).format("%H:%M");
     Some(format!("brain-guard: nothing is blocked until {until}, because {why}."))
 }
@@ -142,13 +139,13 @@ pub fn lifted_line(facts: &mut Facts) -> Option<String> {
 pub fn lift(facts: &mut Facts, why: &str) {
     let until = facts.now + lifted_for();
     facts.update(|s| s.lifted = Some((until, why.to_owned())));
-    log::write(&facts.places.log(), facts.now, "lifted", &json!({"session": facts.id, "why": why}));
+    facts.record(What::Lifted { why: why.to_owned() });
 }
 
 /// Cleans up a finished boundary: a failed one lifts the blocks, an answered one is forgotten.
 pub fn tidy(facts: &mut Facts) {
     let Some(token) = facts.token() else { return };
-    if token.step == Step::Failed && token.why.as_deref() == Some(EDITED) {
+    if token.step == Step::Failed && token.why == Some(Why::Edited) {
         // Kept for `explain`. The next seal replaces it.
         return;
     }
@@ -181,12 +178,6 @@ pub fn tidy(facts: &mut Facts) {
         if let Err(e) = moved {
             facts.fault("token not moved", &e);
         }
-        log::write(
-            &facts.places.log(),
-            facts.now,
-            "acknowledged",
-            &json!({"token": token.id, "session": facts.id}),
-        );
     }
     facts.update(|s| s.token = None);
 }

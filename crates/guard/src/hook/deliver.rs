@@ -6,8 +6,6 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use serde_json::json;
-
 use super::boundary_flow::wait_for;
 use super::facts::Facts;
 use super::{account, phase};
@@ -18,7 +16,6 @@ use crate::job::Prompt;
 use crate::texts::{Text, cut, render};
 use base::atomic;
 use base::lock;
-use base::log;
 use base::paths::{Places, is_safe_name};
 use base::plain;
 
@@ -249,8 +246,6 @@ pub fn claim_piece(facts: &Facts, token: &Token, number: usize, ahead: &str) -> 
         if let Err(e) = moved {
             facts.fault("token not moved", &e);
         }
-        let details = json!({"token": token.id, "pieces": pieces.len(), "by": "hook"});
-        log::write(&facts.places.log(), facts.now, "delivered", &details);
     }
     let last = number == parts && pieces.len() > parts;
     let rest = format!("{piece}\n[the rest is in {}]", path(&facts.places, token));

@@ -5,7 +5,7 @@ use super::reply::Reply;
 use std::io;
 
 use super::unsealed;
-use crate::boundary::{CLIENT_ENDED, Step};
+use crate::boundary::{Step, Why};
 use crate::files::{boundary, prune, sealing};
 use base::process;
 use sessions::settings::ImportWhen;
@@ -25,11 +25,11 @@ pub fn take_up_boundary(facts: &mut Facts) -> Option<String> {
         let waits = waits && t.job == facts.session.job && t.stands(version);
         if waits {
             (t.client, t.since, t.notice_until) = (Some(client), facts.now, None);
-            (t.stopped, t.cancelled) = (false, false);
+            t.kept = None;
         } else if t.step == Step::Unsealed {
             t.withdraw("the session was resumed", facts.now);
         } else {
-            t.abandon(CLIENT_ENDED, facts.now);
+            t.abandon(Why::ClientEnded, facts.now);
         }
         waits
     });

@@ -7,8 +7,6 @@ mod gauges;
 use std::cell::OnceCell;
 use std::path::{Path, PathBuf};
 
-use serde_json::json;
-
 use self::account::Account;
 use super::Outside;
 use super::event::{Event, Kind};
@@ -17,14 +15,15 @@ use super::settings::load as load_settings;
 use super::surroundings;
 use crate::boundary::{Carrier, Token};
 use crate::client;
+use crate::files::journal::Journal;
 use crate::files::{boundary, state};
+use crate::journal::{Line, What};
 use crate::session::{First, Override, Session, Surroundings};
 use crate::settings::file::Fault;
 use crate::settings::sources::{Files, Texts};
 use crate::settings::{Headless, Mode, Settings};
 use base::clock::Time;
 use base::env::{self, Env};
-use base::log;
 use base::paths::{Places, project_root};
 use sessions::fill::Fill;
 
@@ -83,8 +82,8 @@ impl<'a> Facts<'a> {
     pub fn for_session(env: &'a Env, now: Time, project: &Path, id: &'a str) -> Option<Self> {
         let places = Places::for_project(env, project)?;
         let loaded = state::load(&places, id).unwrap_or_else(|e| {
-            let details = json!({"session": id, "what": "state not read", "error": e.to_string()});
-            log::write(&places.log(), now, "fault", &details);
+            let fault = What::fault("state not read", &e);
+            Journal::of_session(&places, id).record(&places, now, fault);
             None
         });
         let unseen = loaded.is_none();
@@ -167,8 +166,17 @@ impl<'a> Facts<'a> {
 
     /// Logs a fault of the guard's own that it ignores otherwise.
     pub fn fault(&self, what: &str, error: &dyn std::fmt::Display) {
-        let details = json!({"session": self.id, "what": what, "error": error.to_string()});
-        log::write(&self.places.log(), self.now, "fault", &details);
+        self.record(What::fault(what, error));
+    }
+
+    /// Appends a line to the session's journal.
+    pub fn append(&self, line: &Line) {
+        Journal::of_session(&self.places, self.id).append(&self.places, line);
+    }
+
+    /// Writes to the session's journal what the reply does not mention.
+    pub fn record(&self, what: What) {
+        self.append(&self.account.line(self.now, what));
     }
 
     /// Whether a person sent a prompt or typed recently. The client's own flag stays set overnight.

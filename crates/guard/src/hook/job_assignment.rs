@@ -42,8 +42,8 @@ pub fn forked(facts: &mut Facts, parent: &str) -> Option<String> {
     let before = state::load(&facts.places, parent).ok()??;
     let inherit = |s: &mut Session| {
         s.parent = Some(parent.to_owned());
-        s.inherited.clone_from(&before.inherited);
-        (s.born_words, s.last_human) = (before.born_words, before.last_human);
+        s.notes.inherited.clone_from(&before.notes.inherited);
+        (s.notes.born_words, s.last_human) = (before.notes.born_words, before.last_human);
     };
     facts.update(inherit);
     let line = take(facts, &before.job);
@@ -68,7 +68,7 @@ fn take(facts: &mut Facts, job: &str) -> Option<String> {
 
 fn set(facts: &mut Facts, job: &str) {
     if facts.session.job != job {
-        facts.update(|s| (s.job, s.counted) = (job.to_owned(), None));
+        facts.update(|s| (s.job, s.notes.counted) = (job.to_owned(), None));
     }
 }
 
@@ -150,7 +150,7 @@ pub fn resume_offered(facts: &mut Facts) -> Option<Result<(), String>> {
     if let Some(why) = refused(facts, &job) {
         return Some(Err(format!("the job {job} {why}")));
     }
-    if facts.token().is_some_and(|t| t.awaits_carrier_or_cancelled(facts.id)) {
+    if facts.token().is_some_and(|t| t.awaits_carrier_or_kept(facts.id)) {
         return Some(
             Err("this session is about to be cleared; type it in the next one".to_owned()),
         );

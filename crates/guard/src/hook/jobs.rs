@@ -159,7 +159,7 @@ fn cross(
 
 /// Makes the session write for `job`, and ends a boundary of the former job.
 pub(super) fn switch(facts: &mut Facts, job: &str, new: bool) {
-    if let Some(token) = facts.token().filter(|t| t.awaits_carrier_or_cancelled(facts.id)) {
+    if let Some(token) = facts.token().filter(|t| t.awaits_carrier_or_kept(facts.id)) {
         let ended = boundary::update(&facts.places, &token.id, |t| {
             t.withdraw("the session switched to another job", facts.now)
         });
@@ -176,8 +176,8 @@ pub(super) fn switch(facts: &mut Facts, job: &str, new: bool) {
     let change = |s: &mut crate::session::Session| {
         s.residue |= was_named && s.job != job;
         job.clone_into(&mut s.job);
-        (s.inherited, s.born_words) = (inherited.clone(), born as u64);
-        (s.counted, s.ranks.file, s.stop_blocks) = (None, 0, 0);
+        (s.notes.inherited, s.notes.born_words) = (inherited.clone(), born as u64);
+        (s.notes.counted, s.ranks.file, s.stop_blocks) = (None, 0, 0);
     };
     facts.update(change);
 }
@@ -206,7 +206,7 @@ pub fn follow_name(facts: &mut Facts) {
 fn adopt(facts: &mut Facts, old: &str, job: &str) {
     let name = job.to_owned();
     facts.update(|s| s.job.clone_from(&name));
-    let Some(token) = facts.token().filter(|t| t.awaits_carrier_or_cancelled(facts.id)) else {
+    let Some(token) = facts.token().filter(|t| t.awaits_carrier_or_kept(facts.id)) else {
         return;
     };
     let path = jobs::sealed_path(&facts.places, job, token.version).display().to_string();

@@ -28,7 +28,7 @@ pub fn refresh(facts: &mut Facts) {
         (None, Some(_)) => facts.model().0.map(str::to_owned),
         (model, _) => model.clone(),
     };
-    let launch = facts.session.launch.clone().or_else(|| {
+    let launch = facts.session.limits.launch.clone().or_else(|| {
         let pid = facts.env.client_pid()?;
         let folder = process::folder(pid).unwrap_or_default();
         Some(Launch::parse(&process::arguments(pid), &folder, model.as_deref()))
@@ -38,10 +38,12 @@ pub fn refresh(facts: &mut Facts) {
     let refusing = refusing(&texts);
     let rule = |of: &Option<Refusing>| of.as_ref().map(|of| of.rule.clone());
     let refusing_changed = rule(&facts.session.refusing) != rule(&refusing);
-    if facts.session.configured != configured || facts.session.launch != launch || refusing_changed
+    if facts.session.limits.configured != configured
+        || facts.session.limits.launch != launch
+        || refusing_changed
     {
         facts.update(|s| {
-            (s.configured, s.launch) = (configured, launch.clone());
+            (s.limits.configured, s.limits.launch) = (configured, launch.clone());
             if refusing_changed {
                 s.refusing.clone_from(&refusing);
             }

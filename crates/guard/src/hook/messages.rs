@@ -163,7 +163,8 @@ impl<'a> Messages<'a> {
     /// Tokens of old rounds that could leave the session, at the top tier.
     fn freed_by_slim(&self) -> Option<String> {
         let is_top = self.stance.rank == self.ramp.top() && self.stance.cap.is_none();
-        let tokens = self.facts.session.told_slim.filter(|&tokens| tokens > 0 && is_top)?;
+        let tokens =
+            self.facts.session.notified.slim_tokens.filter(|&tokens| tokens > 0 && is_top)?;
         Some(shown::tokens(tokens))
     }
 
@@ -177,8 +178,9 @@ impl<'a> Messages<'a> {
 
     /// What the first denial adds if usage skipped tiers.
     pub fn jumped(&self, ramp: &Ramp, stance: &Stance) -> String {
-        let skipped: Vec<&str> =
-            (self.facts.session.told.rank + 1..stance.rank).map(|r| ramp.name(r)).collect();
+        let skipped: Vec<&str> = (self.facts.session.notified.agent.rank + 1..stance.rank)
+            .map(|r| ramp.name(r))
+            .collect();
         if skipped.is_empty() {
             return String::new();
         }
@@ -189,11 +191,12 @@ impl<'a> Messages<'a> {
     pub fn claim_user(&self, session: &mut Session) -> bool {
         let now = (self.stance.rank, self.stance.cap.is_some());
         let new = session
-            .told_user
+            .notified
+            .user
             .is_none_or(|before| before.0 < now.0 || (before.0 == now.0 && before.1 != now.1));
         let due = new && now.0 > 0;
         if due {
-            session.told_user = Some(now);
+            session.notified.user = Some(now);
         }
         due
     }
@@ -232,7 +235,7 @@ impl<'a> Messages<'a> {
         ]);
         let allowed = allowed.join(", ");
         // An agent that never heard of the guard is told who speaks.
-        let known = self.facts.session.told.rank > 0;
+        let known = self.facts.session.notified.agent.rank > 0;
         let by = if known { "" } else { "brain-guard is a plugin that your user installed. " };
         self.fill(text, &[("tool", tool), ("allowed", &allowed), ("note", note), ("by", by)])
     }

@@ -43,17 +43,15 @@ pub mod withdrawal;
 
 use std::io::Read;
 use std::mem::ManuallyDrop;
-use std::path::PathBuf;
 use std::time::Duration;
 
-use serde_json::json;
-
-use crate::boundary::Client;
+use crate::boundary::{Client, Token};
+use crate::files::journal::Journal;
+use crate::journal::What;
 use crate::policy::command::{Answer, OwnCommand};
 use crate::session::reach::Reach;
 use base::clock::{self, Time};
 use base::env::{self, Env};
-use base::log;
 use base::paths::{Places, project_root};
 use event::{Event, Kind, Source};
 use facts::Facts;
@@ -118,26 +116,7 @@ pub fn run(role: Role, input: impl Read, env: &Env, now: Time, outside: Outside)
         return Reply::default();
     }
     let reply = match role {
-        Role::Main => {
-            remember_surroundings(&mut facts);
-            let unseen = facts.unseen;
-            let mut reply = dispatch(&mut facts, &event);
-            if let Kind::SessionStart { source, .. } = event.kind
-                && let Some(line) = (outside.start)(&facts, source)
-            {
-                reply.add_line(line);
-            }
-            if !event.subagent && tells(&event.kind) {
-                let refusing = limits::refusing_line(&mut facts);
-                for line in settings_news::news(&mut facts).into_iter().chain(refusing) {
-                    reply.add_line(line);
-                }
-            }
-            if let Some(line) = unkept_line(&facts, &event.kind, unseen) {
-                reply.add_line(line);
-            }
-            reply
-        }
+        Role::Main => handle(&mut facts, &event, outside),
         Role::Piece(number) => piece(&mut facts, &event, number),
         Role::Rewake => rewake::handle(&mut facts, &event),
     };
@@ -145,15 +124,37 @@ pub fn run(role: Role, input: impl Read, env: &Env, now: Time, outside: Outside)
     reply
 }
 
+/// Answers the event, and adds what the user should know.
+fn handle(facts: &mut Facts, event: &Event, outside: Outside) -> Reply {
+    remember_surroundings(facts);
+    // To handle an event may save the session's first state.
+    let had_state = !facts.unseen;
+    let mut reply = dispatch(facts, event);
+    let mut lines = Vec::new();
+    if let Kind::SessionStart { source, .. } = event.kind {
+        lines.extend((outside.start)(facts, source));
+    }
+    if !event.subagent && shows_lines(&event.kind) {
+        let refusing = limits::refusing_line(facts);
+        lines.extend(settings_news::news(facts));
+        lines.extend(refusing);
+    }
+    lines.extend(state_error_line(facts, &event.kind, had_state));
+    for line in lines {
+        reply.add_line(line);
+    }
+    reply
+}
+
 /// Tells the user that the state can't be kept: when the session starts, or, if it was kept until
-/// then, with a prompt. Nothing can note that it was told. `unseen`: no state was there before.
-fn unkept_line(facts: &Facts, kind: &Kind, unseen: bool) -> Option<String> {
-    let tells = match kind {
+/// then, with a prompt. Nothing can note that it was told.
+fn state_error_line(facts: &Facts, kind: &Kind, had_state: bool) -> Option<String> {
+    let is_due = match kind {
         Kind::SessionStart { .. } => true,
-        Kind::Prompt(_) => !unseen,
+        Kind::Prompt(_) => had_state,
         _ => false,
     };
-    let error = facts.unkept.get().filter(|_| tells)?;
+    let error = facts.unkept.get().filter(|_| is_due)?;
     let path = facts.places.state.display();
     Some(format!(
         "brain-guard can't keep its state in {path} ({error}): it blocks nothing and continues no session until it can; `brain-guard doctor` says what to do"
@@ -161,7 +162,7 @@ fn unkept_line(facts: &Facts, kind: &Kind, unseen: bool) -> Option<String> {
 }
 
 /// Whether the client shows the user a line in the answer to this event.
-fn tells(kind: &Kind) -> bool {
+fn shows_lines(kind: &Kind) -> bool {
     matches!(
         kind,
         Kind::SessionStart { .. }
@@ -207,34 +208,31 @@ fn dispatch(facts: &mut Facts, event: &Event) -> Reply {
     }
 }
 
-/// How long a sidecar hook waits for the main hook of the same event.
-const SIDECAR_PATIENCE: Duration = Duration::from_secs(4);
+/// How long the hook of a piece waits for the main hook of the same event.
+const PIECE_TIMEOUT: Duration = Duration::from_secs(4);
 
-/// Waits until the main hook has saved what this event means for the session. `false` if it never
-/// did.
-fn main_hook_is_done(facts: &mut Facts, event: &Event, patience: Duration) -> bool {
+/// Waits until the main hook has saved what this event means for the session, and returns the
+/// session's boundary. `None` if it never did, or there is no boundary.
+fn wait_for_main_hook(facts: &mut Facts, event: &Event, timeout: Duration) -> Option<Token> {
     if matches!(event.kind, Kind::SessionStart { .. }) && facts.unseen {
         let path = facts.places.session(facts.id, "json");
-        if !boundary_flow::wait_for(patience, || path.exists()) {
-            return false;
+        if !boundary_flow::wait_for(timeout, || path.exists()) {
+            return None;
         }
-        let Ok(Some(session)) = crate::files::state::load(&facts.places, facts.id) else {
-            return false;
-        };
+        let session = crate::files::state::load(&facts.places, facts.id).ok().flatten()?;
         (facts.session, facts.unseen) = (session, false);
     }
     if matches!(&event.kind, Kind::Prompt(text) if prompt::resumes(text)) {
         // The main hook takes the job that was offered.
         job_assignment::wait_for_offered(facts);
     }
-    facts.session.token.is_some()
+    facts.token()
 }
 
 fn piece(facts: &mut Facts, event: &Event, number: usize) -> Reply {
-    if !main_hook_is_done(facts, event, SIDECAR_PATIENCE) {
+    let Some(token) = wait_for_main_hook(facts, event, PIECE_TIMEOUT) else {
         return Reply::default();
-    }
-    let Some(token) = facts.token() else { return Reply::default() };
+    };
     match &event.kind {
         Kind::SessionStart { source: Source::Clear, .. } if token.hooks_deliver() => {
             deliver::claim_piece(facts, &token, number, "")
@@ -260,8 +258,7 @@ pub fn pass_on_panic() {
 /// Logs a fault that happens before the event is known.
 pub fn log_fault(env: &Env, now: Time, what: &str, error: &str) {
     let root = env.path(env::PROJECT_DIR).or_else(|| env.cwd().map(|cwd| project_root(env, &cwd)));
-    let log: Option<PathBuf> = root.and_then(|r| Places::for_project(env, &r)).map(|p| p.log());
-    if let Some(log) = log {
-        log::write(&log, now, "fault", &json!({"what": what, "error": error}));
+    if let Some(places) = root.and_then(|root| Places::for_project(env, &root)) {
+        Journal::of_project(&places).record(&places, now, What::fault(what, &error));
     }
 }

@@ -1,14 +1,12 @@
 //! Opens a boundary: checks whether one may start, and creates its token.
 
-use serde_json::json;
-
 use super::facts::Facts;
 use super::watch;
 use crate::boundary::{Carrier, Delivery, Step, Token, budget};
 use crate::files::{boundary, jobs, state};
+use crate::journal::What;
 use crate::policy::stance::Ranks;
 use base::clock::Time;
-use base::log;
 use base::paths::{Places, short_digest};
 
 const LIFTED_MINUTES: i64 = 15;
@@ -72,8 +70,7 @@ impl Opening {
             created: facts.now,
             since: facts.now,
             notice_until: None,
-            cancelled: false,
-            stopped: false,
+            kept: None,
             at_once: false,
             cut: false,
             unanswered: 0,
@@ -128,10 +125,9 @@ pub struct Refusal {
     pub lifts_until: Option<Time>,
 }
 
-/// Logs a refusal and lifts the blocks if it says so.
+/// Records a refusal and lifts the blocks if it says so.
 pub fn record_refusal(facts: &mut Facts, refusal: &Refusal) {
-    let details = json!({"session": facts.id, "why": refusal.why});
-    log::write(&facts.places.log(), facts.now, "no-boundary", &details);
+    facts.record(What::NoBoundary { why: refusal.why.clone() });
     if let Some(until) = refusal.lifts_until {
         facts.update(|s| s.lifted = Some((until, refusal.why.clone())));
     }
@@ -172,14 +168,5 @@ pub fn open(facts: &mut Facts, opening: &Opening) -> Result<(), Refusal> {
     if let Err(e) = watch::start(facts.env, &facts.places, &token.id) {
         facts.fault("waiter not started", &e);
     }
-    log::write(
-        &facts.places.log(),
-        facts.now,
-        "boundary",
-        &json!({
-            "token": token.id, "session": facts.id, "job": token.job, "version": token.version,
-            "carrier": carrier.name(), "delivery": token.delivery,
-        }),
-    );
     Ok(())
 }

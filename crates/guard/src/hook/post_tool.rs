@@ -13,7 +13,8 @@ use super::reply::{Agent, Reply};
 use super::target::absolute;
 use super::usage;
 use super::wire::ToolInput;
-use crate::files::{commits, journal, state};
+use crate::files::{commits, state};
+use crate::journal::Cut;
 use crate::policy::bands::{Band, band};
 use crate::policy::coach::note_due;
 use crate::policy::stance::{Cap, Ranks};
@@ -111,7 +112,7 @@ fn cap_output(facts: &Facts, call: &ToolCall, output: &str) -> Reply {
     if !is_shorter || (persisted.is_none() && !save(facts, call, &whole)) {
         return Reply::default();
     }
-    let cut = journal::Cut {
+    let cut = Cut {
         id: call.id.to_owned(),
         tool: call.tool.to_owned(),
         before: count as u64,
@@ -149,8 +150,8 @@ pub fn batch(facts: &mut Facts, event: &Event, bytes: u64) -> Reply {
     if event.subagent {
         return Reply::default();
     }
-    if let Some(path) = facts.session.missing.clone() {
-        facts.update(|s| s.missing = None);
+    if let Some(path) = facts.session.notes.missing.clone() {
+        facts.update(|s| s.notes.missing = None);
         let text = texts::render(&facts.places, Text::NotesMissing, &[("path", path.as_str())]);
         return Reply::note("PostToolBatch", text);
     }
@@ -161,7 +162,10 @@ pub fn batch(facts: &mut Facts, event: &Event, bytes: u64) -> Reply {
     let readings = facts.readings(context, file.map(|f| f.0));
     let ramp = facts.ramp(context.map_or(u64::MAX, |c| c.reading.limit));
     let stance = facts.stance(&ramp, &readings);
-    if stance.rank == 0 && facts.session.told.rank == 0 && facts.session.ranks == Ranks::default() {
+    if stance.rank == 0
+        && facts.session.notified.agent.rank == 0
+        && facts.session.ranks == Ranks::default()
+    {
         return Reply { user: usage::unknown(facts, context.as_ref()), ..Reply::default() };
     }
     let say = Messages::new(facts, &ramp, &readings, &stance);
@@ -169,16 +173,16 @@ pub fn batch(facts: &mut Facts, event: &Event, bytes: u64) -> Reply {
     let claimed = state::update(&facts.places, facts.id, |s| {
         s.ranks = Ranks { context: stance.context_rank, file: stance.file_rank };
         if let Some(context) = context {
-            (s.reading, s.window) = (Some(context.reading), Some(context.window));
+            (s.reading, s.limits.window) = (Some(context.reading), Some(context.window));
         }
         // At the highest tier the denials explain it, but a capped tier denies nothing.
         let top = if stance.cap.is_some() { usize::MAX } else { ramp.top() };
-        let again = now.rank == s.told.rank;
+        let again = now.rank == s.notified.agent.rank;
         // After a failed boundary the agent was told to go on with the work.
         let is_lifted = matches!(stance.cap, Some(Cap::Lifted(_)));
-        let due = note_due(&s.told, &now, top) && !(again && is_lifted);
-        if due || now.rank < s.told.rank {
-            s.told = now;
+        let due = note_due(&s.notified.agent, &now, top) && !(again && is_lifted);
+        if due || now.rank < s.notified.agent.rank {
+            s.notified.agent = now;
         }
         (due, again, say.claim_user(s))
     });

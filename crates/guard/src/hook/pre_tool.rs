@@ -23,7 +23,6 @@ use crate::policy::ramp::Ramp;
 use crate::policy::stance::{Cap, Ranks, Readings, Stance};
 use crate::policy::verbs;
 use crate::session::{Counted, First, Grace};
-use base::log;
 use sessions::gauge::Reading;
 use sessions::gauge::WindowSource;
 
@@ -53,7 +52,7 @@ fn handle_subagent(
     let stance = facts.stance(&ramp, &readings);
     let messages = Messages::new(facts, &ramp, &readings, &stance);
     let decision = decide(&call, &stance, &ramp, 0, || false);
-    let decided = shadowed(facts, &call, decision, &messages, || None);
+    let decided = shadowed(facts, decision, || None);
     let reply = answer(facts, raw.id, &call, input, None, decided.made, &messages);
     account::record_call(facts, raw.id, &call, &ramp, &stance, &decided, &reply);
     reply
@@ -97,7 +96,7 @@ fn handle_main_loop(
         decide_at(&Stance { cap, ..stance.clone() })
     };
     let messages = Messages::new(facts, &ramp, &readings, &stance);
-    let decided = shadowed(facts, &call, decide_at(&stance), &messages, || {
+    let decided = shadowed(facts, decide_at(&stance), || {
         (stance.cap == Some(Cap::Shadow)).then(decide_without_shadow)
     });
     let at = Some((&ramp, &stance));
@@ -169,7 +168,7 @@ pub fn settle(facts: &mut Facts, context: Option<Context>, counted: Option<Count
             s.grace = Some(Grace { percent: reading.percent() + 1.0, calls: calls + 25 });
         }
         s.first = First::Done;
-        s.counted = counted.or(s.counted);
+        s.notes.counted = counted.or(s.notes.counted);
     });
 }
 
@@ -194,30 +193,30 @@ fn save_changes(
     let moved = s.transcript.as_deref() != event.transcript
         || s.mode != mode
         || (event.cwd.is_some() && s.cwd.as_deref() != event.cwd)
-        || (reported.is_some() && s.reported_window != reported)
-        || (limit.is_some() && s.reported_limit != limit)
+        || (reported.is_some() && s.limits.reported_window != reported)
+        || (limit.is_some() && s.limits.reported_limit != limit)
         // A window seen in use stays valid: a compaction does not shrink it.
         || context.is_some_and(|c| {
-            c.window.source == WindowSource::Observed && s.window != Some(c.window)
+            c.window.source == WindowSource::Observed && s.limits.window != Some(c.window)
         });
-    if s.ranks == ranks && !moved && (counted.is_none() || counted == s.counted) {
+    if s.ranks == ranks && !moved && (counted.is_none() || counted == s.notes.counted) {
         return;
     }
     let result = state::update(&facts.places, facts.id, |s| {
         s.ranks = ranks;
-        s.counted = counted.or(s.counted);
+        s.notes.counted = counted.or(s.notes.counted);
         s.transcript = event.transcript.map(str::to_owned).or(s.transcript.take());
         s.cwd = event.cwd.map(str::to_owned).or(s.cwd.take());
         s.mode = mode;
-        s.reported_window = reported.or(s.reported_window);
-        s.reported_limit = limit.or(s.reported_limit);
+        s.limits.reported_window = reported.or(s.limits.reported_window);
+        s.limits.reported_limit = limit.or(s.limits.reported_limit);
         if let Some(context) = context {
             s.reading = Some(context.reading);
-            s.window = Some(context.window);
+            s.limits.window = Some(context.window);
         }
         // The agent is told again when it re-enters a tier.
-        if stance.rank < s.told.rank {
-            s.told = Told { rank: stance.rank, ..s.told };
+        if stance.rank < s.notified.agent.rank {
+            s.notified.agent = Told { rank: stance.rank, ..s.notified.agent };
         }
     });
     if let Err(e) = result {
@@ -333,11 +332,6 @@ fn deny(
             return Reply::default();
         }
     }
-    let details = json!({
-        "session": facts.id, "tool": call.tool, "band": call.band.name(), "why": denial.name(),
-        "usage": messages.usage(),
-    });
-    log::write(&facts.places.log(), facts.now, "deny", &details);
     Reply { agent: Some(Agent::Deny(reason)), ..Reply::default() }
 }
 
@@ -357,11 +351,11 @@ fn record_tier_denial(
 ) -> io::Result<TierDenial> {
     let told = messages.note_state(stance);
     state::update(&facts.places, facts.id, |s| {
-        let first = s.told.rank < stance.rank;
+        let first = s.notified.agent.rank < stance.rank;
         if first {
-            s.told = told;
+            s.notified.agent = told;
         }
-        let again = s.denied_at.replace(stance.rank) == Some(stance.rank);
+        let again = s.notified.denial.replace(stance.rank) == Some(stance.rank);
         // The client shows the denial to the user.
         messages.claim_user(s);
         TierDenial { first, again }

@@ -6,12 +6,12 @@ use super::facts::Facts;
 use super::limits;
 use super::pre_tool::settle;
 use super::reply::Reply;
-use super::{account, boundary_flow, job_assignment, succeeded, unsealed};
+use super::{boundary_flow, job_assignment, succeeded, unsealed};
 use crate::boundary::{Delivery, Step, Token};
-use crate::files::journal::What;
 use crate::files::shadows::{self, CLEAR, RESUME};
 use crate::files::{boundary, job_files};
 use crate::job::Prompt;
+use crate::journal::What;
 use crate::session::First;
 use crate::texts::Text;
 use base::switch::Switch;
@@ -25,7 +25,7 @@ pub fn submit(facts: &mut Facts, _event: &Event, text: &str) -> Reply {
         if let Err(e) = moved {
             facts.fault("token not moved", &e);
         }
-        account::record_action(facts, What::Delivered(text.len() as u64));
+        facts.record(What::Delivered { bytes: text.len() as u64 });
         turn_begins(facts);
         return Reply::default();
     }
@@ -70,8 +70,7 @@ pub fn submit(facts: &mut Facts, _event: &Event, text: &str) -> Reply {
         }
     }
     let mut reply = attach(facts, token.as_ref(), 1);
-    let sealed =
-        |t: &&Token| t.awaits_carrier_or_cancelled(facts.id) && t.delivery == Delivery::Sealed;
+    let sealed = |t: &&Token| t.awaits_carrier_or_kept(facts.id) && t.delivery == Delivery::Sealed;
     let is_told =
         from_person && facts.settings.prompts == Switch::On && facts.override_reason().is_none();
     if let Some(token) = token.as_ref().filter(|t| is_told && sealed(t)) {
@@ -87,8 +86,8 @@ pub fn submit(facts: &mut Facts, _event: &Event, text: &str) -> Reply {
 
 /// Says once that a session was made of this one outside of its client, while that is there.
 fn made_outside(facts: &mut Facts) -> Option<String> {
-    let (operation, id) = facts.session.made_outside.clone()?;
-    facts.update(|session| session.made_outside = None);
+    let (operation, id) = facts.session.surgery.made_outside.clone()?;
+    facts.update(|session| session.surgery.made_outside = None);
     let file = facts.transcript.as_ref()?.with_file_name(format!("{id}.jsonl"));
     file.is_file().then(|| {
         format!(
@@ -169,7 +168,7 @@ fn record_person_prompt(facts: &mut Facts, text: &str, token: Option<&Token>) {
     if let Some(token) = token.filter(|t| t.waits_for_person(facts.id)) {
         unsealed::prompted(facts, token);
     }
-    if let Some(token) = token.filter(|t| t.awaits_carrier_or_cancelled(facts.id)) {
+    if let Some(token) = token.filter(|t| t.awaits_carrier_or_kept(facts.id)) {
         let cancelled = boundary::update(&facts.places, &token.id, Token::cancel);
         if let Err(e) = cancelled {
             facts.fault("notice not cancelled", &e);

@@ -4,23 +4,20 @@
 use std::ops::ControlFlow;
 use std::time::Duration;
 
-use serde_json::json;
-
 use super::boundary_flow::wait_for;
 use super::deliver;
 use super::event::{Event, Kind, Source};
 use super::facts::Facts;
 use super::reply::{Agent, Reply};
 use super::watch;
-use super::{main_hook_is_done, session, unsealed};
-use crate::boundary::{CLIENT_ENDED, Carrier, EDITED, Inject, LATE, LEFT, Step, Token};
+use super::{session, unsealed, wait_for_main_hook};
+use crate::boundary::{Carrier, Inject, Step, Token, Why};
 use crate::files::boundary;
 use crate::files::state;
 use crate::session::Session;
 use crate::texts::Text;
 use base::atomic;
 use base::clock;
-use base::log;
 
 /// How long this hook follows a turn's end. It stays below the timeout in `hooks.json`.
 const FOLLOWED: Duration = Duration::from_secs(3_500);
@@ -38,7 +35,7 @@ const MAIN_HOOK: Duration = Duration::from_secs(6);
 const JUST: chrono::TimeDelta = chrono::TimeDelta::seconds(2);
 
 /// Reasons of a failure after which somebody else continues, or nobody should.
-const ANSWERED_OTHERWISE: [&str; 3] = [EDITED, LEFT, CLIENT_ENDED];
+const ANSWERED_OTHERWISE: [Why; 3] = [Why::Edited, Why::Left, Why::ClientEnded];
 
 /// Handles the event.
 pub fn handle(facts: &mut Facts, event: &Event) -> Reply {
@@ -52,12 +49,14 @@ pub fn handle(facts: &mut Facts, event: &Event) -> Reply {
 /// Starts the first turn of a cleared session: at once if the hooks deliver, or after the carrier
 /// failed to.
 fn after_clear(facts: &mut Facts, event: &Event) -> Reply {
-    if !main_hook_is_done(facts, event, MAIN_HOOK)
-        && let Some(reply) = start_late_session(facts, event)
-    {
-        return reply;
+    let mut token = wait_for_main_hook(facts, event, MAIN_HOOK);
+    if token.is_none() {
+        if let Some(reply) = start_late_session(facts, event) {
+            return reply;
+        }
+        token = facts.token();
     }
-    let Some(token) = facts.token() else { return Reply::default() };
+    let Some(token) = token else { return Reply::default() };
     if token.carrier_starts() && !take_over(facts, &token) {
         return Reply::default();
     }
@@ -100,13 +99,7 @@ fn take_over(facts: &Facts, token: &Token) -> bool {
         (token.kicks_off, token.inject) = (false, Inject::Hook);
         true
     });
-    let taken = matches!(taken, Ok(Some(true)));
-    if taken {
-        let details =
-            json!({"token": token.id, "session": facts.id, "carrier": token.carrier.name()});
-        log::write(&facts.places.log(), facts.now, "hook-starts-the-turn", &details);
-    }
-    taken
+    matches!(taken, Ok(Some(true)))
 }
 
 /// Watches after the agent ended its turn for a clear that may not come. Without a person the run
@@ -145,7 +138,7 @@ fn after_stop(facts: &mut Facts) -> Reply {
                 }
             }
         } else if token.step == Step::Failed {
-            if ANSWERED_OTHERWISE.contains(&token.why.as_deref().unwrap_or_default()) {
+            if token.why.as_ref().is_some_and(|why| ANSWERED_OTHERWISE.contains(why)) {
                 return Reply::default();
             }
             if !attended {
@@ -154,7 +147,7 @@ fn after_stop(facts: &mut Facts) -> Reply {
         } else if token.carrier == Carrier::Manual && !attended {
             // The person who was asked to type it left.
             let late = boundary::update(&facts.places, &token.id, |t| {
-                t.awaits_carrier(facts.id) && t.fail(LATE, clock::now())
+                t.awaits_carrier(facts.id) && t.fail(Why::Late, clock::now())
             });
             if let Err(e) = late {
                 facts.fault("token not moved", &e);
@@ -197,18 +190,12 @@ fn person_left(facts: &Facts, token: &Token) -> ControlFlow<Reply, Token> {
 }
 
 fn go_on(facts: &Facts, token: &Token) -> Reply {
-    let why = token.why.as_deref().unwrap_or("no reason was given");
+    let why = token.why.as_ref().map_or("no reason was given".into(), Why::to_string);
     let claim = facts.places.token(&token.id).with_extension("go-on");
     if !atomic::claim(&claim).unwrap_or(false) {
         return Reply::default();
     }
-    log::write(
-        &facts.places.log(),
-        clock::now(),
-        "goes-on",
-        &json!({"token": token.id, "why": why}),
-    );
-    Reply { wake: Some(super::jobs::not_cleared_text(facts, token, why)), ..Reply::default() }
+    Reply { wake: Some(super::jobs::not_cleared_text(facts, token, &why)), ..Reply::default() }
 }
 
 fn load(facts: &Facts, token: &Token) -> Option<Token> {

@@ -1,7 +1,5 @@
 //! `SessionStart`, `PreCompact`, `PostModelSwitch`: how a session starts and what changes under it.
 
-use serde_json::json;
-
 use super::event::{Event, Source};
 use super::facts::Facts;
 use super::reply::{Agent, Reply};
@@ -10,15 +8,15 @@ use super::{
     bearings, deliver, job_assignment, jobs as session_jobs, limits, moved, refusal, succeeded,
     withdrawal,
 };
-use crate::boundary::{Carrier, EDITED, Step, Token};
+use crate::boundary::{Carrier, Step, Token, Why};
 use crate::compaction;
 use crate::files::state;
 use crate::files::{boundary, commits, jobs, sealing};
+use crate::journal::What;
 use crate::policy::coach::Told;
 use crate::policy::stance::Ranks;
-use crate::session::{First, Override, Session};
+use crate::session::{First, KnownLimits, NotesState, Notified, Override, Session};
 use base::env;
-use base::log;
 use sessions::gauge::WindowSource;
 
 /// Creates and saves a session with the day's next default job.
@@ -130,7 +128,8 @@ fn apply_model(facts: &mut Facts, model: Option<&str>) {
 pub fn switch_model(facts: &mut Facts, model: &str) {
     let change = |s: &mut Session| {
         if s.model.as_deref() != Some(model) {
-            (s.reported_window, s.window, s.reported_limit) = (None, None, None);
+            (s.limits.reported_window, s.limits.window, s.limits.reported_limit) =
+                (None, None, None);
         }
         s.model = Some(model.to_owned());
     };
@@ -145,7 +144,7 @@ fn reset_readings(facts: &mut Facts, first: First) {
     facts.update(|s| {
         s.plugin.clone_from(&plugin);
         (s.first, s.grace, s.ranks) = (first, None, Ranks::default());
-        (s.told, s.told_user, s.denied_at) = (Told::default(), None, None);
+        (s.notified.agent, s.notified.user, s.notified.denial) = (Told::default(), None, None);
         // The module's last reading covers content that is gone.
         s.reading = None;
         s.ended = None;
@@ -162,8 +161,7 @@ pub fn before_compaction(facts: &mut Facts, by_person: bool) -> Reply {
     if by_person {
         facts.saw_typing(facts.now);
     }
-    super::account::record_action(facts, crate::files::journal::What::Compacted);
-    log::write(&facts.places.log(), facts.now, "client-compaction", &json!({"session": facts.id}));
+    facts.record(What::ClientCompaction);
     Reply::default()
 }
 
@@ -242,7 +240,7 @@ fn advance_token(facts: &Facts, id: &str) -> Option<(Token, bool)> {
         }
         // Once the carrier clears, the sealed version is delivered despite later edits.
         if token.step == Step::Pending && !token.stands(fresh) {
-            token.fail(EDITED, facts.now);
+            token.fail(Why::Edited, facts.now);
             return None;
         }
         if token.step == Step::Pending {
@@ -263,15 +261,6 @@ fn advance_token(facts: &Facts, id: &str) -> Option<(Token, bool)> {
     if let Err(e) = boundary::record(&facts.places, &token.job, token.since) {
         facts.fault("boundary not recorded", &e);
     }
-    log::write(
-        &facts.places.log(),
-        facts.now,
-        "cleared",
-        &json!({
-            "token": id, "job": token.job, "from": token.parent, "to": facts.id,
-            "carrier": token.carrier.name(), "delivery": token.delivery,
-        }),
-    );
     Some((token, by_hand))
 }
 
@@ -290,11 +279,14 @@ fn child_of(
         start_commit: commits::head(&facts.places.project),
         parent: Some(parent_id.to_owned()),
         settings: parent.settings.clone(),
-        settings_told: parent.settings_told.clone(),
+        notified: Notified { settings: parent.notified.settings.clone(), ..Notified::default() },
         model: parent.model.clone(),
-        reported_window: parent.reported_window,
-        reported_limit: parent.reported_limit,
-        window: parent.window.filter(|w| w.source == WindowSource::Observed),
+        limits: KnownLimits {
+            reported_window: parent.limits.reported_window,
+            reported_limit: parent.limits.reported_limit,
+            window: parent.limits.window.filter(|w| w.source == WindowSource::Observed),
+            ..KnownLimits::default()
+        },
         client: parent.client,
         plugin: facts.env.get(env::PLUGIN_ROOT),
         reach: parent.reach.clone(),
@@ -304,8 +296,11 @@ fn child_of(
             deliver::load_notes(facts, token).map_or(0, |text| text.len() as u64) + 2_000
         }),
         last_human: parent.last_human,
-        inherited: jobs::authored_ids(&document),
-        born_words: compaction::measure(&document).total as u64,
+        notes: NotesState {
+            inherited: jobs::authored_ids(&document),
+            born_words: compaction::measure(&document).total as u64,
+            ..NotesState::default()
+        },
         token: crossing.map(|(token, _)| token.id.clone()),
         override_: parent.override_.filter(|o| *o != Override::UntilClear),
         mode: parent.mode.clone(),

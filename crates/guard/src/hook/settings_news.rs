@@ -19,7 +19,7 @@ pub fn news(facts: &mut Facts) -> Option<String> {
     let faults: Vec<String> = files.faults.iter().map(ToString::to_string).collect();
     let seen = serde_json::to_vec(&(&files.texts, &faults)).unwrap_or_default();
     let seen = short_digest(&seen);
-    if facts.session.settings_told.as_ref() == Some(&seen) {
+    if facts.session.notified.settings.as_ref() == Some(&seen) {
         return None;
     }
     let mut lines = Vec::new();
@@ -33,7 +33,7 @@ pub fn news(facts: &mut Facts) -> Option<String> {
     if let Some(changes) = changes(facts, now, &wanted) {
         lines.push(format!("brain-guard: settings that wait for your next prompt, or for `brain-guard settings apply`: {changes}"));
     }
-    facts.update(|s| s.settings_told = Some(seen.clone()));
+    facts.update(|s| s.notified.settings = Some(seen.clone()));
     (!lines.is_empty()).then(|| lines.join("\n"))
 }
 

@@ -1,19 +1,13 @@
-//! Shadow mode: decides and logs everything, denies nothing.
-
-use serde_json::json;
+//! Shadow mode: decides and records everything, denies nothing.
 
 use super::facts::Facts;
-use super::messages::Messages;
-use crate::policy::decide::{Call, Decided, Decision};
-use base::log;
+use crate::policy::decide::{Decided, Decision};
 
-/// Replaces a denial in shadow mode and logs it. `else_made` decides as if shadow mode did not cap
+/// Replaces a denial in shadow mode. `else_made` decides as if shadow mode did not cap
 /// the tier.
 pub fn shadowed(
     facts: &Facts,
-    call: &Call,
     made: Decision,
-    say: &Messages,
     else_made: impl FnOnce() -> Option<Decision>,
 ) -> Decided {
     if !facts.settings.is_shadow() {
@@ -27,12 +21,5 @@ pub fn shadowed(
         },
         made => (made, None),
     };
-    if let Some(denial) = would {
-        let details = json!({
-            "session": facts.id, "tool": call.tool, "band": call.band.name(),
-            "why": denial.name(), "usage": say.usage(),
-        });
-        log::write(&facts.places.log(), facts.now, "would-deny", &details);
-    }
     Decided { made, would }
 }

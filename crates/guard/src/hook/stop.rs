@@ -1,19 +1,16 @@
 //! `Stop`: a turn's end, the only place where a boundary may start.
 
-use serde_json::json;
-
 use super::event::Event;
 use super::facts::Facts;
 use super::messages::Messages;
 use super::pre_tool::settle;
 use super::reply::Reply;
 use super::unsealed::{hand_over, without_the_agent};
-use super::{account, boundary_flow, jobs, usage, withdrawal};
-use crate::boundary::{EDITED, Step, Token};
-use crate::files::journal::{Verdict, What};
+use super::{boundary_flow, jobs, usage, withdrawal};
+use crate::boundary::{Token, Why};
 use crate::files::{boundary, sealing, state};
+use crate::journal::What;
 use crate::policy::stance::Cap;
-use base::log;
 
 /// How many turn ends are refused before the guard acts without the agent.
 const REFUSALS: u32 = 2;
@@ -48,7 +45,7 @@ pub fn failed(facts: &mut Facts, event: &Event) -> Reply {
     // `tidy` is not called: an error is not an answer to what was delivered.
     let reply = if facts
         .token()
-        .is_some_and(|t| t.awaits_carrier_or_cancelled(facts.id) && !broken(facts, &t))
+        .is_some_and(|t| t.awaits_carrier_or_kept(facts.id) && !broken(facts, &t))
     {
         hand_over(facts)
     } else if !facts.settings.is_shadow() && facts.view().is_at_top() {
@@ -62,12 +59,12 @@ pub fn failed(facts: &mut Facts, event: &Event) -> Reply {
 }
 
 fn turn_end(facts: &mut Facts, agents: u32, shells: &[&str]) -> Reply {
-    if facts.session.agents != agents || facts.session.shells != shells {
+    if facts.session.background.agents != agents || facts.session.background.shells != shells {
         let shells: Vec<String> = shells.iter().map(|s| (*s).to_owned()).collect();
-        facts.update(|s| (s.agents, s.shells) = (agents, shells.clone()));
+        facts.update(|s| (s.background.agents, s.background.shells) = (agents, shells.clone()));
     }
     match facts.token() {
-        Some(token) if token.awaits_carrier_or_cancelled(facts.id) => {
+        Some(token) if token.awaits_carrier_or_kept(facts.id) => {
             if broken(facts, &token) {
                 unsealed(facts, true)
             } else {
@@ -84,15 +81,9 @@ fn broken(facts: &Facts, token: &Token) -> bool {
     if token.stands(sealing::fresh_version(&facts.places, &token.job, &facts.settings)) {
         return false;
     }
-    let failed = boundary::update(&facts.places, &token.id, |t| t.fail(EDITED, facts.now));
-    match failed {
-        Ok(Some(true)) => {
-            let details =
-                json!({"token": token.id, "step": Step::Failed, "why": EDITED, "by": "hook"});
-            log::write(&facts.places.log(), facts.now, "boundary-step", &details);
-        }
-        Ok(_) => {}
-        Err(e) => facts.fault("token not moved", &e),
+    let failed = boundary::update(&facts.places, &token.id, |t| t.fail(Why::Edited, facts.now));
+    if let Err(e) = failed {
+        facts.fault("token not moved", &e);
     }
     true
 }
@@ -111,7 +102,7 @@ fn unsealed(facts: &mut Facts, broke: bool) -> Reply {
         let shadow =
             stance.cap == Some(Cap::Shadow) && facts.cap_behind_shadow(&readings).is_none();
         if broke || (shadow && top(stance.rank)) {
-            account::record_action(facts, What::Stop(Verdict::WouldDeny));
+            facts.record(What::WouldStop);
         }
         return Reply::default();
     }

@@ -8,7 +8,7 @@ use super::job_assignment;
 use crate::files::{state, succession};
 use crate::policy::coach::Told;
 use crate::policy::stance::Ranks;
-use crate::session::{First, Override, Session};
+use crate::session::{First, Notified, Override, Session, SurgeryLinks};
 use crate::succession::{Step, Work};
 
 /// Continues the session `from`, in which this client was before, if a succession led here. The
@@ -24,13 +24,11 @@ pub fn follow(facts: &mut Facts, event: &Event, from: &str) -> bool {
     let (parent, made_of) = match succession.work {
         Work::Make(_) => (Some(from.to_owned()), Some(from.to_owned())),
         // Back in a session that was there before: what it came from stays.
-        Work::Enter(_) => (facts.session.parent.clone(), facts.session.made_of.clone()),
+        Work::Enter(_) => (facts.session.parent.clone(), facts.session.surgery.made_of.clone()),
     };
     let next = Session {
         parent,
-        made_of,
-        made_outside: None,
-        entered_from: Some(from.to_owned()),
+        surgery: SurgeryLinks { made_of, made_outside: None, entered_from: Some(from.to_owned()) },
         client: facts.env.client_pid().and_then(state::client).or(before.client),
         transcript: event.transcript.map(str::to_owned),
         started: facts.session.started.or(Some(facts.now)),
@@ -41,10 +39,13 @@ pub fn follow(facts: &mut Facts, event: &Event, from: &str) -> bool {
         first: First::Done,
         grace: None,
         ranks: Ranks::default(),
-        told: Told::default(),
-        told_user: None,
-        told_slim: facts.session.told_slim,
-        denied_at: None,
+        notified: Notified {
+            agent: Told::default(),
+            user: None,
+            slim_tokens: facts.session.notified.slim_tokens,
+            denial: None,
+            ..before.notified
+        },
         denied: None,
         reading: None,
         lifted: None,
@@ -83,7 +84,7 @@ pub fn is_resuming(facts: &Facts) -> bool {
 
 /// Whether the module may just ask this session to go on after surgery.
 pub fn asks_to_go_on(facts: &Facts) -> bool {
-    let from = facts.session.entered_from.as_deref();
+    let from = facts.session.surgery.entered_from.as_deref();
     let last = from.and_then(|id| succession::load(&facts.places, id).ok().flatten());
     last.is_some_and(|last| {
         last.goes_on

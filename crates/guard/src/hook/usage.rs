@@ -10,11 +10,11 @@ const RESPONSES: u32 = 5;
 /// had none.
 pub fn unknown(facts: &mut Facts, context: Option<&Context>) -> Option<String> {
     let session = &facts.session;
-    if context.is_some() || session.reading.is_some() || session.uncounted >= RESPONSES {
+    if context.is_some() || session.reading.is_some() || session.limits.uncounted >= RESPONSES {
         return None;
     }
-    let uncounted = session.uncounted + 1;
-    facts.update(|s| s.uncounted = uncounted);
+    let uncounted = session.limits.uncounted + 1;
+    facts.update(|s| s.limits.uncounted = uncounted);
     let responses = RESPONSES.to_string();
     let text = || render(&facts.places, Text::UserUnknown, &[("responses", &responses)]);
     (uncounted == RESPONSES).then(text)

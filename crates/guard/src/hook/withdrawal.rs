@@ -1,13 +1,10 @@
 //! Whether a boundary that waits is still wanted, and what its user is told if not.
 
-use serde_json::json;
-
 use super::facts::{Facts, View};
 use crate::boundary::{Step, Token};
 use crate::files::boundary;
 use crate::policy::stance::Ranks;
 use crate::texts::{Text, render};
-use base::log;
 use base::shown;
 
 /// What the client itself knows about the conversation now.
@@ -78,8 +75,6 @@ pub fn withdraw(facts: &mut Facts, why: &str) -> Option<String> {
             return None;
         }
     }
-    let details = json!({"token": token.id, "step": Step::Withdrawn, "why": why, "by": "hook"});
-    log::write(&facts.places.log(), facts.now, "boundary-step", &details);
     facts.update(|s| s.token = None);
     Some(line(facts, why, ClientCount::default()))
 }

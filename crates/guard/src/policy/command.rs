@@ -15,6 +15,13 @@ pub struct OwnCommand {
     pub calls: Vec<OwnCall>,
 }
 
+impl OwnCommand {
+    /// Whether subagents may run all of it, too.
+    pub fn is_open_to_subagents(&self) -> bool {
+        self.calls.iter().all(|call| verbs::is_subagent_verb(call.verb()))
+    }
+}
+
 /// One call of a verb.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OwnCall {
@@ -370,7 +377,7 @@ mod tests {
             ("\nbrain-guard append a\n\nbrain-guard \\\n  seal\n", bare(&["append|a", "seal"])),
             ("brain-guard append a &&\n brain-guard seal", bare(&["append|a", "seal"])),
             ("brain-guard append fix#12 a~b !", bare(&[])),
-            ("brain-guard surgery slim this --here", bare(&["surgery|slim|this|--here"])),
+            ("brain-guard surgery edit this --here", bare(&["surgery|edit|this|--here"])),
         ] {
             if expected.is_empty() {
                 assert_eq!(own(script), None, "{script}");

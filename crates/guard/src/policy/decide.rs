@@ -1,10 +1,11 @@
 //! Decides on one tool call.
 
+use serde::{Deserialize, Serialize};
+
 use super::bands::Band;
 use super::command::OwnCommand;
 use super::ramp::Ramp;
 use super::stance::Stance;
-use super::verbs;
 
 /// What a call touches that belongs to the guard.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -41,7 +42,8 @@ pub struct Call<'a> {
 }
 
 /// Why a call is denied.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Denial {
     /// The tier blocks the tool's band.
     Tier,
@@ -53,19 +55,6 @@ pub enum Denial {
     MainLoopOnly,
     /// A question at the end of the session that nobody can answer.
     Unanswerable,
-}
-
-impl Denial {
-    /// The name in the log and the journal.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Tier => "tier",
-            Self::Sealed => "sealed",
-            Self::Operator => "operator",
-            Self::MainLoopOnly => "main-loop-only",
-            Self::Unanswerable => "unanswerable",
-        }
-    }
 }
 
 /// The decision on one call.
@@ -92,8 +81,8 @@ pub struct Decided {
     pub would: Option<Denial>,
 }
 
-/// Decides. `known_file` returns whether the session has read or edited the call's file before; it
-/// is called only if needed.
+/// The decision on a call. `known_file` returns whether the session has read or edited the call's
+/// file before; it is called only if needed.
 pub fn decide(
     call: &Call,
     stance: &Stance,
@@ -101,23 +90,20 @@ pub fn decide(
     partial_lines: u64,
     known_file: impl FnOnce() -> bool,
 ) -> Decision {
+    let by_tier = || decide_by_tier(call, stance, ramp, partial_lines, known_file);
     match &call.target {
-        Target::Operator => return Decision::Deny(Denial::Operator),
-        Target::Own(own) => {
-            let subagents = own.calls.iter().all(|call| verbs::is_subagent_verb(call.verb()));
-            return if call.subagent && !subagents {
-                Decision::Deny(Denial::MainLoopOnly)
-            } else {
-                Decision::Execute
-            };
+        Target::Operator => Decision::Deny(Denial::Operator),
+        Target::CompactionFile => Decision::Allow,
+        Target::Own(own) if call.subagent && !own.is_open_to_subagents() => {
+            Decision::Deny(Denial::MainLoopOnly)
         }
-        Target::CompactionFile => return Decision::Allow,
-        Target::Kept | Target::Other => {}
-    }
-    match decide_by_tier(call, stance, ramp, partial_lines, known_file) {
+        Target::Own(_) => Decision::Execute,
         // These files are outside the project, where the client would ask.
-        Decision::Pass if call.target == Target::Kept => Decision::Allow,
-        decision => decision,
+        Target::Kept => match by_tier() {
+            Decision::Pass => Decision::Allow,
+            decision => decision,
+        },
+        Target::Other => by_tier(),
     }
 }
 

@@ -1,6 +1,6 @@
 //! Builds one session's part of a report.
 
-use super::{Event, Part, Seal, Source, Tier, Totals, What, Words, stances};
+use super::{Line, Part, Seal, Source, Tier, Totals, What, Words, stances};
 use crate::policy::ramp;
 use base::clock::Time;
 use sessions::gauge::Reading;
@@ -20,7 +20,7 @@ pub(super) fn part(source: Source) -> Part {
     let words = words(&events, &seals);
     let stances = stances::bands(&ramp, &points, &events, last);
     let totals = Totals::from_events(&events, &points, seals.len() as u64, source.bytes_per_token);
-    events.retain(|e| !matches!(e.what, What::Passed(_)));
+    events.retain(|e| !matches!(e.what, What::Pass(_)));
     let tier = |t: &ramp::Tier| Tier {
         name: t.name.clone(),
         context: t.context,
@@ -45,7 +45,7 @@ pub(super) fn part(source: Source) -> Part {
 }
 
 /// The file's words where they changed: as calls measured them, and before and after each seal.
-fn words(events: &[Event], seals: &[Seal]) -> Vec<Words> {
+fn words(events: &[Line], seals: &[Seal]) -> Vec<Words> {
     let point = |at, words: u64, limit: u64| Words {
         at,
         words,

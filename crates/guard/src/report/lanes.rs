@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use super::html::escape;
 use super::plot::{severity, stretch};
 use super::scale::Scale;
-use super::{Event, Part, Report, What};
+use super::{Line, Part, Report, What};
 use base::clock::Time;
 
 /// Estimated width of a tier's name, in percent of a desktop page.
@@ -48,7 +48,7 @@ pub(super) struct Lane {
     pub(super) label: &'static str,
     /// SVG path of a mark around its center.
     shape: &'static str,
-    like: fn(&What) -> bool,
+    like: fn(&Line) -> bool,
 }
 
 /// The rows of marks, from top to bottom.
@@ -57,40 +57,46 @@ pub(super) const LANES: [Lane; 6] = [
         id: "denials",
         label: "denials",
         shape: "M-4-4L4 4M-4 4L4-4",
-        like: |w| matches!(w, What::Denied(_) | What::WouldDeny(_) | What::Stop | What::WouldStop),
+        like: |line| {
+            matches!(line.what, What::Deny(_) | What::WouldDeny(_) | What::Stop | What::WouldStop)
+        },
     },
     Lane {
         id: "notes",
         label: "notes",
         shape: "M-4 0a4 4 0 1 0 8 0a4 4 0 1 0-8 0z",
-        like: |w| matches!(w, What::Note),
+        like: Line::is_note,
     },
     Lane {
         id: "carve-outs",
         label: "allowed",
         shape: "M-4 0L-1 3L4-4",
-        like: |w| matches!(w, What::Allowed(_) | What::Partial(_) | What::Cut { .. }),
+        like: |line| matches!(line.what, What::Allow(_) | What::Partial(_) | What::Cut(_)),
     },
     Lane {
         id: "seals",
         label: "seals",
         shape: "M0-5L5 0L0 5L-5 0z",
-        like: |w| matches!(w, What::Sealed { .. }),
+        like: |line| matches!(line.what, What::Sealed(_)),
     },
     Lane {
         id: "boundaries",
         label: "boundary",
         shape: "M-4-5L4 0L-4 5z",
-        like: |w| matches!(w, What::Boundary { .. } | What::Delivered { .. }),
+        like: |line| matches!(line.what, What::Boundary(_) | What::Delivered { .. }),
     },
     Lane {
         id: "others",
         label: "other",
         shape: "M0-5L5 4L-5 4z",
-        like: |w| {
+        like: |line| {
             matches!(
-                w,
-                What::Override | What::Lifted | What::NoBoundary | What::Compaction | What::Fault
+                line.what,
+                What::Override { .. }
+                    | What::Lifted { .. }
+                    | What::NoBoundary { .. }
+                    | What::ClientCompaction
+                    | What::Fault { .. }
             )
         },
     },
@@ -104,9 +110,9 @@ impl Lane {
         report: &Report,
         local: impl Fn(Time) -> String,
     ) -> Option<String> {
-        let mut heaps: Vec<(f64, Vec<&Event>)> = Vec::new();
+        let mut heaps: Vec<(f64, Vec<&Line>)> = Vec::new();
         let all = report.sessions.iter().flat_map(|part| &part.events);
-        for event in all.filter(|event| (self.like)(&event.what)) {
+        for event in all.filter(|event| (self.like)(event)) {
             let x = scale.x(event.at);
             match heaps.last_mut() {
                 Some((at, heap)) if (x - *at).abs() < 1.2 => heap.push(event),
@@ -122,7 +128,7 @@ impl Lane {
             let mut tip: Vec<String> = heap
                 .iter()
                 .take(8)
-                .map(|event| format!("{}  {}", local(event.at), event.long()))
+                .map(|event| format!("{}  {}", local(event.at), event.brief()))
                 .collect();
             if heap.len() > 8 {
                 tip.push(format!("and {} more", heap.len() - 8));

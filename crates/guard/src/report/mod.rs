@@ -1,9 +1,8 @@
 //! Reports what the guard did over time, in one session or in all sessions of a job. Pure: data
-//! from transcripts, journals, seals, tokens and the log goes in as [`Source`]s, a [`Report`] comes
+//! from transcripts, journals, seals and tokens goes in as [`Source`]s, a [`Report`] comes
 //! out. `text` and `page` format it for people, its JSON is for programs.
 
 mod build;
-mod event;
 mod html;
 mod lanes;
 mod page;
@@ -16,12 +15,12 @@ mod text;
 
 use serde::Serialize;
 
-pub use event::{Call, Event, What};
 pub use page::page;
 pub use stances::Band;
 pub use tally::{Added, Denied, Totals};
 pub use text::{clean, text};
 
+use crate::journal::{Line, What};
 use crate::policy::ramp::Ramp;
 use base::clock::Time;
 
@@ -43,7 +42,7 @@ pub struct Source {
     /// The context usage, in order of time.
     pub points: Vec<Point>,
     /// What the guard did, in any order.
-    pub events: Vec<Event>,
+    pub events: Vec<Line>,
     /// The versions sealed in it.
     pub seals: Vec<Seal>,
     /// Bytes per token in this session.
@@ -173,7 +172,7 @@ pub struct Part {
     /// The tiers over time, without the times below all tiers.
     pub stances: Vec<Band>,
     /// What the guard did, in order of time, without calls that just passed.
-    pub events: Vec<Event>,
+    pub events: Vec<Line>,
     /// The sealed versions.
     pub seals: Vec<Seal>,
     /// Data that could not be read, in words.

@@ -3,7 +3,7 @@
 
 use serde::Serialize;
 
-use super::{Event, Point};
+use super::{Line, Point};
 use crate::policy::ramp::Ramp;
 use base::clock::Time;
 
@@ -44,7 +44,7 @@ impl State {
         self.context = ramp.context_rank(point.percent, self.context);
     }
 
-    fn apply_event(&mut self, ramp: &Ramp, event: &Event) {
+    fn apply_event(&mut self, ramp: &Ramp, event: &Line) {
         let named = (0..=ramp.top()).find(|rank| ramp.name(*rank) == event.tier);
         let Some(rank) = named else { return };
         let context = event
@@ -60,7 +60,7 @@ impl State {
 pub(super) fn bands(
     ramp: &Ramp,
     points: &[Point],
-    events: &[Event],
+    events: &[Line],
     end: Option<Time>,
 ) -> Vec<Band> {
     let mut state = State::default();

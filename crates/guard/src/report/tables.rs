@@ -132,8 +132,9 @@ fn events(report: &Report, zone: FixedOffset) -> String {
         .iter()
         .flat_map(|part| &part.events)
         .map(|e| {
-            let text: String = e.text.chars().take(400).collect();
-            let cut = if text.len() < e.text.len() { " …" } else { "" };
+            let whole = e.text();
+            let text: String = whole.chars().take(400).collect();
+            let cut = if text.len() < whole.len() { " …" } else { "" };
             let context = e.context.map(|c| format!("{:.1} %", c.percent())).unwrap_or_default();
             let about = match (&e.cap, &e.what) {
                 (Some(cap), What::WouldDeny(_)) => format!("{cap}. "),
@@ -141,7 +142,7 @@ fn events(report: &Report, zone: FixedOffset) -> String {
             };
             vec![
                 local(e.at, zone),
-                escape(&e.short()),
+                escape(&e.label()),
                 escape(&e.tier),
                 context,
                 escape(&format!("{about}{text}{cut}")),

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::{Event, Point, What};
+use super::{Line, Point, What};
+use crate::journal;
 
 /// Text that the guard added to the context.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
@@ -73,7 +74,7 @@ pub struct Totals {
 
 impl Totals {
     pub(super) fn from_events(
-        events: &[Event],
+        events: &[Line],
         points: &[Point],
         seals: u64,
         bytes_per_token: f64,
@@ -81,35 +82,32 @@ impl Totals {
         let count = |like: fn(&What) -> bool| {
             events.iter().filter(|event| like(&event.what)).count() as u64
         };
-        let (mut bytes, mut delivered) = (0, 0);
         let mut denials: BTreeMap<[&str; 3], (u64, u64)> = BTreeMap::new();
         for event in events {
-            bytes += event.bytes;
-            if let What::Delivered { bytes } = &event.what {
-                delivered += bytes;
-            }
-            if let What::Denied(call) | What::WouldDeny(call) = &event.what {
+            if let What::Deny(call) | What::WouldDeny(call) = &event.what {
                 let key = [call.tool.as_str(), call.band.as_str(), event.tier.as_str()];
                 let (denied, would) = denials.entry(key).or_default();
-                *if matches!(event.what, What::Denied(_)) { denied } else { would } += 1;
+                *if matches!(event.what, What::Deny(_)) { denied } else { would } += 1;
             }
         }
+        let added = journal::added(events);
+        let (bytes, delivered) = (added.bytes(), added.delivered.bytes);
         let tokens = |bytes: u64| (bytes as f64 / bytes_per_token.max(1.0)).ceil() as u64;
         Self {
             responses: points.iter().filter(|p| !p.compacted).count() as u64,
             highest: points.iter().map(|p| p.percent).fold(0.0, f64::max),
-            notes: count(|what| *what == What::Note),
-            denied: count(|what| matches!(what, What::Denied(_))),
+            notes: events.iter().filter(|line| line.is_note()).count() as u64,
+            denied: count(|what| matches!(what, What::Deny(_))),
             would_deny: count(|what| matches!(what, What::WouldDeny(_))),
             partial: count(|what| matches!(what, What::Partial(_))),
-            allowed: count(|what| matches!(what, What::Allowed(_))),
+            allowed: count(|what| matches!(what, What::Allow(_))),
             stops: count(|what| *what == What::Stop),
             would_stop: count(|what| *what == What::WouldStop),
-            cut: count(|what| matches!(what, What::Cut { .. })),
+            cut: count(|what| matches!(what, What::Cut(_))),
             seals,
-            overrides: count(|what| *what == What::Override),
-            compactions: count(|what| *what == What::Compaction),
-            faults: count(|what| *what == What::Fault),
+            overrides: count(|what| matches!(what, What::Override { .. })),
+            compactions: count(|what| *what == What::ClientCompaction),
+            faults: count(|what| matches!(what, What::Fault { .. })),
             denials: ordered(denials.into_iter().map(|([tool, band, tier], (denied, would))| {
                 Denied {
                     tool: tool.to_owned(),

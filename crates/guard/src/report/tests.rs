@@ -3,6 +3,7 @@ use std::collections::BTreeSet;
 use chrono::{DateTime, FixedOffset};
 
 use super::*;
+use crate::journal::Call;
 use crate::policy::bands::Band as Class;
 use crate::policy::ramp;
 use sessions::gauge::{Reading, Source as From};
@@ -36,20 +37,24 @@ fn reading(used: u64, limit: u64) -> Reading {
     Reading { used, limit, source: From::Transcript, at: at(0) }
 }
 
-fn event(second: i64, what: What, tier: &str, percent: u64) -> Event {
-    Event {
+fn event(second: i64, what: What, tier: &str, percent: u64) -> Line {
+    Line {
         tier: tier.into(),
         context: Some(reading(percent, 100)),
-        bytes: 35,
-        ..Event::bare(at(second), what, "told".into())
+        to_agent: "35 bytes of words said to the agent".into(),
+        ..Line::new(at(second), what)
     }
+}
+
+fn note() -> What {
+    What::Note { event: "PostToolBatch".into() }
 }
 
 fn call(tool: &str) -> Call {
     Call { tool: tool.into(), band: "read".into(), ..Call::default() }
 }
 
-fn source(points: &[(i64, u64)], events: Vec<Event>) -> Source {
+fn source(points: &[(i64, u64)], events: Vec<Line>) -> Source {
     let model = Some("claude-opus-5-5".to_owned());
     let point = |(second, tokens): &(i64, u64)| {
         Point::new(at(*second), *tokens, 1_000_000, model.clone(), false)
@@ -76,11 +81,11 @@ fn report(sources: Vec<Source>) -> Report {
 
 fn climb() -> Source {
     let events = vec![
-        event(20, What::Note, "coach", 21),
-        event(30, What::Denied(call("Read")), "block-reads", 26),
-        event(31, What::Denied(call("Grep")), "block-reads", 26),
-        event(32, What::Denied(call("Read")), "block-reads", 26),
-        event(40, What::Passed(call("Bash")), "narrow", 31),
+        event(20, note(), "coach", 21),
+        event(30, What::Deny(call("Read")), "block-reads", 26),
+        event(31, What::Deny(call("Grep")), "block-reads", 26),
+        event(32, What::Deny(call("Read")), "block-reads", 26),
+        event(40, What::Pass(call("Bash")), "narrow", 31),
     ];
     source(&[(0, 50_000), (10, 190_000), (19, 210_000), (29, 260_000), (39, 310_000)], events)
 }
@@ -96,8 +101,8 @@ fn stances_follow_the_fill_and_the_journal() {
     let expected =
         [("coach", 19, 29, false), ("block-reads", 29, 39, false), ("narrow", 39, 40, false)];
     assert_eq!(bands(climb()), expected.map(|(n, a, b, c)| (n.to_owned(), a, b, c)));
-    let file = event(20, What::Passed(call("Bash")), "narrow", 12);
-    let capped = Event { cap: Some("shadow".into()), ..event(30, What::Note, "narrow", 12) };
+    let file = event(20, What::Pass(call("Bash")), "narrow", 12);
+    let capped = Line { cap: Some("shadow".into()), ..event(30, note(), "narrow", 12) };
     let by_file = source(&[(10, 100_000), (25, 120_000), (40, 130_000)], vec![file, capped]);
     let expected = [("narrow", 20, 30, false), ("narrow", 30, 40, true)];
     assert_eq!(bands(by_file), expected.map(|(n, a, b, c)| (n.to_owned(), a, b, c)));
@@ -115,7 +120,7 @@ fn a_compaction_ends_a_stance() {
 #[test]
 fn what_it_comes_to() {
     let delivered = event(50, What::Delivered { bytes: 700 }, "", 5);
-    let delivered = Event { bytes: 0, ..delivered };
+    let delivered = Line { to_agent: String::new(), ..delivered };
     let report = report(vec![climb(), source(&[(50, 60_000)], vec![delivered])]);
     let t = &report.totals;
     assert_eq!((t.responses, t.notes, t.denied, t.would_deny), (6, 1, 3, 0));
@@ -123,15 +128,15 @@ fn what_it_comes_to() {
     assert_eq!(denials, [("Read", 2), ("Grep", 1)]);
     assert_eq!((t.added.bytes, t.added.tokens), (175, 50));
     assert_eq!((t.added.delivered_bytes, t.added.delivered_tokens), (700, 200));
-    let kinds = report.sessions[0].events.iter().filter(|e| matches!(e.what, What::Passed(_)));
+    let kinds = report.sessions[0].events.iter().filter(|e| matches!(e.what, What::Pass(_)));
     assert_eq!(kinds.count(), 0, "calls that just passed are not told");
 }
 
 #[test]
 fn the_files_words_are_told_where_they_change() {
-    let read = |second, words| Event {
+    let read = |second, words| Line {
         file: Some(reading(words, 2_000)),
-        ..event(second, What::Note, "coach", 21)
+        ..event(second, note(), "coach", 21)
     };
     let mut source =
         source(&[(1, 210_000)], vec![read(1, 100), read(2, 100), read(3, 900), read(9, 400)]);
@@ -180,10 +185,10 @@ fn heights_are_percentages() {
 #[test]
 fn nothing_from_outside_becomes_markup() {
     let mut source = climb();
-    source.events.push(Event {
-        text: HOSTILE.into(),
+    source.events.push(Line {
+        to_agent: HOSTILE.into(),
         cap: Some(HOSTILE.into()),
-        ..event(33, What::Denied(call(HOSTILE)), HOSTILE, 26)
+        ..event(33, What::Deny(call(HOSTILE)), HOSTILE, 26)
     });
     (source.id, source.missing) = (HOSTILE.into(), vec![HOSTILE.into()]);
     source.seals.push(Seal { at: at(5), job: HOSTILE.into(), version: 1, before: None, after: 1 });
@@ -256,7 +261,7 @@ fn the_text_tells_the_story() {
 #[test]
 fn in_shadow_mode_it_tells_what_would_have_been_blocked_and_when() {
     let cap = Some("shadow mode is on in the settings".to_owned());
-    let would = |second, tool| Event {
+    let would = |second, tool| Line {
         cap: cap.clone(),
         ..event(second, What::WouldDeny(call(tool)), "narrow", 31)
     };

@@ -93,8 +93,8 @@ fn session(part: &Part, full: f64, zone: FixedOffset) -> String {
     out
 }
 
-/// One line of the table over time.
-struct Line {
+/// One row of the table over time.
+struct Row {
     at: Time,
     percent: Option<(f64, u64)>,
     stance: String,
@@ -102,7 +102,7 @@ struct Line {
 }
 
 /// The session in at most [`LINES`] periods: the last context usage of each, and its events.
-fn rows(part: &Part) -> Vec<Line> {
+fn rows(part: &Part) -> Vec<Row> {
     let mut times: Vec<Time> =
         part.fill.iter().map(|p| p.at).chain(part.events.iter().map(|e| e.at)).collect();
     times.sort();
@@ -115,11 +115,11 @@ fn rows(part: &Part) -> Vec<Line> {
         let point = part.fill.iter().rev().find(|p| within(p.at));
         let stance = part.stances.iter().rev().find(|b| b.from <= *to && *to <= b.to);
         let capped = |b: &super::Band| if b.cap.is_some() { "*" } else { "" };
-        rows.push(Line {
+        rows.push(Row {
             at: *from,
             percent: point.map(|p| (p.percent, p.tokens)),
             stance: stance.map(|b| format!("{}{}", b.tier, capped(b))).unwrap_or_default(),
-            events: counted(part.events.iter().filter(|e| within(e.at)).map(super::Event::short)),
+            events: counted(part.events.iter().filter(|e| within(e.at)).map(super::Line::label)),
         });
     }
     rows

@@ -31,27 +31,10 @@ pub struct Session {
     pub start_commit: Option<String>,
     /// The session before it, if it continues one.
     pub parent: Option<String>,
-    /// The session that surgery in this client made this one of.
-    pub made_of: Option<String>,
-    /// The session that this client was in before, if surgery or its undo led here.
-    pub entered_from: Option<String>,
-    /// The operation and the id of a session that was made of this one outside of its client, until
-    /// the user is told.
-    pub made_outside: Option<(String, String)>,
     /// The model, if an event named it.
     pub model: Option<String>,
-    /// The window the client last reported.
-    pub reported_window: Option<u64>,
-    /// The limit the client last reported.
-    pub reported_limit: Option<ClientLimit>,
-    /// The limit options on the client's command line.
-    pub launch: Option<Launch>,
-    /// The limit by the command line and the client's settings.
-    pub configured: Configured,
     /// A rule of the client's settings that keeps the agent from its notes.
     pub refusing: Option<Refusing>,
-    /// Responses without token counts, while none had any.
-    pub uncounted: u32,
     /// The client's process.
     pub client: Option<Client>,
     /// The folder of the plugin whose hooks run in it.
@@ -85,52 +68,22 @@ pub struct Session {
     pub ranks: Ranks,
     /// The settings files as a person last agreed to them.
     pub settings: Option<Texts>,
-    /// The version of those files that the user was last told about.
-    pub settings_told: Option<String>,
-    /// The last note to the agent.
-    pub told: Told,
-    /// The rank that the user was last told, and whether it was capped.
-    pub told_user: Option<(usize, bool)>,
-    /// Tokens that surgery would free, as the user was told; 0 if it was not known.
-    pub told_slim: Option<u64>,
-    /// The rank whose denial was last explained in full.
-    pub denied_at: Option<usize>,
     /// Refused turn ends in a row.
     pub stop_blocks: u32,
     /// When a person last submitted a prompt.
     pub last_human: Option<Time>,
     /// When somebody last changed the prompt box while a boundary waited.
     pub typed: Option<Time>,
-    /// Entries that were in the file before this session.
-    pub inherited: Vec<EntryId>,
-    /// Words of the file when this session started on it.
-    pub born_words: u64,
-    /// The cached word count of the file.
-    pub counted: Option<Counted>,
     /// The boundary that this session ends in or came from.
     pub token: Option<String>,
     /// The job that the session was offered when it began.
     pub offered: Option<String>,
-    /// The sealed file, if it did not arrive complete.
-    pub missing: Option<String>,
-    /// What the seal last asked the agent.
-    pub seal_asked: Option<SealAsked>,
-    /// When a verb last failed to write the notes, and the system's error.
-    pub unwritten: Option<(Time, String)>,
     /// Until when blocks are lifted, and why.
     pub lifted: Option<(Time, String)>,
-    /// The end of lifted blocks that the user was told.
-    pub lifted_told: Option<Time>,
     /// The last saved reading.
     pub reading: Option<Reading>,
-    /// The window of that reading.
-    pub window: Option<Window>,
     /// When a call was last denied.
     pub denied: Option<Time>,
-    /// Background agents that ran when the last turn ended.
-    pub agents: u32,
-    /// Background shells that outlive `/clear`.
-    pub shells: Vec<String>,
     /// The operator's override.
     #[serde(rename = "override")]
     pub override_: Option<Override>,
@@ -138,6 +91,16 @@ pub struct Session {
     pub cwd: Option<String>,
     /// The permission mode of the last event.
     pub mode: Option<String>,
+    /// What is known of the context limit.
+    pub limits: KnownLimits,
+    /// What the agent and the user were last told, so that nothing is repeated.
+    pub notified: Notified,
+    /// The compaction file, as this session knows it.
+    pub notes: NotesState,
+    /// The sessions around it that surgery made.
+    pub surgery: SurgeryLinks,
+    /// What runs in the background.
+    pub background: Background,
 }
 
 impl Session {
@@ -155,6 +118,83 @@ impl Session {
             Some(Override::UntilClear) => true,
         }
     }
+}
+
+/// What is known of the context limit.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct KnownLimits {
+    /// The window the client last reported.
+    pub reported_window: Option<u64>,
+    /// The limit the client last reported.
+    pub reported_limit: Option<ClientLimit>,
+    /// The limit options on the client's command line.
+    pub launch: Option<Launch>,
+    /// The limit by the command line and the client's settings.
+    pub configured: Configured,
+    /// Responses without token counts, while none had any.
+    pub uncounted: u32,
+    /// The window of that reading.
+    pub window: Option<Window>,
+}
+
+/// What the agent and the user were last told, so that nothing is repeated.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Notified {
+    /// The last note to the agent.
+    pub agent: Told,
+    /// The rank that the user was last told, and whether it was capped.
+    pub user: Option<(usize, bool)>,
+    /// Tokens that surgery would free, as the user was told; 0 if it was not known.
+    pub slim_tokens: Option<u64>,
+    /// The rank whose denial was last explained in full.
+    pub denial: Option<usize>,
+    /// The version of those files that the user was last told about.
+    pub settings: Option<String>,
+    /// The end of lifted blocks that the user was told.
+    pub lifted: Option<Time>,
+}
+
+/// The compaction file, as this session knows it.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct NotesState {
+    /// Entries that were in the file before this session.
+    pub inherited: Vec<EntryId>,
+    /// Words of the file when this session started on it.
+    pub born_words: u64,
+    /// The cached word count of the file.
+    pub counted: Option<Counted>,
+    /// The sealed file, if it did not arrive complete.
+    pub missing: Option<String>,
+    /// What the seal last asked the agent.
+    pub seal_asked: Option<SealAsked>,
+    /// When a verb last failed to write the notes, and the system's error.
+    pub unwritten: Option<(Time, String)>,
+}
+
+/// The sessions around it that surgery made.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct SurgeryLinks {
+    /// The session that surgery in this client made this one of.
+    pub made_of: Option<String>,
+    /// The session that this client was in before, if surgery or its undo led here.
+    pub entered_from: Option<String>,
+    /// The operation and the id of a session that was made of this one outside of its client, until
+    /// the user is told.
+    pub made_outside: Option<(String, String)>,
+}
+
+/// What runs in the background.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Background {
+    /// Background agents that ran when the last turn ended.
+    pub agents: u32,
+    /// Background shells that outlive `/clear`.
+    pub shells: Vec<String>,
 }
 
 /// A rule of the client's settings that keeps the agent from its notes.

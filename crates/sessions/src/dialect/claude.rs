@@ -56,6 +56,10 @@ const SILENT: [&str; 4] =
     ["hook_success", "hook_system_message", "hook_non_blocking_error", "queued_command"];
 
 impl Dialect for Claude {
+    fn has_header(&self) -> bool {
+        false
+    }
+
     fn name(&self) -> &'static str {
         "claude"
     }

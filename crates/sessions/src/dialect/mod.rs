@@ -146,6 +146,10 @@ pub trait Dialect: Sync {
     /// `claude` or `pi`.
     fn name(&self) -> &'static str;
 
+    /// Whether the first row has the session's id. Claude Code's file name does; its rows may have
+    /// another session's.
+    fn has_header(&self) -> bool;
+
     /// Reads the head of a row. Never fails: an unknown row is [`Kind::Other`] or [`Kind::Broken`].
     fn row<'a>(&self, line: &'a [u8], scratch: &mut Scratch) -> Row<'a>;
 

@@ -19,6 +19,10 @@ pub fn is_header(line: &[u8]) -> bool {
 }
 
 impl Dialect for Pi {
+    fn has_header(&self) -> bool {
+        true
+    }
+
     fn name(&self) -> &'static str {
         "pi"
     }

@@ -122,7 +122,7 @@ fn a_field_of_another_shape_costs_the_field_not_the_row() {
 }
 
 #[test]
-fn a_picture_is_not_its_bytes() {
+fn an_image_is_not_its_bytes() {
     let row = format!(
         r#"{{"type":"user","message":{{"content":[{{"type":"tool_result","content":[{{"type":"image","source":{{"data":"{}"}}}}]}}]}}}}"#,
         "A".repeat(450_000)

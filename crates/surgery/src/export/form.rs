@@ -136,19 +136,6 @@ pub(super) fn lineage(plan: &Plan, birth: &Birth) -> String {
     serde_json::to_string(&told).unwrap_or_default()
 }
 
-/// The operation's name, as in commands.
-pub(super) fn operation(operation: &Performed) -> &'static str {
-    match operation {
-        Performed::CompressBefore { .. } => "compress-before",
-        Performed::CompressEngagement { .. } => "compress-engagement",
-        Performed::ExtractEngagement { .. } => "extract-engagement",
-        Performed::Edit => "edit",
-        Performed::Merge => "merge",
-        Performed::Split { .. } => "split",
-        Performed::Extract { .. } => "extract",
-    }
-}
-
 /// The new session's title: that of its first source, and the operation.
 pub(super) fn title(plan: &Plan, birth: &Birth) -> String {
     const CHARACTERS: usize = 40;

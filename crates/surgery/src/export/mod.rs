@@ -268,7 +268,7 @@ impl<'p> Exporter<'p> {
                 ("session", &of.join(" and ")),
                 ("prefix", &prefix),
                 ("rounds", &places.len().to_string()),
-                ("operation", form::operation(&plan.operation)),
+                ("operation", plan.operation.name()),
             ],
         )
     }

@@ -147,7 +147,7 @@ impl<'d> Lens<'d> {
         }
     }
 
-    /// Whether a row is the prompt that gets the note: a person's words are in it. A picture alone
+    /// Whether a row is the prompt that gets the note: a person's words are in it. An image alone
     /// would no longer begin a round.
     fn takes_note(&self, line: &[u8], row: &Row, blocks: &[Block]) -> bool {
         let said = |block: &Block| {

@@ -112,8 +112,8 @@ fn the_note_is_nobodys_words() {
     let kind = Claude.row(two.to_string().as_bytes(), &mut Scratch::default()).kind;
     assert_eq!(kind, Kind::Prompt);
     // With a note, it would no longer begin a round.
-    let picture = prompt(json!([{"type": "image", "source": {}}]));
-    assert_eq!(picture["message"]["content"].as_array().unwrap().len(), 1);
+    let image = prompt(json!([{"type": "image", "source": {}}]));
+    assert_eq!(image["message"]["content"].as_array().unwrap().len(), 1);
     let left = seen(&Claude, &claude()[1..], f);
     assert_eq!(stay(&left), [false, true, true, false, true], "a round without a prompt");
 }
@@ -131,7 +131,7 @@ fn thinking_that_is_shorter_than_its_note_stays() {
 fn a_result_stays_a_result_while_its_call_is_one() {
     let left = seen(&Claude, &claude(), fidelity(Level::Full, Level::Full, Level::Summary));
     let row = left[3].as_ref().unwrap();
-    let summary = "[tool_result: 23 tokens, 34 ms, 1 picture, first | line — brain-guard inject 3f:007 --tool-result full]";
+    let summary = "[tool_result: 23 tokens, 34 ms, 1 image, first | line — brain-guard inject 3f:007 --tool-result full]";
     let expected = json!([{"type": "tool_result", "tool_use_id": "t1", "content": summary}]);
     assert_eq!(row["message"]["content"], expected);
     assert_eq!(

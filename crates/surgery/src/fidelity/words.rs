@@ -90,7 +90,7 @@ pub fn text_block(text: &str) -> Vec<u8> {
 pub struct Result<'a> {
     /// Its texts.
     pub text: String,
-    /// Its other parts, as JSON: pictures.
+    /// Its other parts, as JSON: images.
     others: Vec<&'a [u8]>,
     failed: bool,
     at: Option<Time>,
@@ -167,8 +167,8 @@ impl<'a> Result<'a> {
     /// Describes its parts that are not text.
     pub fn beside(&self) -> String {
         match self.others.len() {
-            1 => "1 picture".to_owned(),
-            many => format!("{many} pictures"),
+            1 => "1 image".to_owned(),
+            many => format!("{many} images"),
         }
     }
 

@@ -89,7 +89,7 @@ fn collect(value: &Value, texts: &mut Vec<String>) {
         Value::String(text) if !texts.contains(text) => texts.push(text.clone()),
         Value::Array(items) => items.iter().for_each(|item| collect(item, texts)),
         Value::Object(fields) => {
-            // The types are no text, and a picture is none.
+            // The types are no text, and an image is none.
             let said = fields
                 .iter()
                 .filter(|(name, _)| !["type", "base64", "data"].contains(&name.as_str()));
@@ -152,7 +152,7 @@ impl Page<'_> {
                 BlockKind::ToolResult => self.result(line, json, row),
                 BlockKind::Image => {
                     self.under(heading);
-                    self.line(&format!("[picture: {} bytes as written]", json.len()));
+                    self.line(&format!("[image: {} bytes as written]", json.len()));
                 }
                 BlockKind::Row => {
                     self.under(heading);

@@ -63,6 +63,21 @@ pub enum Performed {
     },
 }
 
+impl Performed {
+    /// Its name in commands.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::CompressBefore { .. } => "compress-before",
+            Self::CompressEngagement { .. } => "compress-engagement",
+            Self::ExtractEngagement { .. } => "extract-engagement",
+            Self::Edit => "edit",
+            Self::Merge => "merge",
+            Self::Split { .. } => "split",
+            Self::Extract { .. } => "extract",
+        }
+    }
+}
+
 /// A piece of the new session, in order. Sessions are numbered as in [`Plan::sessions`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]

@@ -50,7 +50,7 @@ pub fn detect(path: &Path) -> anyhow::Result<(Kind, Option<String>)> {
     let mut lines = Lines::new(reader);
     let mut fields = Vec::new();
     while let Some(line) = lines.next().with_context(shown)? {
-        if line.number == 1 && dialect::detect(line.bytes).name() == "pi" {
+        if line.number == 1 && dialect::detect(line.bytes).has_header() {
             let id = span::find(line.bytes, "id").and_then(span::plain).map(str::to_owned);
             return Ok((Kind::Jsonl, id));
         }

@@ -48,7 +48,7 @@ fn token(lab: &Lab) {
     let token = json!({
         "id": "t1", "job": "lexer", "parent": "s", "child": null, "step": "clearing", "why": null,
         "carrier": "mod", "version": 1, "sealed": "/x", "client": GONE, "created": now, "since": now,
-        "notice_until": null, "cancelled": false, "cut": false, "unanswered": 0, "retry_at": null,
+        "notice_until": null, "cut": false, "unanswered": 0, "retry_at": null,
     });
     let path = lab.state("boundary/t1.json");
     fs::write(&path, token.to_string()).expect("token");

@@ -2,14 +2,16 @@
 
 use std::cell::{Cell, RefCell};
 
-use crate::files::journal::Called;
+use crate::journal::{Line, What};
 use crate::policy::stance::{Cap, Readings, Stance};
+use base::clock::Time;
 
 /// Journal data of one event.
 #[derive(Debug, Default)]
 pub struct Account {
     pub(in crate::hook) moment: RefCell<Option<Moment>>,
-    pub(in crate::hook) call: RefCell<Option<Called>>,
+    /// The decision on the call.
+    pub(in crate::hook) decided: RefCell<Option<What>>,
     /// Bytes of the reply that come from the sealed file.
     pub(in crate::hook) delivered: Cell<usize>,
     /// The journal already has the reply.
@@ -31,8 +33,10 @@ impl Account {
         *self.moment.borrow_mut() = Some(Moment { tier, cap, readings: *readings });
     }
 
-    /// Records the decision on a call.
-    pub fn call(&self, called: Called) {
-        *self.call.borrow_mut() = Some(called);
+    /// A line about what happened now, with the readings if there are any.
+    pub(in crate::hook) fn line(&self, at: Time, what: What) -> Line {
+        let Moment { tier, cap, readings } = self.moment.borrow().clone().unwrap_or_default();
+        let Readings { context, file, .. } = readings;
+        Line { tier, cap, context, file, ..Line::new(at, what) }
     }
 }

@@ -51,7 +51,8 @@ impl Facts<'_> {
     /// Combines both gauges, and how much of the file this session wrote.
     pub fn readings(&self, context: Option<Context>, file: Option<Reading>) -> Readings {
         let written = file.map_or(0.0, |f| {
-            f.used.saturating_sub(self.session.born_words) as f64 * 100.0 / f.limit.max(1) as f64
+            f.used.saturating_sub(self.session.notes.born_words) as f64 * 100.0
+                / f.limit.max(1) as f64
         });
         Readings { context: context.map(|c| c.reading), file, written }
     }
@@ -78,7 +79,7 @@ impl Facts<'_> {
     /// Why the session's compaction file cannot be written now, if so. Blocking would then leave
     /// the agent without a way out.
     pub fn not_writable(&self) -> Option<String> {
-        if let Some((at, why)) = &self.session.unwritten
+        if let Some((at, why)) = &self.session.notes.unwritten
             && self.now - *at < UNWRITTEN
         {
             return Some(why.clone());

@@ -129,8 +129,8 @@ impl Facts<'_> {
     pub fn limits(&self) -> Limits {
         Limits {
             environment: self.seen.auto_compact,
-            configured: self.session.configured,
-            client: self.session.reported_limit.filter(|_| self.seen.mod_alive),
+            configured: self.session.limits.configured,
+            client: self.session.limits.reported_limit.filter(|_| self.seen.mod_alive),
         }
     }
 
@@ -141,7 +141,8 @@ impl Facts<'_> {
             let (own, model) = (gauge::variant(own).0, gauge::variant(model).0);
             own.starts_with(model) || model.starts_with(own)
         });
-        let observed = self.session.window.filter(|w| own && w.source == WindowSource::Observed);
+        let observed =
+            self.session.limits.window.filter(|w| own && w.source == WindowSource::Observed);
         // Events name the long variant of a model. The transcript never does.
         let named = self
             .session
@@ -151,7 +152,7 @@ impl Facts<'_> {
         gauge::window(&WindowFacts {
             setting: self.settings.context.window,
             model: named.or(model),
-            reported: reported.or(self.session.reported_window.filter(|_| own)),
+            reported: reported.or(self.session.limits.reported_window.filter(|_| own)),
             observed: observed.map(|w| w.tokens),
             long_disabled: self.seen.long_disabled,
             used,
@@ -161,7 +162,7 @@ impl Facts<'_> {
     /// The limit for `model` after `used` tokens.
     pub fn limit_for(&self, model: Option<&str>, used: u64) -> u64 {
         let current = self.model().0.zip(model).is_none_or(|(now, then)| now.starts_with(then));
-        let reported = self.session.reported_window.filter(|_| current);
+        let reported = self.session.limits.reported_window.filter(|_| current);
         let mut limits = self.limits();
         limits.client = limits.client.filter(|_| current);
         limits.for_window(&self.window(model, reported, used)).tokens
@@ -202,7 +203,7 @@ impl Facts<'_> {
     pub fn file(&self) -> Option<(Reading, Counted)> {
         let path = self.places.compaction(&self.session.job);
         let meta = atomic::stat(&path)?;
-        let counted = match self.session.counted {
+        let counted = match self.session.notes.counted {
             Some(c) if (c.modified, c.size) == meta => c,
             _ => {
                 let text = atomic::read_start(&path, COUNTED).ok()??;

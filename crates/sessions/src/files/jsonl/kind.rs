@@ -47,7 +47,7 @@ pub fn supported(path: &Path, real: &Path, source: &File) -> Result<(), Refused>
         return Err(Refused::Unsupported(format!("{name} holds no session")));
     }
     let is = |field: &str| span::find(first, field).is_some_and(|id| id.starts_with(b"\""));
-    if dialect::detect(first).name() != "pi" {
+    if !dialect::detect(first).has_header() {
         // A file of flat rows has no header.
         if is("__id") || is("id") && !is("uuid") && !is("sessionId") {
             return Ok(());

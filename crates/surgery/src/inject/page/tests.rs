@@ -159,7 +159,7 @@ Hm
 no such file
 ```
 
-[1 picture beside the text]
+[1 image beside the text]
 ";
     assert_eq!(body, expected);
 }

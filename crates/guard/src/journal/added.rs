@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::line::{Line, Verdict, What};
+use super::{Line, What};
 
 /// A number of texts and their size.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
@@ -52,45 +52,43 @@ impl Added {
 pub fn added<'a>(lines: impl IntoIterator<Item = &'a Line>) -> Added {
     let mut added = Added::default();
     for line in lines {
-        if let What::Delivered(bytes) = line.what {
+        if let What::Delivered { bytes } = line.what {
             added.delivered.add(usize::try_from(bytes).unwrap_or(usize::MAX));
             continue;
         }
-        if line.said.is_empty() {
+        if line.to_agent.is_empty() {
             continue;
         }
         let sum = match &line.what {
-            What::Call(call) if matches!(call.verdict, Verdict::Deny) => &mut added.denials,
-            What::Call(call) if matches!(call.verdict, Verdict::Partial) => &mut added.partial,
-            What::Cut(_) => &mut added.partial,
-            What::Stop(_) => &mut added.stops,
+            What::Deny(_) => &mut added.denials,
+            What::Partial(_) | What::Cut(_) => &mut added.partial,
+            What::Stop => &mut added.stops,
             _ => &mut added.notes,
         };
-        sum.add(line.said.len());
+        sum.add(line.to_agent.len());
     }
     added
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::line::Called;
+    use super::super::Call;
     use super::*;
 
     #[test]
     fn by_kind_and_what_was_not_said_is_not_counted() {
         let at = "2026-01-01T00:00:00Z".parse().unwrap();
-        let line = |what, said: &str| Line { said: said.into(), ..Line::new(at, what) };
-        let call = |verdict| What::Call(Called { verdict, ..Called::default() });
+        let line = |what, said: &str| Line { to_agent: said.into(), ..Line::new(at, what) };
         let lines = [
-            line(What::Note("PostToolBatch".into()), "12345"),
-            line(What::Note("Stop".into()), ""),
-            line(call(Verdict::Deny), "123"),
-            line(call(Verdict::Deny), "1234"),
-            line(call(Verdict::Pass), ""),
-            line(call(Verdict::WouldDeny), ""),
-            line(call(Verdict::Partial), "12"),
-            line(What::Stop(Verdict::Deny), "1"),
-            line(What::Delivered(9_000), ""),
+            line(What::Note { event: "PostToolBatch".into() }, "12345"),
+            line(What::Note { event: "Stop".into() }, ""),
+            line(What::Deny(Call::default()), "123"),
+            line(What::Deny(Call::default()), "1234"),
+            line(What::Pass(Call::default()), ""),
+            line(What::WouldDeny(Call::default()), ""),
+            line(What::Partial(Call::default()), "12"),
+            line(What::Stop, "1"),
+            line(What::Delivered { bytes: 9_000 }, ""),
         ];
         let added = added(&lines);
         let sums = [added.notes, added.denials, added.partial, added.stops, added.delivered];
