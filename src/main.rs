@@ -35,7 +35,7 @@ fn run_hook(args: &[String]) -> ExitCode {
     };
     let env = hook::variables::restore_user_variables(Env::snapshot());
     let input = hook::input::Input::standard();
-    let reply = hook::run(role, input, &env, clock::now(), cmd::OUTSIDE);
+    let reply = hook::run(role, input, &env, clock::now(), cmd::PROGRAM);
     if let Some(text) = &reply.wake {
         // The client starts a turn with what an asyncRewake hook writes to stderr.
         let _ = std::io::stderr().write_all(text.as_bytes());

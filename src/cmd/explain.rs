@@ -32,7 +32,7 @@ impl Run for ExplainArgs {
             let last = &lines[lines.len().saturating_sub(count)..];
             show(&Explained::of(&facts, last), self.json)?;
         } else {
-            show(&Standing::of(&facts, &lines, self.why), self.json)?;
+            show(&SessionExplanation::of(&facts, &lines, self.why), self.json)?;
         }
         Ok(Exit::Done)
     }
@@ -101,7 +101,7 @@ impl fmt::Display for Explained {
 
 /// The session's status, its last denial, and the ways out.
 #[derive(Debug, Serialize)]
-struct Standing {
+struct SessionExplanation {
     #[serde(flatten)]
     status: Status,
     last_denied: Option<LastDenied>,
@@ -115,12 +115,12 @@ struct Standing {
     no_carrier: bool,
     /// What the session's boundary waits for, or why it failed.
     #[serde(skip)]
-    waits: Option<String>,
+    waiting_for: Option<String>,
     #[serde(skip)]
     is_blocking: bool,
     /// Whether to show the status and how the last block was decided.
     #[serde(skip)]
-    in_full: bool,
+    is_verbose: bool,
 }
 
 /// The last call that was denied, and what the agent was told.
@@ -138,17 +138,20 @@ impl LastDenied {
     }
 }
 
-impl Standing {
-    fn of(facts: &Facts, lines: &[Line], in_full: bool) -> Self {
+impl SessionExplanation {
+    fn of(facts: &Facts, lines: &[Line], is_verbose: bool) -> Self {
         let view = facts.view();
-        let waits = facts.token().and_then(|token| match (token.step, &token.waits, &token.why) {
-            (Step::Failed, _, Some(why)) => Some(format!("The session was not cleared: {why}.")),
-            (_, Some(waits), _) if token.awaits_carrier(facts.id) => Some(format!(
-                "{}; the clear waits: {waits}. /clear, typed by you, does as well.",
-                token.what()
-            )),
-            _ => None,
-        });
+        let waiting_for =
+            facts.token().and_then(|token| match (token.step, &token.waits, &token.why) {
+                (Step::Failed, _, Some(why)) => {
+                    Some(format!("The session was not cleared: {why}."))
+                }
+                (_, Some(waits), _) if token.awaits_carrier(facts.id) => Some(format!(
+                    "{}; the clear waits: {waits}. /clear, typed by you, does as well.",
+                    token.what()
+                )),
+                _ => None,
+            });
         let limit = view.context.map(|c| c.reading.limit);
         Self {
             status: Status::of(facts, &view),
@@ -162,13 +165,13 @@ impl Standing {
             carriers: facts.carrier().explain(),
             no_carrier: view.stance.cap == Some(Cap::NoCarrier),
             is_blocking: !view.blocked().is_empty(),
-            waits,
-            in_full,
+            waiting_for,
+            is_verbose,
         }
     }
 }
 
-impl fmt::Display for Standing {
+impl fmt::Display for SessionExplanation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut lines = Vec::new();
         lines.push(match &self.last_denied {
@@ -189,11 +192,11 @@ impl fmt::Display for Standing {
         if self.no_carrier {
             lines.push(self.carriers.trim_end().to_owned());
         }
-        lines.extend(self.waits.clone());
+        lines.extend(self.waiting_for.clone());
         if self.is_blocking {
             lines.push("Let the agent seal its notes, or pause brain-guard: /brain-guard:override 30m (in a terminal: brain-guard override 30m).".to_owned());
         }
-        if self.in_full {
+        if self.is_verbose {
             lines.push(format!("\n{}", self.status).trim_end().to_owned());
             let account = self.account.as_ref();
             lines.extend(account.map(|account| format!("last blocked: {}", account.brief())));
@@ -207,5 +210,5 @@ impl fmt::Display for Standing {
 /// The answer to the slash command.
 pub fn at_the_prompt(facts: &Facts) -> String {
     let lines = Journal::of_session(&facts.places, facts.id).lines();
-    Standing::of(facts, &lines, false).to_string()
+    SessionExplanation::of(facts, &lines, false).to_string()
 }

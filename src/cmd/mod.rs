@@ -66,7 +66,7 @@ use crate::cli::{self, Cli, Verb};
 use base::clock::{self, Time};
 use base::env::Env;
 use base::paths::Places;
-use guard::hook::Outside;
+use guard::hook::Program;
 
 pub use failure::Failure;
 
@@ -110,11 +110,11 @@ pub trait Run {
 }
 
 /// The parts of this program that the hook calls.
-pub const OUTSIDE: Outside = Outside {
-    look: ::carrier::reach::look,
-    answer: typed::answer,
-    start: marketplace_setup::at_session_start,
-    execute: agent::execute,
+pub const PROGRAM: Program = Program {
+    find_terminals: ::carrier::reach::look,
+    answer_command: typed::answer,
+    on_session_start: marketplace_setup::at_session_start,
+    run_verbs: agent::execute,
 };
 
 /// Parses the command line and runs it; usage errors end with code 2.
@@ -192,7 +192,7 @@ fn prepare(verb: &Verb, env: &Env) {
 }
 
 /// Before a verb rewrites a compaction file that is not text, keeps a copy of its bytes and says
-/// so. The caller holds the job's lock.
+/// so.
 ///
 /// # Errors
 /// An I/O error; then the file must not be written.

@@ -1,10 +1,10 @@
 //! `brain-guard purge`: lists the stored data, and removes what the user chooses.
 
-mod kept;
 mod project;
 mod remove;
 pub(super) mod size;
 mod state;
+mod stored;
 mod stores;
 
 use base::shown::age;
@@ -14,10 +14,10 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, bail};
 use serde::Serialize;
 
-use self::kept::{Choice, choose};
-pub(super) use self::kept::{Kept, Stays};
 use self::project::Project;
-pub(super) use self::remove::{Failure, remove_all};
+pub(super) use self::remove::{RemovalFailure, remove_all};
+use self::stored::{Choice, choose};
+pub(super) use self::stored::{KeepReason, Stored};
 use self::stores::Owners;
 use super::import::{self, count};
 use super::selector::Name;
@@ -34,12 +34,12 @@ const NO_HOME: &str = "HOME is not set, so there is no place for state; set it t
 
 /// The report for programs.
 #[derive(Serialize)]
-struct Told<'a> {
-    items: &'a [Kept],
+struct PurgeReport<'a> {
+    items: &'a [Stored],
     /// What is or would be removed.
     total: Total,
     removed: bool,
-    failed: &'a [Failure],
+    failed: &'a [RemovalFailure],
 }
 
 #[derive(Debug, Clone, Copy, Default, Serialize)]
@@ -61,9 +61,9 @@ impl Run for PurgeArgs {
         let failed = if agreed { selection.remove() } else { Vec::new() };
         if self.json {
             let removed = agreed && failed.is_empty();
-            out_json(&Told { items: &selection.chosen, total, removed, failed: &failed })?;
+            out_json(&PurgeReport { items: &selection.chosen, total, removed, failed: &failed })?;
         } else {
-            tell(self, total, agreed, &failed);
+            print_outcome(self, total, agreed, &failed);
         }
         let refused = !self.dry_run && total.things > 0 && !agreed;
         Ok(if refused || !failed.is_empty() { Exit::Refused } else { Exit::Done })
@@ -77,7 +77,7 @@ pub(super) struct Selection {
     /// The store, if it is usable.
     pub store: Option<Root>,
     /// The chosen data, with what stays of it.
-    pub chosen: Vec<Kept>,
+    pub chosen: Vec<Stored>,
 }
 
 impl Selection {
@@ -89,7 +89,8 @@ impl Selection {
         let choice = choice(env, args, now)?;
         let state = state_root(env).context(NO_HOME)?;
         let projects = projects(env, args)?;
-        let mut found: Vec<Kept> = projects.iter().flat_map(|project| project.kept(now)).collect();
+        let mut found: Vec<Stored> =
+            projects.iter().flat_map(|project| project.kept(now)).collect();
         let store = store(env);
         if let Some(root) = &store {
             let owners = Owners::new(env, &projects, args.all_projects);
@@ -104,7 +105,7 @@ impl Selection {
     }
 
     /// Removes it.
-    pub fn remove(&self) -> Vec<Failure> {
+    pub fn remove(&self) -> Vec<RemovalFailure> {
         remove::remove(&self.state, self.store.as_ref(), &self.chosen)
     }
 }
@@ -154,21 +155,23 @@ pub(super) fn shown(path: &Path) -> String {
 }
 
 /// Prints the chosen data.
-pub(super) fn list(chosen: &[Kept], now: Time) {
+pub(super) fn list(chosen: &[Stored], now: Time) {
     if chosen.is_empty() {
         return;
     }
     out(format_args!("{:<10} {:>6} {:>11} {:>7}  path", "kind", "files", "size", "age"));
     for kept in chosen {
         let kind = serde_json::to_value(kept.kind).unwrap_or_default();
-        let stays = match kept.stays {
+        let stays = match kept.keep_reason {
             None => String::new(),
-            Some(Stays::Open) => "  (stays: its session is open)".to_owned(),
-            Some(Stays::UnderWay) => "  (stays: its boundary is under way)".to_owned(),
-            Some(Stays::Needed) if matches!(kept.kind, PurgeKind::Notes | PurgeKind::Sealed) => {
+            Some(KeepReason::Open) => "  (stays: its session is open)".to_owned(),
+            Some(KeepReason::UnderWay) => "  (stays: its boundary is under way)".to_owned(),
+            Some(KeepReason::Needed)
+                if matches!(kept.kind, PurgeKind::Notes | PurgeKind::Sealed) =>
+            {
                 "  (stays: notes go only with --only, --job or --forget)".to_owned()
             }
-            Some(Stays::Needed) => {
+            Some(KeepReason::Needed) => {
                 let session = kept.session.as_deref().unwrap_or_default();
                 format!("  (stays: session {session} may need it; --forget removes it)")
             }
@@ -185,8 +188,8 @@ pub(super) fn list(chosen: &[Kept], now: Time) {
     }
 }
 
-fn total(chosen: &[Kept]) -> Total {
-    let going = chosen.iter().filter(|kept| kept.stays.is_none());
+fn total(chosen: &[Stored]) -> Total {
+    let going = chosen.iter().filter(|kept| kept.keep_reason.is_none());
     going.fold(Total::default(), |total, kept| Total {
         things: total.things + 1,
         files: total.files + kept.count,
@@ -194,7 +197,7 @@ fn total(chosen: &[Kept]) -> Total {
     })
 }
 
-fn words(total: Total) -> String {
+fn format_total(total: Total) -> String {
     format!(
         "{}, {}",
         count(usize::try_from(total.files).unwrap_or(usize::MAX), "file"),
@@ -210,18 +213,20 @@ fn ask_user(args: &PurgeArgs, total: Total) -> anyhow::Result<bool> {
         err("nothing was removed; --yes removes what does not stay");
         return Ok(false);
     }
-    Ok(confirmed(&format!("{} would be removed", words(total)), "--yes removes them")?)
+    Ok(confirmed(&format!("{} would be removed", format_total(total)), "--yes removes them")?)
 }
 
-fn tell(args: &PurgeArgs, total: Total, agreed: bool, failed: &[Failure]) {
-    for Failure { path, why } in failed {
+fn print_outcome(args: &PurgeArgs, total: Total, agreed: bool, failed: &[RemovalFailure]) {
+    for RemovalFailure { path, why } in failed {
         err(format_args!("{} could not be removed: {}", shown(path), clean(why)));
     }
     match (total.things, agreed, failed.len()) {
         (0, ..) => out("there is nothing to remove"),
-        (_, true, 0) => out(format_args!("{} removed", words(total))),
+        (_, true, 0) => out(format_args!("{} removed", format_total(total))),
         (things, true, left) => out(format_args!("{left} of {things} could not be removed")),
-        (_, false, _) if args.dry_run => out(format_args!("{} would be removed", words(total))),
+        (_, false, _) if args.dry_run => {
+            out(format_args!("{} would be removed", format_total(total)));
+        }
         _ => {}
     }
 }

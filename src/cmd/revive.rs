@@ -26,7 +26,7 @@ impl Run for ReviveArgs {
             None => When::Round(cut(&session)?),
         };
         let order = self.output.order(Operation::CompressBefore(before));
-        let planned = pipeline::plan(context, &store, &session, &order)?;
+        let planned = pipeline::plan_sessions(context, &store, &session, &order)?;
         let mut measured = planned.plans.first().context("nothing was planned")?.clone();
         measured.carry(&mut |id| store.known(id));
         let cost = numbers::plan_cost(&measured, &store.readers(&measured)?, now)?;

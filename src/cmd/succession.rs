@@ -140,7 +140,7 @@ fn extraction(args: &str) -> anyhow::Result<Extraction> {
     Ok(typed.what.into())
 }
 
-/// What a compression that `advise` recommends does.
+/// What an operation that `advise` recommends does.
 fn effect_of(operation: &Operation) -> String {
     match operation {
         Operation::CompressBefore(When::Round(seq)) => {
@@ -149,7 +149,12 @@ fn effect_of(operation: &Operation) -> String {
         Operation::CompressEngagement(name) => {
             format!("the rounds of {name} become lines of a table")
         }
-        _ => "rounds become lines of a table".to_owned(),
+        Operation::CompressBefore(When::At(_)) => "older rounds become lines of a table".to_owned(),
+        Operation::ExtractEngagement(name) => format!("only the rounds of {name} stay"),
+        Operation::Merge { .. } => "rounds of another session are inserted".to_owned(),
+        Operation::Split(_) => "each engagement gets a session of its own".to_owned(),
+        Operation::Edit(_) => "each round becomes what a list says".to_owned(),
+        Operation::Extract(_) => EXTRACTED.to_owned(),
     }
 }
 

@@ -11,7 +11,7 @@ use super::install::client::{Client, MARKETPLACE, PLUGIN};
 use super::install::installation::Installation;
 use super::install::{COMMAND, keys, place, shell};
 use super::purge::size::measure;
-use super::purge::{Failure, Selection, list, shown};
+use super::purge::{RemovalFailure, Selection, list, shown};
 use super::{Context, Exit, Run, confirmed, err, operator, out};
 use crate::cli::{PurgeArgs, PurgeKind, UninstallArgs};
 use base::shown::size;
@@ -126,7 +126,7 @@ impl Run for UninstallArgs {
 
 /// Names the sessions whose placeholders need the data.
 fn list_needed(selection: &Selection) {
-    let going = selection.chosen.iter().filter(|kept| kept.stays.is_none());
+    let going = selection.chosen.iter().filter(|kept| kept.keep_reason.is_none());
     for kept in going.filter(|kept| kept.kind == PurgeKind::Extracted) {
         let session = kept.session.as_deref().unwrap_or_default();
         out(format_args!(
@@ -141,7 +141,7 @@ fn list_needed(selection: &Selection) {
 /// whether everything is gone.
 fn purge(at: &Installation, selection: &Selection) -> bool {
     let mut failed = selection.remove();
-    let is_open = selection.chosen.iter().any(|kept| kept.stays.is_some());
+    let is_open = selection.chosen.iter().any(|kept| kept.keep_reason.is_some());
     if is_open {
         err("data of open sessions stays, and with it the settings; when they have ended, remove \
              the folders below with rm");
@@ -152,13 +152,13 @@ fn purge(at: &Installation, selection: &Selection) -> bool {
                 continue;
             }
             if let Err(why) = remove_folder(&path) {
-                failed.push(Failure { path, why: format!("{why:#}") });
+                failed.push(RemovalFailure { path, why: format!("{why:#}") });
             }
         }
         // It stays if something else is in it.
         let _ = fs::remove_dir(&at.store);
     }
-    for Failure { path, why } in &failed {
+    for RemovalFailure { path, why } in &failed {
         err(format_args!("{} could not be removed: {why}", shown(path)));
     }
     !is_open && failed.is_empty()

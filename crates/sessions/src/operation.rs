@@ -36,7 +36,7 @@ pub enum Operation {
     CompressEngagement(String),
     /// Only the rounds of an engagement stay.
     ExtractEngagement(String),
-    /// The rounds of another session are put between, by time.
+    /// The rounds of another session are inserted, by time.
     Merge {
         /// The other session, as a user names it.
         with: String,
@@ -45,7 +45,7 @@ pub enum Operation {
     },
     /// A session for each engagement: of a map, else of the tags.
     Split(Option<Map>),
-    /// What a list says of each round.
+    /// Each round gets the fate that a list gives it.
     Edit(Fates),
     /// Long values of old messages move to the store, and placeholders replace them (seed 001,
     /// "Keep Recent, Extract Old").

@@ -83,25 +83,36 @@ impl Advice {
         operation: Operation,
         change: Option<Change>,
     ) -> Self {
-        let session = short(&session.id);
-        let command = match &operation {
-            Operation::CompressBefore(When::Round(seq)) => {
-                format!("compress-before {session} round:{seq}")
-            }
-            Operation::CompressEngagement(name) => format!("compress-engagement {session} {name}"),
-            Operation::ExtractEngagement(name) => format!("extract-engagement {session} {name}"),
-            Operation::Merge { with, .. } => format!("merge {session} {with}"),
-            _ => format!("edit {session}"),
-        };
         Self {
             case,
             why,
             frees: change.map_or(0, |change| change.frees()),
             after: change.map(|change| change.after),
+            command: command(session, &operation),
             operation: Some(operation),
-            command: format!("brain-guard surgery {command}"),
         }
     }
+}
+
+/// The command that does an operation; where it takes a list or a map, without that.
+fn command(session: &Session, operation: &Operation) -> String {
+    let session = short(&session.id);
+    let surgery = match operation {
+        Operation::CompressBefore(When::Round(seq)) => {
+            format!("compress-before {session} round:{seq}")
+        }
+        Operation::CompressBefore(When::At(moment)) => {
+            format!("compress-before {session} {}", moment.at.to_rfc3339())
+        }
+        Operation::CompressEngagement(name) => format!("compress-engagement {session} {name}"),
+        Operation::ExtractEngagement(name) => format!("extract-engagement {session} {name}"),
+        Operation::Merge { with, .. } => format!("merge {session} {with}"),
+        Operation::Split(None) => format!("split {session} --by-tag"),
+        Operation::Split(Some(_)) => format!("split {session}"),
+        Operation::Edit(_) => format!("edit {session}"),
+        Operation::Extract(_) => return format!("brain-guard extract run {session}"),
+    };
+    format!("brain-guard surgery {surgery}")
 }
 
 /// Loads a session that tables name, by its id.

@@ -61,7 +61,7 @@ pub fn run(
     if how.here {
         return succession::ask(context, &store, &session, order);
     }
-    let planned = pipeline::plan(context, &store, &session, &order)?;
+    let planned = pipeline::plan_sessions(context, &store, &session, &order)?;
     if planned.plans.is_empty() {
         show(&Nothing { session: session.id, id: None, extracted: [] }, args.json)?;
         return Ok(Exit::Done);

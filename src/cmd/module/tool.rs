@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 
 use super::Ask;
-use crate::cmd::OUTSIDE;
+use crate::cmd::PROGRAM;
 use crate::cmd::mcp::tools;
 use base::clock::Time;
 use base::env::{self, Env};
@@ -17,7 +17,7 @@ pub fn answer(env: &Env, now: Time, session: &str, asked: &Ask, payload: &str) -
     let (_, name) = asked.tool_name.as_deref()?.rsplit_once("__")?;
     let tool = tools::find(name)?;
     let env = variables::restore_user_variables(env.clone());
-    let reply = hook::run(Role::Main, payload.as_bytes(), &env, now, OUTSIDE);
+    let reply = hook::run(Role::Main, payload.as_bytes(), &env, now, PROGRAM);
     let run = || {
         let input = asked.tool_input.as_deref().map(|input| serde_json::from_str(input.get()));
         let input: Value = input.and_then(Result::ok).unwrap_or_else(|| json!({}));

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
-use super::kept::Stays;
+use super::stored::KeepReason;
 use base::atomic;
 use base::paths::Places;
 use guard::files::state::{self, Seat};
@@ -16,7 +16,7 @@ pub struct Project {
     /// Its sessions, each with its job.
     pub sessions: BTreeMap<String, String>,
     /// Sessions that are open or have a boundary under way.
-    busy: BTreeMap<String, Stays>,
+    busy: BTreeMap<String, KeepReason>,
     /// Jobs of the busy sessions.
     jobs: BTreeSet<String>,
 }
@@ -34,7 +34,7 @@ impl Project {
         for id in state::all(places).unwrap_or_default() {
             let Ok(Some(session)) = state::load(places, &id) else { continue };
             if !prune::is_closed(places, &session) {
-                project.busy.insert(id.clone(), Stays::Open);
+                project.busy.insert(id.clone(), KeepReason::Open);
                 project.jobs.insert(session.job.clone());
             }
             project.sessions.insert(id, session.job);
@@ -43,7 +43,7 @@ impl Project {
         for name in names(&sessions, ".seat") {
             let seat = seat(&sessions.join(format!("{name}.seat")));
             if let Some(seat) = seat.filter(|seat| state::lives(places, seat.client)) {
-                project.busy.insert(seat.session, Stays::Open);
+                project.busy.insert(seat.session, KeepReason::Open);
             }
         }
         for id in names(&places.state.join("boundary"), ".json") {
@@ -51,7 +51,7 @@ impl Project {
             if token.live() {
                 project.jobs.insert(token.job);
                 for session in token.child.into_iter().chain([token.parent]) {
-                    project.busy.entry(session).or_insert(Stays::UnderWay);
+                    project.busy.entry(session).or_insert(KeepReason::UnderWay);
                 }
             }
         }
@@ -60,10 +60,10 @@ impl Project {
 
     /// Why data of this session or job stays. Data that belongs to no session or job stays while
     /// anything is open.
-    pub fn stays(&self, session: Option<&str>, job: Option<&str>) -> Option<Stays> {
+    pub fn keep_reason(&self, session: Option<&str>, job: Option<&str>) -> Option<KeepReason> {
         match (session, job) {
             (Some(session), _) => self.busy.get(session).copied(),
-            (None, Some(job)) => self.jobs.contains(job).then_some(Stays::Open),
+            (None, Some(job)) => self.jobs.contains(job).then_some(KeepReason::Open),
             (None, None) => self.busy.values().next().copied(),
         }
     }

@@ -9,9 +9,9 @@ use std::time::Duration;
 use anyhow::{Context as _, bail};
 use serde::Serialize;
 
-use super::kept::Kept;
 use super::project::Project;
 use super::project::is_link;
+use super::stored::Stored;
 use crate::cli::PurgeKind as Kind;
 use crate::cmd::import;
 use base::lock::{self, Lock};
@@ -23,16 +23,16 @@ use store::extracted;
 use store::index::Index;
 
 #[derive(Debug, Serialize)]
-pub struct Failure {
+pub struct RemovalFailure {
     pub path: PathBuf,
     pub why: String,
 }
 
 /// Removes all chosen data that has no reason to stay.
-pub fn remove(states: &Path, store: Option<&Root>, chosen: &[Kept]) -> Vec<Failure> {
+pub fn remove(states: &Path, store: Option<&Root>, chosen: &[Stored]) -> Vec<RemovalFailure> {
     let mut remover = Remover { states, store, projects: BTreeMap::new(), imported: false };
     let (mut failed, mut contents) = (Vec::new(), Vec::new());
-    for kept in chosen.iter().filter(|kept| kept.stays.is_none()) {
+    for kept in chosen.iter().filter(|kept| kept.keep_reason.is_none()) {
         let done = match kept.kind {
             Kind::Extracted if !is_link(&kept.path) => {
                 contents.push(kept);
@@ -55,8 +55,8 @@ pub fn remove(states: &Path, store: Option<&Root>, chosen: &[Kept]) -> Vec<Failu
     failed
 }
 
-fn failure(path: &Path, why: &anyhow::Error) -> Failure {
-    Failure { path: path.to_owned(), why: format!("{why:#}") }
+fn failure(path: &Path, why: &anyhow::Error) -> RemovalFailure {
+    RemovalFailure { path: path.to_owned(), why: format!("{why:#}") }
 }
 
 struct Remover<'a> {
@@ -68,7 +68,7 @@ struct Remover<'a> {
 }
 
 impl Remover<'_> {
-    fn state(&mut self, kept: &Kept) -> anyhow::Result<()> {
+    fn state(&mut self, kept: &Stored) -> anyhow::Result<()> {
         let mut above = kept.path.ancestors();
         let projects = self.states.join("projects");
         let state = above.find(|path| path.parent() == Some(&*projects));
@@ -84,7 +84,7 @@ impl Remover<'_> {
             })
         });
         let (session, job) = (kept.session.as_deref(), kept.job.as_deref());
-        if kept.kind != Kind::Log && project.stays(session, job).is_some() {
+        if kept.kind != Kind::Log && project.keep_reason(session, job).is_some() {
             bail!("its session was opened meanwhile");
         }
         let _held = session.map(|id| hold(&project.places, id)).transpose()?;
@@ -98,7 +98,7 @@ impl Remover<'_> {
     }
 
     /// Removes an imported session or an edition of it, or a link in the place of extracted content.
-    fn store(&mut self, kept: &Kept) -> anyhow::Result<()> {
+    fn store(&mut self, kept: &Stored) -> anyhow::Result<()> {
         let root = self.store.context("the store can't be used")?;
         let is_session = kept.kind == Kind::Store;
         let path = if is_session { Some(&*kept.path) } else { kept.path.parent() };
@@ -122,7 +122,7 @@ impl Remover<'_> {
         Ok(())
     }
 
-    fn contents(&self, chosen: &[&Kept]) -> anyhow::Result<()> {
+    fn contents(&self, chosen: &[&Stored]) -> anyhow::Result<()> {
         let Some(root) = self.store.filter(|_| !chosen.is_empty()) else { return Ok(()) };
         let all = extracted::find_ledgers(root).found.into_iter();
         let ours = all.filter(|of| chosen.iter().any(|kept| kept.path == of.folder));

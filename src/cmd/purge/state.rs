@@ -4,9 +4,9 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use super::kept::Kept;
 use super::project::{Project, is_link, names, seat};
 use super::size;
+use super::stored::Stored;
 use crate::cli::PurgeKind as Kind;
 use base::clock::Time;
 use guard::files::boundary;
@@ -14,7 +14,7 @@ use guard::files::prune;
 
 impl Project {
     /// Everything in the project's part of the state folder.
-    pub fn kept(&self, now: Time) -> Vec<Kept> {
+    pub fn kept(&self, now: Time) -> Vec<Stored> {
         let mut look = Collector { project: self, found: Vec::new() };
         let state = &self.places.state;
         if is_link(state) {
@@ -38,7 +38,7 @@ impl Project {
 
 struct Collector<'a> {
     project: &'a Project,
-    found: Vec<Kept>,
+    found: Vec<Stored>,
 }
 
 impl Collector<'_> {
@@ -53,14 +53,14 @@ impl Collector<'_> {
         let (count, bytes, written) = size::measure(&paths);
         let job = job.or_else(|| Some(self.project.sessions.get(session?)?.as_str()));
         let job = job.filter(|job| !job.is_empty()).map(str::to_owned);
-        let stays = match kind {
+        let keep_reason = match kind {
             // A session appends to it, and a removed log is begun again.
             Kind::Log => None,
-            _ => self.project.stays(session, job.as_deref()),
+            _ => self.project.keep_reason(session, job.as_deref()),
         };
         let (session, path) = (session.map(str::to_owned), path.to_owned());
         let needed = matches!(kind, Kind::Notes | Kind::Sealed);
-        self.found.push(Kept {
+        self.found.push(Stored {
             kind,
             path,
             paths,
@@ -70,7 +70,7 @@ impl Collector<'_> {
             bytes,
             written,
             needed,
-            stays,
+            keep_reason,
         });
     }
 

@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use super::kept::{Kept, Stays};
 use super::project::Project;
 use super::size;
+use super::stored::{KeepReason, Stored};
 use crate::cli::PurgeKind as Kind;
 use crate::cmd::import;
 use base::env::Env;
@@ -42,16 +42,16 @@ impl<'a> Owners<'a> {
         job.filter(|job| !job.is_empty()).cloned()
     }
 
-    fn stays(&self, session: &str) -> Option<Stays> {
-        self.projects.iter().find_map(|project| project.stays(Some(session), None))
+    fn keep_reason(&self, session: &str) -> Option<KeepReason> {
+        self.projects.iter().find_map(|project| project.keep_reason(Some(session), None))
     }
 
-    fn kept(&self, kind: Kind, session: String, path: PathBuf) -> Kept {
+    fn kept(&self, kind: Kind, session: String, path: PathBuf) -> Stored {
         let paths = vec![path.clone()];
         let (count, bytes, written) = size::measure(&paths);
-        let (job, stays) = (self.job(&session), self.stays(&session));
+        let (job, keep_reason) = (self.job(&session), self.keep_reason(&session));
         let (session, needed) = (Some(session), false);
-        Kept { kind, path, paths, session, job, count, bytes, written, needed, stays }
+        Stored { kind, path, paths, session, job, count, bytes, written, needed, keep_reason }
     }
 }
 
@@ -59,7 +59,7 @@ impl<'a> Owners<'a> {
 ///
 /// # Errors
 /// An error of the store or of its databases.
-pub fn imported(root: &Root, owners: &Owners) -> anyhow::Result<Vec<Kept>> {
+pub fn imported(root: &Root, owners: &Owners) -> anyhow::Result<Vec<Stored>> {
     let index = Index::new(root.clone());
     let (mut sources, mut named) = (BTreeSet::new(), BTreeSet::new());
     for export in index.exports()?.into_iter().filter(|export| export.undone.is_none()) {
@@ -78,8 +78,8 @@ pub fn imported(root: &Root, owners: &Owners) -> anyhow::Result<Vec<Kept>> {
         let session = source.and_then(main_session).unwrap_or_else(|| of.1.clone());
         if owners.is_ours(&session, source, cwd) {
             let editions = blocks::editions(&folder)?.into_iter();
-            let editions: Vec<Kept> = editions
-                .map(|edition| Kept {
+            let editions: Vec<Stored> = editions
+                .map(|edition| Stored {
                     needed: sources.contains(&of),
                     ..owners.kept(Kind::Editions, session.clone(), edition.path)
                 })
@@ -89,7 +89,7 @@ pub fn imported(root: &Root, owners: &Owners) -> anyhow::Result<Vec<Kept>> {
             kept.count = kept.count.saturating_sub(editions.len() as u64);
             let apart: u64 = editions.iter().map(|edition| edition.bytes).sum();
             kept.bytes = kept.bytes.saturating_sub(apart);
-            found.push(Kept { needed: named.contains(&of), ..kept });
+            found.push(Stored { needed: named.contains(&of), ..kept });
             found.extend(editions);
         }
     }
@@ -103,12 +103,12 @@ fn main_session(file: &Path) -> Option<String> {
 }
 
 /// Sessions with extracted content. A placeholder may refer to any of it.
-pub fn extracted(root: &Root, owners: &Owners) -> Vec<Kept> {
+pub fn extracted(root: &Root, owners: &Owners) -> Vec<Stored> {
     let all = extracted::find_ledgers(root).found.into_iter();
     all.filter_map(|extracted| extracted_entry(&extracted, owners)).collect()
 }
 
-fn extracted_entry(extracted: &Extracted, owners: &Owners) -> Option<Kept> {
+fn extracted_entry(extracted: &Extracted, owners: &Owners) -> Option<Stored> {
     let session = extracted.folder.file_name()?.to_str()?.to_owned();
     let ledger = extracted.ledger().unwrap_or_default();
     let extracts: Vec<_> = ledger.records.iter().filter_map(Record::extract).collect();
@@ -120,5 +120,5 @@ fn extracted_entry(extracted: &Extracted, owners: &Owners) -> Option<Kept> {
         extracts.iter().map(|extract| (extract.object.to_string(), extract.bytes)).collect();
     let kept = owners.kept(Kind::Extracted, session, extracted.folder.clone());
     let (count, bytes) = (kept.count + objects.len() as u64, objects.values().sum::<u64>());
-    Some(Kept { count, bytes: kept.bytes + bytes, needed: true, ..kept })
+    Some(Stored { count, bytes: kept.bytes + bytes, needed: true, ..kept })
 }

@@ -37,7 +37,12 @@ pub fn ask(
     }
     let effect = match order.operation {
         Operation::Extract(_) => EXTRACTED.to_owned(),
-        _ => format!("rounds {}", view::rounds(&made.plan)),
+        Operation::CompressBefore(_)
+        | Operation::CompressEngagement(_)
+        | Operation::ExtractEngagement(_)
+        | Operation::Merge { .. }
+        | Operation::Split(_)
+        | Operation::Edit(_) => format!("rounds {}", view::rounds(&made.plan)),
     };
     let (by, may) = who(env, source)?;
     let found = Found {

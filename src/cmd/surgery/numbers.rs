@@ -91,7 +91,8 @@ pub fn plan_cost(plan: &Plan, readers: &[Reader], now: Time) -> anyhow::Result<C
     Ok(Cost { base, before, after, behind, lifetime, cold: lifetime.over(last, now) })
 }
 
-/// Counts rounds from the last one backwards until the sample is large enough.
+/// Counts rounds until the sample is large enough: first those of which less stays, then the
+/// others, each from the last one backwards.
 fn sample(
     plan: &Plan,
     counter: &Counter,
@@ -101,7 +102,9 @@ fn sample(
     let mut counted = Counted::default();
     let (mut taken, mut read) = (0, 0);
     let mut rows = Rows::with_capacity(plan.largest());
-    let whole = plan.whole().collect::<Vec<_>>().into_iter().rev().map(|place| (place, true));
+    let (full, reduced): (Vec<_>, Vec<_>) =
+        plan.whole().partition(|place| fidelity(*place).is_full());
+    let whole = reduced.into_iter().rev().chain(full.into_iter().rev()).map(|place| (place, true));
     // If little is kept whole, the rounds of the tables calibrate as well.
     let tables = plan.indexed().filter(|place| place.session < readers.len());
     let tables = tables.collect::<Vec<_>>().into_iter().rev().map(|place| (place, false));
@@ -117,7 +120,7 @@ fn sample(
         blocks(dialect, rows.iter(), |kind, json| full += counter.of_block(kind, json));
         taken += full;
         if stays && !fidelity(place).is_full() {
-            let kept = reduced(fidelity(place), place, session, dialect, &rows, counter);
+            let kept = count_reduced(fidelity(place), place, session, dialect, &rows, counter);
             counted.reduced.insert(place, (full, kept));
         }
         if round.measured {
@@ -129,7 +132,7 @@ fn sample(
 }
 
 /// Counts what stays of a round at a fidelity.
-fn reduced(
+fn count_reduced(
     fidelity: Fidelity,
     place: Place,
     session: &Session,

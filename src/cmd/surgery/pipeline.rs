@@ -6,7 +6,7 @@ use super::make;
 use super::source::Store;
 use super::target::Destination;
 use crate::cmd::{Context, Failure, extract, tag};
-use sessions::operation::{Map, Operation, Order};
+use sessions::operation::{Fidelity, Map, Operation, Order};
 use sessions::round::Session;
 use surgery::plan::{self, Plan};
 use surgery::table::short;
@@ -24,16 +24,39 @@ pub struct Planned {
 ///
 /// # Errors
 /// An operation that does not fit the session.
-pub fn plan(
+pub fn plan_sessions(
     context: Context,
     store: &Store,
     session: &Session,
     order: &Order,
 ) -> anyhow::Result<Planned> {
-    let fidelity = order.fidelity;
+    let mut planned = match &order.operation {
+        Operation::Extract(extraction) => {
+            let (plan, chosen) = extract::claude::plan(context, session, extraction)?;
+            let plans = if chosen.is_empty() { Vec::new() } else { vec![plan] };
+            Planned { plans, chosen }
+        }
+        operation => {
+            let plans = plan_rounds(context, store, session, operation, order.fidelity)?;
+            Planned { plans, chosen: Chosen::default() }
+        }
+    };
+    if order.no_rewound {
+        planned.plans.iter_mut().for_each(Plan::omit_rewound);
+    }
+    Ok(planned)
+}
+
+/// Plans an operation that decides by rounds.
+fn plan_rounds(
+    context: Context,
+    store: &Store,
+    session: &Session,
+    operation: &Operation,
+    fidelity: Fidelity,
+) -> anyhow::Result<Vec<Plan>> {
     let own = || session.clone();
-    let mut chosen = Chosen::default();
-    let mut plans = match &order.operation {
+    Ok(match operation {
         Operation::CompressBefore(before) => vec![plan::compress_before(own(), *before, fidelity)?],
         Operation::CompressEngagement(name) => {
             tag::valid(name)?;
@@ -57,16 +80,8 @@ pub fn plan(
             plan::split(session, &map, fidelity)?
         }
         Operation::Edit(fates) => plan::edit::edit(session, fates, fidelity)?,
-        Operation::Extract(extraction) => {
-            let plan;
-            (plan, chosen) = extract::claude::plan(context, session, extraction)?;
-            if chosen.is_empty() { Vec::new() } else { vec![plan] }
-        }
-    };
-    if order.no_rewound {
-        plans.iter_mut().for_each(Plan::omit_rewound);
-    }
-    Ok(Planned { plans, chosen })
+        Operation::Extract(_) => Vec::new(),
+    })
 }
 
 /// Makes a session of each plan, or none.
@@ -90,7 +105,7 @@ pub fn make(
 /// Plans an operation, and makes its sessions.
 ///
 /// # Errors
-/// As [`plan()`] and [`make()`].
+/// As [`plan_sessions`] and [`make()`].
 pub fn perform(
     context: Context,
     store: &Store,
@@ -98,5 +113,5 @@ pub fn perform(
     order: &Order,
     to: Destination,
 ) -> anyhow::Result<Vec<Made>> {
-    make(context, store, plan(context, store, session, order)?, to)
+    make(context, store, plan_sessions(context, store, session, order)?, to)
 }

@@ -64,7 +64,7 @@ fn listed(hook: &Hook, args: &[&str]) -> Vec<Value> {
 
 /// The kind and the path's end of what would be removed.
 fn planned_removals(hook: &Hook, args: &[&str]) -> Vec<String> {
-    let all = listed(hook, args).into_iter().filter(|kept| kept["stays"].is_null());
+    let all = listed(hook, args).into_iter().filter(|kept| kept["keep_reason"].is_null());
     all.map(|kept| {
         let name = Path::new(kept["path"].as_str().expect("a path")).file_name().expect("a name");
         format!("{} {}", kept["kind"].as_str().expect("a kind"), name.to_str().expect("utf-8"))

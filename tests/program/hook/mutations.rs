@@ -3,7 +3,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use brain_guard::cmd::OUTSIDE;
+use brain_guard::cmd::PROGRAM;
 use guard::hook::{Role, run};
 use serde_json::{Value, json};
 
@@ -131,7 +131,7 @@ fn the_hook_answers_mutations_in_process() {
         for _ in 0..IN_PROCESS / 2 {
             let bytes = mutate(&payloads[random.below(payloads.len())], &mut random);
             let answered = catch_unwind(AssertUnwindSafe(|| {
-                run(Role::Main, bytes.as_slice(), &env, now, OUTSIDE).json()
+                run(Role::Main, bytes.as_slice(), &env, now, PROGRAM).json()
             }));
             let reply = answered.unwrap_or_else(|_| panic!("panics on {}", shown(&bytes)));
             let sound = reply

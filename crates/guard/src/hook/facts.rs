@@ -8,7 +8,7 @@ use std::cell::OnceCell;
 use std::path::{Path, PathBuf};
 
 use self::account::Account;
-use super::Outside;
+use super::Program;
 use super::event::{Event, Kind};
 use super::select::{self, Selection};
 use super::settings::load as load_settings;
@@ -59,7 +59,7 @@ pub struct Facts<'a> {
     /// What this event writes to the journal.
     pub account: Account,
     /// The program around the hook. `None` in verbs.
-    pub outside: Option<Outside>,
+    pub program: Option<Program>,
     fill: OnceCell<Option<Fill>>,
     /// Why the state could not be kept, if it could not.
     pub unkept: OnceCell<String>,
@@ -109,7 +109,7 @@ impl<'a> Facts<'a> {
             mode,
             brief: false,
             account: Account::default(),
-            outside: None,
+            program: None,
             fill: OnceCell::new(),
             unkept: OnceCell::new(),
         })

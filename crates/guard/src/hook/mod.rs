@@ -75,19 +75,19 @@ pub enum Role {
 
 /// What the hook needs from the program around it. It keeps the hook free of carriers and verbs.
 #[derive(Clone, Copy)]
-pub struct Outside {
+pub struct Program {
     /// Looks for the terminals around the client.
-    pub look: fn(&Env, Client) -> Reach,
+    pub find_terminals: fn(&Env, Client) -> Reach,
     /// Answers a command that a person typed, by its name and arguments.
-    pub answer: fn(&Facts, &str, &str) -> Option<String>,
+    pub answer_command: fn(&Facts, &str, &str) -> Option<String>,
     /// Acts at a session's start, and returns a line for the user.
-    pub start: fn(&Facts, Source) -> Option<String>,
+    pub on_session_start: fn(&Facts, Source) -> Option<String>,
     /// Executes the agent's verbs for the call with this id.
-    pub execute: fn(&Facts, &str, &OwnCommand) -> Vec<Answer>,
+    pub run_verbs: fn(&Facts, &str, &OwnCommand) -> Vec<Answer>,
 }
 
 /// Reads one payload and answers it. Never fails: it logs a fault and answers with silence.
-pub fn run(role: Role, input: impl Read, env: &Env, now: Time, outside: Outside) -> Reply {
+pub fn run(role: Role, input: impl Read, env: &Env, now: Time, program: Program) -> Reply {
     let mut bytes = Vec::with_capacity(input::USUAL);
     if let Err(e) = input.take(MAX_PAYLOAD).read_to_end(&mut bytes) {
         log_fault(env, now, "payload not read", &e.to_string());
@@ -111,12 +111,12 @@ pub fn run(role: Role, input: impl Read, env: &Env, now: Time, outside: Outside)
     };
     // The process ends with the answer, so dropping the settings would waste time.
     let mut facts = ManuallyDrop::new(facts);
-    facts.outside = Some(outside);
+    facts.program = Some(program);
     if !facts.on() {
         return Reply::default();
     }
     let reply = match role {
-        Role::Main => handle(&mut facts, &event, outside),
+        Role::Main => handle(&mut facts, &event, program),
         Role::Piece(number) => piece(&mut facts, &event, number),
         Role::Rewake => rewake::handle(&mut facts, &event),
     };
@@ -125,14 +125,14 @@ pub fn run(role: Role, input: impl Read, env: &Env, now: Time, outside: Outside)
 }
 
 /// Answers the event, and adds what the user should know.
-fn handle(facts: &mut Facts, event: &Event, outside: Outside) -> Reply {
+fn handle(facts: &mut Facts, event: &Event, program: Program) -> Reply {
     remember_surroundings(facts);
     // To handle an event may save the session's first state.
     let had_state = !facts.unseen;
     let mut reply = dispatch(facts, event);
     let mut lines = Vec::new();
     if let Kind::SessionStart { source, .. } = event.kind {
-        lines.extend((outside.start)(facts, source));
+        lines.extend((program.on_session_start)(facts, source));
     }
     if !event.subagent && shows_lines(&event.kind) {
         let refusing = limits::refusing_line(facts);

@@ -112,8 +112,8 @@ pub fn why_no_boundary(
         // Otherwise switching to one new job after another would clear without end.
         earlier = boundary::times(&facts.places, &facts.session.job);
     }
-    let spent = budget::check(&earlier, facts.now, &facts.settings.boundary).err()?;
-    Some(Refusal { why: spent.why, lifts_until: Some(spent.until) })
+    let checked = budget::check(&earlier, facts.now, &facts.settings.boundary);
+    checked.err().map(|spent| Refusal { why: spent.why, lifts_until: Some(spent.until) })
 }
 
 /// Why there is no boundary, and how long that lifts the blocks.

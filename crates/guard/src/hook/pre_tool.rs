@@ -266,7 +266,8 @@ fn answer(
 
 /// Executes the agent's verbs, and returns the command that prints what they answered.
 fn execute(facts: &Facts, id: &str, own: &OwnCommand) -> String {
-    let answers = facts.outside.map(|o| (o.execute)(facts, id, own)).unwrap_or_default();
+    let answers =
+        facts.program.map(|program| (program.run_verbs)(facts, id, own)).unwrap_or_default();
     let texts: Vec<&str> = answers.iter().map(|answer| answer.text.trim_end()).collect();
     let text = texts.into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join("\n");
     let succeeded = answers.last().is_none_or(|answer| answer.succeeded);
@@ -344,6 +345,7 @@ struct TierDenial {
 }
 
 /// Notes in the state that the tier denied a call. Of many parallel denials, only one is the first.
+/// `facts` stays as it was, because the text says what is new since then.
 fn record_tier_denial(
     facts: &Facts,
     stance: &Stance,

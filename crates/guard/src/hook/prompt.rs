@@ -223,6 +223,6 @@ pub fn expand(facts: &mut Facts, command: &str, args: &str, is_foreign: bool) ->
     if command == "job" && !views(args) {
         return Reply::default();
     }
-    let answer = facts.outside.and_then(|outside| (outside.answer)(facts, command, args));
+    let answer = facts.program.and_then(|program| (program.answer_command)(facts, command, args));
     answer.map_or_else(Reply::default, Reply::block)
 }

@@ -182,10 +182,10 @@ fn turn_ended(facts: &Facts) -> Option<Session> {
 /// Handles that the awaited person left, with facts read now and not at the turn's end.
 fn person_left(facts: &Facts, token: &Token) -> ControlFlow<Reply, Token> {
     let now = clock::now();
-    let outside = facts.outside;
+    let program = facts.program;
     let facts = Facts::for_session(facts.env, now, &facts.places.project, facts.id);
     let Some(mut facts) = facts else { return ControlFlow::Break(Reply::default()) };
-    facts.outside = outside;
+    facts.program = program;
     unsealed::person_left(&mut facts, token)
 }
 

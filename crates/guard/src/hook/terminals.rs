@@ -7,8 +7,8 @@ use crate::files::state;
 pub fn look_around(facts: &mut Facts) {
     let client = facts.session.client.or(facts.env.client_pid().and_then(state::client));
     let Some(client) = client.filter(|_| facts.seen.interactive) else { return };
-    let Some(outside) = facts.outside else { return };
-    let reach = Some((outside.look)(facts.env, client));
+    let Some(program) = facts.program else { return };
+    let reach = Some((program.find_terminals)(facts.env, client));
     if facts.session.reach != reach {
         facts.update(|s| s.reach.clone_from(&reach));
     }

@@ -166,6 +166,14 @@ mod tests {
         missing(&shape, phase, steps, &parse(file, &shape), &notes)
     }
 
+    fn section(name: &str) -> usize {
+        Shape::default().find(name).expect("a section")
+    }
+
+    fn insight() -> usize {
+        section("insight")
+    }
+
     fn ids(file: &str) -> Vec<EntryId> {
         parse(file, &Shape::default()).entries().map(|entry| entry.id).collect()
     }
@@ -191,7 +199,7 @@ mod tests {
         assert_eq!(check(&phase, 1, "", ""), []);
         assert_eq!(
             check(&phase, 2, "", ""),
-            [Missing::Reflection { section: 3, has: 1, needs: 2 }]
+            [Missing::Reflection { section: insight(), has: 1, needs: 2 }]
         );
         // Earlier entries do not belong to the phase, sealed or not.
         let mut phase = Phase { had: ids(FULL), ..Phase::default() };
@@ -216,8 +224,8 @@ mod tests {
         let mut phase = Phase::default();
         assert_eq!(check(&phase, 1, "", FULL), []);
         assert_eq!(check(&phase, 1, FULL, ""), [], "written since it was entered");
-        let reflection = |has, needs| Missing::Reflection { section: 3, has, needs };
-        let all = [0, 1, 2].map(Missing::Section);
+        let reflection = |has, needs| Missing::Reflection { section: insight(), has, needs };
+        let all = ["forward", "threads", "risks"].map(|name| Missing::Section(section(name)));
         assert_eq!(
             check(&phase, 1, "## Prior Summary\n- s\n", ""),
             [&all[..], &[reflection(0, 1)]].concat()
@@ -236,7 +244,7 @@ mod tests {
     fn reflection_is_counted_and_no_none() {
         let phase = Phase::default();
         let slice = |insight: &str| FULL.replace("- c\n", insight);
-        let reflection = |has, needs| [Missing::Reflection { section: 3, has, needs }];
+        let reflection = |has, needs| [Missing::Reflection { section: insight(), has, needs }];
         assert_eq!(check(&phase, 2, "", FULL), reflection(1, 2));
         assert_eq!(check(&phase, 2, "", &slice("- c\n- c\n")), reflection(1, 2), "twice is once");
         assert_eq!(check(&phase, 2, "", &slice("- c\n- d\n")), []);

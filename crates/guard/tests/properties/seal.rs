@@ -99,7 +99,7 @@ proptest! {
         prop_assert_ne!(sealed.report.verdict, Verdict::Refused);
         let document = parse(&sealed.text, &shape);
         prop_assert_eq!(render(&document), sealed.text.as_str());
-        prop_assert!((0..6).all(|section| document.has_section(section)));
+        prop_assert!((0..shape.sections.len()).all(|section| document.has_section(section)));
         prop_assert_eq!(document.stray().count(), 0);
         let limits = Limits { theta_words: case.theta, ..Limits::default() };
         prop_assert!(gauge_words(&sealed.text, &shape) < limits.block_words());

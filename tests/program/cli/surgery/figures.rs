@@ -71,6 +71,21 @@ fn extraction_has_the_same_figures_as_its_plan() {
     assert!(text.contains("\ncontext: 29k tokens now, "), "{text}");
 }
 
+/// More tokens than are counted for an estimate lie behind the rounds of which less stays.
+#[test]
+fn old_rounds_of_which_less_stays_are_in_the_figures() {
+    let world = World::new(60);
+    let words = "the quick brown fox jumps over it ";
+    let text = world.session(ID, 60, 0).replace(&words.repeat(100), &words.repeat(200));
+    fs::write(world.file(ID), text).unwrap();
+    let list = world.hook.project.join("list.txt");
+    fs::write(&list, "shrink 1-5\n").unwrap();
+    let list = list.to_str().unwrap();
+    let made = world.json(&["surgery", "edit", ID, "--plan", list, "--dry-run"]);
+    // A round takes a thousand tokens, and nearly all of it is the result.
+    assert!((4_000..5_000).contains(&tokens(&made, "freed")), "{made}");
+}
+
 /// The rows say that the cache lives for an hour.
 #[test]
 fn the_cache_lives_as_long_as_the_last_response_says() {

@@ -11,6 +11,10 @@ fn refusal(text: &str) -> String {
     read(text, &Shape::default()).expect_err("no slice").to_string()
 }
 
+fn section(name: &str) -> usize {
+    Shape::default().find(name).expect("a section")
+}
+
 #[test]
 fn entries_go_where_their_headings_say() {
     let text = "# The exit\n\n## forward\n<!-- a prompt -->\n- next\n- \n\n### 2. open threads:\n- a\n  - b\n\npara\n\
@@ -23,15 +27,15 @@ fn entries_go_where_their_headings_say() {
     );
     let text = text.replace("## role summary\n", "## summary\n- s\n");
     let expected = [
-        (0, "next"),
-        (1, "a\n- b"),
-        (1, "para"),
-        (1, "risk: d"),
-        (1, "Parser\n- c"),
-        (3, "none: no loop"),
-        (4, "s"),
+        ("forward", "next"),
+        ("threads", "a\n- b"),
+        ("threads", "para"),
+        ("threads", "risk: d"),
+        ("threads", "Parser\n- c"),
+        ("insight", "none: no loop"),
+        ("summary", "s"),
     ];
-    assert_eq!(notes(&text), expected.map(|(section, text)| (section, text.to_owned())));
+    assert_eq!(notes(&text), expected.map(|(name, text)| (section(name), text.to_owned())));
     assert_eq!(notes(&text.replace('\n', "\r\n")), notes(&text));
     assert_eq!(notes(""), []);
 }
@@ -63,7 +67,8 @@ fn notes_by_kind() {
     let shape = Shape::default();
     let notes = of_kind(&shape, "steering", Some("design"), "- a\n- ! b\n").expect("notes");
     let texts: Vec<_> = notes.iter().map(|note| (note.section, note.text.as_str())).collect();
-    assert_eq!(texts, [(3, "steering: [design] a"), (3, "! steering: [design] b")]);
+    let insight = section("insight");
+    assert_eq!(texts, [(insight, "steering: [design] a"), (insight, "! steering: [design] b")]);
     assert!(
         of_kind(&shape, "idea", None, "x")
             .expect_err("no kind")

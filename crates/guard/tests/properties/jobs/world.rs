@@ -16,17 +16,17 @@ use guard::files::jobs::{Asker, all, holder, read, record, sealed_path};
 use guard::files::sealing;
 use guard::hook::boundary_flow::Opening;
 use guard::hook::facts::Facts;
-use guard::hook::{self, Outside, Role};
+use guard::hook::{self, Program, Role};
 use guard::job::{Record, State};
 use guard::session::reach::{Reach, Way};
 use guard::settings::Settings;
 
 /// No terminal, and no command that a person could type.
-const NOTHING_OUTSIDE: Outside = Outside {
-    look: |_, _| Reach { tmux: Way::Shut(String::new()), x11: Way::Shut(String::new()) },
-    answer: |_, _, _| None,
-    start: |_, _| None,
-    execute: |_, _, _| Vec::new(),
+const NO_PROGRAM: Program = Program {
+    find_terminals: |_, _| Reach { tmux: Way::Shut(String::new()), x11: Way::Shut(String::new()) },
+    answer_command: |_, _, _| None,
+    on_session_start: |_, _| None,
+    run_verbs: |_, _, _| Vec::new(),
 };
 
 pub(super) struct Client {
@@ -115,7 +115,7 @@ impl World {
             payload.to_string().as_bytes(),
             &self.env(at),
             self.clock,
-            NOTHING_OUTSIDE,
+            NO_PROGRAM,
         );
         // A resumed session takes its job again.
         let pid = self.clients[at].process.id();

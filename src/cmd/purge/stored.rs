@@ -11,7 +11,7 @@ use base::clock::Time;
 
 /// Stored data: files of one kind that belong together.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Kept {
+pub struct Stored {
     pub kind: PurgeKind,
     /// The path to show: the file, the folder, or the common beginning of the files' names.
     pub path: PathBuf,
@@ -32,13 +32,13 @@ pub struct Kept {
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub needed: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub stays: Option<Stays>,
+    pub keep_reason: Option<KeepReason>,
 }
 
 /// Why data stays.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Stays {
+pub enum KeepReason {
     Open,
     UnderWay,
     /// It is removed only with `--forget`; notes also if they are named.
@@ -62,21 +62,21 @@ pub struct Choice {
 ///
 /// # Errors
 /// No session matches the choice, or several do.
-pub fn choose(kept: Vec<Kept>, choice: &Choice) -> Result<Vec<Kept>, Failure> {
+pub fn choose(kept: Vec<Stored>, choice: &Choice) -> Result<Vec<Stored>, Failure> {
     let session = choice.session.as_deref().map(|given| find_session(&kept, given)).transpose()?;
-    let takes = |kept: &Kept| {
+    let takes = |kept: &Stored| {
         let session = session.is_none() || kept.session == session;
         let job = choice.job.is_none() || kept.job == choice.job;
         let old = |before: Time| kept.written.is_none_or(|at| at < before);
         let kind = choice.only.is_empty() || choice.only.contains(&kept.kind);
         session && job && kind && choice.before.is_none_or(old)
     };
-    let mut chosen: Vec<Kept> = kept.into_iter().filter(takes).collect();
+    let mut chosen: Vec<Stored> = kept.into_iter().filter(takes).collect();
     for kept in &mut chosen {
         let is_named = matches!(kept.kind, PurgeKind::Notes | PurgeKind::Sealed)
             && (choice.job.is_some() || choice.only.contains(&kept.kind));
-        if kept.stays.is_none() && kept.needed && !choice.forget && !is_named {
-            kept.stays = Some(Stays::Needed);
+        if kept.keep_reason.is_none() && kept.needed && !choice.forget && !is_named {
+            kept.keep_reason = Some(KeepReason::Needed);
         }
     }
     chosen.sort_by(|a, b| (a.kind, &a.path).cmp(&(b.kind, &b.path)));
@@ -84,7 +84,7 @@ pub fn choose(kept: Vec<Kept>, choice: &Choice) -> Result<Vec<Kept>, Failure> {
 }
 
 /// The session with this id, or the only one that begins with it.
-fn find_session(kept: &[Kept], given: &str) -> Result<String, Failure> {
+fn find_session(kept: &[Stored], given: &str) -> Result<String, Failure> {
     let all: BTreeSet<&str> = kept.iter().filter_map(|kept| kept.session.as_deref()).collect();
     if all.contains(given) {
         return Ok(given.to_owned());
@@ -106,8 +106,8 @@ mod tests {
     use super::*;
     use PurgeKind::{Extracted, Log, Notes, Outputs, Prompts, Sealed, Sessions};
 
-    fn kept(kind: PurgeKind, path: &str, session: Option<&str>, job: Option<&str>) -> Kept {
-        Kept {
+    fn kept(kind: PurgeKind, path: &str, session: Option<&str>, job: Option<&str>) -> Stored {
+        Stored {
             kind,
             path: path.into(),
             paths: Vec::new(),
@@ -117,19 +117,19 @@ mod tests {
             bytes: 10,
             written: Some("2026-03-01T00:00:00Z".parse().unwrap()),
             needed: false,
-            stays: None,
+            keep_reason: None,
         }
     }
 
-    fn all() -> Vec<Kept> {
+    fn all() -> Vec<Stored> {
         vec![
             kept(Sessions, "a", Some("3f0a-1"), Some("parser")),
             kept(Outputs, "b", Some("3f0a-1"), Some("parser")),
             kept(Prompts, "c", Some("3f0b-2"), Some("docs")),
             kept(Sealed, "d", None, Some("parser")),
-            Kept { written: None, ..kept(Log, "e", None, None) },
-            Kept { needed: true, ..kept(Extracted, "f", Some("3f0b-2"), None) },
-            Kept { needed: true, ..kept(Notes, "g", None, Some("parser")) },
+            Stored { written: None, ..kept(Log, "e", None, None) },
+            Stored { needed: true, ..kept(Extracted, "f", Some("3f0b-2"), None) },
+            Stored { needed: true, ..kept(Notes, "g", None, Some("parser")) },
         ]
     }
 
@@ -166,24 +166,25 @@ mod tests {
 
     #[test]
     fn notes_stay_unless_they_are_named() {
-        let stays = |choice: &Choice| {
+        let keep_reason = |choice: &Choice| {
             let chosen = choose(all(), choice).unwrap();
-            chosen.iter().find(|kept| kept.kind == Notes).unwrap().stays
+            chosen.iter().find(|kept| kept.kind == Notes).unwrap().keep_reason
         };
-        assert_eq!(stays(&Choice::default()), Some(Stays::Needed));
-        assert_eq!(stays(&Choice { job: Some("parser".into()), ..Choice::default() }), None);
-        assert_eq!(stays(&Choice { only: vec![Notes], ..Choice::default() }), None);
-        assert_eq!(stays(&Choice { forget: true, ..Choice::default() }), None);
+        assert_eq!(keep_reason(&Choice::default()), Some(KeepReason::Needed));
+        assert_eq!(keep_reason(&Choice { job: Some("parser".into()), ..Choice::default() }), None);
+        assert_eq!(keep_reason(&Choice { only: vec![Notes], ..Choice::default() }), None);
+        assert_eq!(keep_reason(&Choice { forget: true, ..Choice::default() }), None);
     }
 
     #[test]
     fn what_a_placeholder_may_name_stays_without_forget() {
-        let stays = |forget: bool, stays: Option<Stays>| {
-            let kept = Kept { needed: true, stays, ..kept(Extracted, "f", Some("s"), None) };
-            choose(vec![kept], &Choice { forget, ..Choice::default() }).unwrap()[0].stays
+        let keep_reason = |forget: bool, keep_reason: Option<KeepReason>| {
+            let kept =
+                Stored { needed: true, keep_reason, ..kept(Extracted, "f", Some("s"), None) };
+            choose(vec![kept], &Choice { forget, ..Choice::default() }).unwrap()[0].keep_reason
         };
-        assert_eq!(stays(false, None), Some(Stays::Needed));
-        assert_eq!(stays(true, None), None);
-        assert_eq!(stays(true, Some(Stays::Open)), Some(Stays::Open));
+        assert_eq!(keep_reason(false, None), Some(KeepReason::Needed));
+        assert_eq!(keep_reason(true, None), None);
+        assert_eq!(keep_reason(true, Some(KeepReason::Open)), Some(KeepReason::Open));
     }
 }
