@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 use base::clock::Time;
 use base::env::Env;
 use base::paths::Places;
-use guard::hook::{self, Outside, Role};
+use guard::hook::{self, Program, Role};
 use guard::session::reach::{Reach, Way};
 use libfuzzer_sys::fuzz_target;
 use serde_json::{Value, json};
@@ -17,11 +17,11 @@ use serde_json::{Value, json};
 const SESSION: &str = "5e550000-0000-4000-8000-000000000001";
 
 /// No terminal, and no command that a person could type.
-const NOTHING_OUTSIDE: Outside = Outside {
-    look: |_, _| Reach { tmux: Way::Shut(String::new()), x11: Way::Shut(String::new()) },
-    answer: |_, _, _| None,
-    start: |_, _| None,
-    execute: |_, _, _| Vec::new(),
+const NO_PROGRAM: Program = Program {
+    find_terminals: |_, _| Reach { tmux: Way::Shut(String::new()), x11: Way::Shut(String::new()) },
+    answer_command: |_, _, _| None,
+    on_session_start: |_, _| None,
+    run_verbs: |_, _, _| Vec::new(),
 };
 
 struct World {
@@ -68,7 +68,7 @@ fuzz_target!(|data: &[u8]| {
         return;
     }
     fs::write(&WORLD.state, &WORLD.session).expect("state");
-    let reply = hook::run(Role::Main, data, &WORLD.env, WORLD.now, NOTHING_OUTSIDE);
+    let reply = hook::run(Role::Main, data, &WORLD.env, WORLD.now, NO_PROGRAM);
     let Some(answer) = reply.json() else { return };
     let answer: Value = serde_json::from_str(&answer).expect("JSON");
     let specific = &answer["hookSpecificOutput"];
