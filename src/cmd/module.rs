@@ -19,7 +19,7 @@ use base::paths::{Places, is_safe_name, project_root};
 use base::switch::Switch;
 use carrier::waiter;
 use guard::boundary::plan::{self, Action, Report, Situation, Text as PlanText};
-use guard::boundary::{Carrier, Step, Token, Why};
+use guard::boundary::{Carrier, EndReason, Step, Token};
 use guard::files::{boundary, sealing, shadows, state};
 use guard::hook::event::{Event, Kind, Source};
 use guard::hook::facts::{Facts, read_settings};
@@ -286,7 +286,7 @@ fn step(facts: &mut Facts, asked: &Ask, text: &str) -> Value {
             return json!({"action": "none"});
         }
     };
-    if before == Step::Pending && token.kept.is_some() && report.is_escape() {
+    if before == Step::Pending && token.hold.is_some() && report.is_escape() {
         boundary_flow::lift(facts, "you pressed Escape");
     }
     // An aborted turn has no Stop, so the watch is started here.
@@ -307,7 +307,7 @@ fn step(facts: &mut Facts, asked: &Ask, text: &str) -> Value {
     };
     let why = token.why.as_ref().filter(|_| before != token.step && token.step == Step::Failed);
     // A broken seal lifts nothing: the agent seals again.
-    let why = why.filter(|why| **why != Why::Edited);
+    let why = why.filter(|why| **why != EndReason::Edited);
     let failed = why.map(|why| boundary_flow::failed_line(facts, why));
     if let Some(line) = withdrawn.or(failed) {
         answer["say"] = json!(unnamed(&line));

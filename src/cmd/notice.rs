@@ -91,14 +91,14 @@ pub fn pressed(facts: &Facts, button: &str) -> anyhow::Result<String> {
     let Some(token) = facts.token().filter(|t| t.step == Step::Pending) else { return now(facts) };
     state::update(&facts.places, facts.id, |s| s.override_ = None)?;
     boundary::update(&facts.places, &token.id, |t| {
-        (t.notice_until, t.kept) = (Some(facts.now), None);
+        (t.notice_until, t.hold) = (Some(facts.now), None);
     })?;
     Ok("brain-guard: this session is cleared as soon as nobody types".to_owned())
 }
 
 fn now(facts: &Facts) -> anyhow::Result<String> {
     let waits =
-        |t: &guard::boundary::Token| t.step == Step::Unsealed || t.awaits_carrier_or_kept(facts.id);
+        |t: &guard::boundary::Token| t.step == Step::Unsealed || t.awaits_carrier_or_held(facts.id);
     let Some(token) = facts.token().filter(waits) else {
         return Ok(
             "brain-guard: there are no finished notes to restart from. /brain-guard:seal asks the agent to write and seal them."
@@ -111,7 +111,7 @@ fn now(facts: &Facts) -> anyhow::Result<String> {
         return Ok("brain-guard: the notes are sealed as they are, and a fresh session continues from them".to_owned());
     }
     boundary::update(&facts.places, &token.id, |t| {
-        (t.at_once, t.kept) = (true, None);
+        (t.at_once, t.hold) = (true, None);
     })?;
     watch::start(facts.env, &facts.places, &token.id)?;
     if token.carrier == Carrier::Manual {

@@ -39,7 +39,7 @@ pub fn at_the_prompt(facts: &Facts, command: &str, args: &str) -> String {
 }
 
 fn answer(facts: &Facts, command: &str, args: &str) -> anyhow::Result<String> {
-    if facts.token().is_some_and(|token| token.awaits_carrier_or_kept(facts.id)) {
+    if facts.token().is_some_and(|token| token.awaits_carrier_or_held(facts.id)) {
         bail!("the notes are sealed, so this session is cleared soon; /brain-guard:later keeps it");
     }
     match (command, args) {

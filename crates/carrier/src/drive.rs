@@ -17,7 +17,7 @@ use base::clock::{self, Time};
 use base::env::Env;
 use base::lock::{self, Lock};
 use base::switch::Switch;
-use guard::boundary::{Carrier, Inject, Step, Token, Why};
+use guard::boundary::{Carrier, EndReason, Inject, Step, Token};
 use guard::files::{boundary, keybindings, state};
 use guard::hook::facts::Facts;
 use guard::journal::{ClearMethod, What};
@@ -119,7 +119,7 @@ impl<'a> Drive<'a> {
         if session.token.as_deref() == Some(&token.id) {
             return false;
         }
-        self.change(facts, |t| t.abandon(Why::Left, facts.now));
+        self.change(facts, |t| t.abandon(EndReason::Left, facts.now));
         true
     }
 

@@ -14,7 +14,7 @@ use base::{atomic, lock};
 use guard::boundary::BoundarySettings;
 use guard::boundary::arrival::{Arrival, judge};
 use guard::boundary::wait::{self, Owner, wait};
-use guard::boundary::{Carrier, Step, Token, Why};
+use guard::boundary::{Carrier, EndReason, Step, Token};
 use guard::files::journal::Journal;
 use guard::files::{boundary, state};
 use guard::hook::facts::Facts;
@@ -76,7 +76,7 @@ fn step(
         // Before the clear, a client that resumes the session takes the boundary up.
         boundary::update(places, id, |t| {
             if t.step > Step::Pending {
-                t.abandon(Why::ClientEnded, now);
+                t.abandon(EndReason::ClientEnded, now);
             }
         })?;
         return Ok(None);
@@ -147,7 +147,7 @@ fn stuck_reason(
     agents: bool,
     now: Time,
     settings: &BoundarySettings,
-) -> Option<Why> {
+) -> Option<EndReason> {
     let wait = wait(token, agents, settings).filter(|wait| wait.owner == Owner::Waiter)?;
     wait.limit.filter(|limit| now - token.since > *limit).map(|_| wait.why)
 }
@@ -180,7 +180,7 @@ mod tests {
         child.wait().unwrap();
         watched.join().unwrap().unwrap();
         let token = boundary::load(&places, "t").unwrap().unwrap();
-        assert_eq!((token.step, token.why), (Step::Failed, Some(Why::ClientEnded)));
+        assert_eq!((token.step, token.why), (Step::Failed, Some(EndReason::ClientEnded)));
     }
 
     #[test]

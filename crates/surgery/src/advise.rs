@@ -94,7 +94,7 @@ impl Advice {
     }
 }
 
-/// The command that does an operation; where it takes a list or a map, without that.
+/// The command for an operation. The list of an edit and the map of a split are left out.
 fn command(session: &Session, operation: &Operation) -> String {
     let session = short(&session.id);
     let surgery = match operation {

@@ -11,7 +11,7 @@ use anyhow::Context as _;
 use super::{FIX, Finding, World};
 use base::paths::Places;
 use base::shown::count_with_noun;
-use guard::boundary::{Step, Token, Why};
+use guard::boundary::{EndReason, Step, Token};
 use guard::files::{boundary, state};
 use guard::settings::file::Fault;
 
@@ -104,7 +104,7 @@ pub fn boundaries(world: &World) -> Vec<Finding> {
 pub fn end_boundaries(world: &World) -> anyhow::Result<String> {
     let (stale, _) = stale_boundaries(&world.places);
     for Token { id, .. } in &stale {
-        boundary::update(&world.places, id, |t| t.abandon(Why::ClientEnded, world.now))
+        boundary::update(&world.places, id, |t| t.abandon(EndReason::ClientEnded, world.now))
             .with_context(|| format!("could not end the boundary {id}"))?;
     }
     Ok(format!("ended: {}", count_with_noun(stale.len(), "boundary", "boundaries")))

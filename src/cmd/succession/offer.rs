@@ -25,7 +25,7 @@ pub fn offer(facts: &mut Facts) -> Option<String> {
     {
         return None;
     }
-    let is_sealed = facts.token().is_some_and(|token| token.awaits_carrier_or_kept(facts.id));
+    let is_sealed = facts.token().is_some_and(|token| token.awaits_carrier_or_held(facts.id));
     if is_sealed || open(facts).is_some() {
         return None;
     }

@@ -91,8 +91,8 @@ pub fn plan_cost(plan: &Plan, readers: &[Reader], now: Time) -> anyhow::Result<C
     Ok(Cost { base, before, after, behind, lifetime, cold: lifetime.over(last, now) })
 }
 
-/// Counts rounds until the sample is large enough: first those of which less stays, then the
-/// others, each from the last one backwards.
+/// Counts rounds until the sample is large enough: first the reduced rounds, then the full ones,
+/// each from the last one backwards.
 fn sample(
     plan: &Plan,
     counter: &Counter,

@@ -9,7 +9,7 @@ use crate::keyboard::{self, Pressed};
 use crate::terminal::{PromptBox, Refusal};
 use base::clock::{self, Time};
 use guard::boundary::plan::{Due, Situation, due};
-use guard::boundary::{Carrier, Inject, Step, Token, Why};
+use guard::boundary::{Carrier, EndReason, Inject, Step, Token};
 use guard::files::{boundary, sealing, shadows, state};
 use guard::hook::facts::Facts;
 use guard::hook::withdrawal;
@@ -67,7 +67,7 @@ impl Drive<'_> {
         let id = self.id;
         let mut commit = || {
             let same = |t: &Token| t.carrier == token.carrier && t.step == token.step;
-            let still = |t: &Token| same(t) && t.kept.is_none() && !turn_runs(facts);
+            let still = |t: &Token| same(t) && t.hold.is_none() && !turn_runs(facts);
             let go = |t: &mut Token| {
                 let go = still(t);
                 if go {
@@ -162,7 +162,7 @@ impl Drive<'_> {
         let gone = withdrawal::reason(facts, token, withdrawal::ClientCount::default());
         if gone.is_none() && !token.stands(version) {
             self.change(facts, |t| {
-                t.fail(Why::Edited, facts.now);
+                t.fail(EndReason::Edited, facts.now);
             });
             return false;
         }
@@ -198,7 +198,7 @@ impl Drive<'_> {
                 false
             }
             Ok(Some(Due::Held)) => {
-                if let Some(why) = gone.filter(|_| token.kept.is_none())
+                if let Some(why) = gone.filter(|_| token.hold.is_none())
                     && let Ok(terminal) = self.terminal(facts, token)
                 {
                     terminal.notice(
@@ -234,7 +234,7 @@ impl Drive<'_> {
         let limit = facts.settings.boundary.times.step_seconds.clamp(10, 300) as i64 * 1_000;
         if passed(at, limit, facts.now) {
             self.change(facts, |t| {
-                t.fail(Why::Late, facts.now);
+                t.fail(EndReason::Late, facts.now);
             });
         }
     }

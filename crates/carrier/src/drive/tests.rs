@@ -28,7 +28,7 @@ fn clearing() -> Token {
     Token { client, carrier: Carrier::Tmux, ..token(Step::Clearing) }
 }
 
-fn after(places: &Places) -> (Step, Option<Why>) {
+fn after(places: &Places) -> (Step, Option<EndReason>) {
     let token = boundary::load(places, "t").unwrap().unwrap();
     (token.step, token.why)
 }
@@ -48,7 +48,7 @@ fn a_session_that_another_boundary_cleared_gets_no_keys_of_this_one() {
         let mut drive = Drive::new(&env, dir.path(), "t");
         drive.pressed = Some((ClearMethod::Chord, now));
         drive.tick(&token, now);
-        let left = (Step::Failed, Some(Why::Left));
+        let left = (Step::Failed, Some(EndReason::Left));
         assert_eq!(after(&places) == left, ends, "{carried}: {:?}", after(&places));
     }
 }

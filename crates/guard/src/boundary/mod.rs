@@ -60,7 +60,7 @@ impl Step {
 /// Why a boundary ended without success.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Why {
+pub enum EndReason {
     /// The compaction file lost its seal. The agent can seal again, so the blocks stay and the
     /// turn's end says so.
     Edited,
@@ -71,12 +71,12 @@ pub enum Why {
     ClientEnded,
     /// The user left the session with `/resume`.
     Left,
-    /// What nothing depends on, in words.
+    /// A reason that no code depends on, as text.
     #[serde(untagged)]
     Other(String),
 }
 
-impl fmt::Display for Why {
+impl fmt::Display for EndReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Edited => "the compaction file was edited after its seal",
@@ -88,25 +88,25 @@ impl fmt::Display for Why {
     }
 }
 
-impl From<&str> for Why {
+impl From<&str> for EndReason {
     fn from(why: &str) -> Self {
         Self::Other(why.to_owned())
     }
 }
 
-impl From<String> for Why {
+impl From<String> for EndReason {
     fn from(why: String) -> Self {
         Self::Other(why)
     }
 }
 
-/// What keeps a session that waits for its clear.
+/// What holds back the clear of a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Kept {
-    /// A prompt came while the notice ran, so it does not clear in this turn.
+pub enum Hold {
+    /// A prompt came during the notice. The hold ends with its turn.
     Prompt,
-    /// The person pressed Escape and has sent nothing since.
+    /// The user pressed Escape. The hold ends after their next prompt.
     Escape,
 }
 
@@ -178,7 +178,7 @@ pub struct Token {
     /// The step it has reached.
     pub step: Step,
     /// Why it failed.
-    pub why: Option<Why>,
+    pub why: Option<EndReason>,
     /// What performs it.
     pub carrier: Carrier,
     /// What it waits for after its keys were refused.
@@ -208,8 +208,8 @@ pub struct Token {
     pub since: Time,
     /// When the notice to an attended user ends.
     pub notice_until: Option<Time>,
-    /// Whether a person keeps the session for now, and by what.
-    pub kept: Option<Kept>,
+    /// What holds the clear back.
+    pub hold: Option<Hold>,
     /// The operator asked not to wait for anything.
     #[serde(default)]
     pub at_once: bool,
@@ -234,7 +234,7 @@ impl Token {
     }
 
     /// Ends it without success. Returns `false` if it is too late for that.
-    pub fn fail(&mut self, why: impl Into<Why>, now: Time) -> bool {
+    pub fn fail(&mut self, why: impl Into<EndReason>, now: Time) -> bool {
         let failed = self.advance(Step::Failed, now);
         if failed {
             self.why = Some(why.into());
@@ -244,7 +244,7 @@ impl Token {
 
     /// Ends it before the clear, because it is not wanted any more. Returns `false` if it is too
     /// late for that.
-    pub fn withdraw(&mut self, why: impl Into<Why>, now: Time) -> bool {
+    pub fn withdraw(&mut self, why: impl Into<EndReason>, now: Time) -> bool {
         let withdrawn = self.step <= Step::Clearing && self.advance(Step::Withdrawn, now);
         if withdrawn {
             self.why = Some(why.into());
@@ -255,7 +255,7 @@ impl Token {
     /// Keeps the session for this turn, because a person wants to go on. The notice restarts when
     /// the turn ends.
     pub fn cancel(&mut self) {
-        self.kept = (self.step == Step::Pending).then_some(Kept::Prompt);
+        self.hold = (self.step == Step::Pending).then_some(Hold::Prompt);
         self.notice_until = None;
     }
 
@@ -263,7 +263,7 @@ impl Token {
     /// until their next prompt.
     pub fn stop(&mut self) {
         self.cancel();
-        self.kept = self.kept.map(|_| Kept::Escape);
+        self.hold = self.hold.map(|_| Hold::Escape);
     }
 
     /// Continues after a late clear, so that the notes still arrive. Returns `false` for any other
@@ -278,12 +278,12 @@ impl Token {
 
     /// Whether it failed only because the clear did not come in time.
     pub fn clear_timed_out(&self) -> bool {
-        self.step == Step::Failed && self.why == Some(Why::Late)
+        self.step == Step::Failed && self.why == Some(EndReason::Late)
     }
 
     /// Ends it because nobody is left to answer: the client ended, or went to another session. Only
     /// this ends a delivered text that has no answer.
-    pub fn abandon(&mut self, why: impl Into<Why>, now: Time) {
+    pub fn abandon(&mut self, why: impl Into<EndReason>, now: Time) {
         if self.live() {
             (self.step, self.since) = (Step::Failed, now);
             self.why = Some(why.into());
@@ -291,7 +291,7 @@ impl Token {
     }
 
     /// Passes it to the next carrier; without one it fails. Works only before the clear.
-    pub fn hand_on(&mut self, next: Option<Carrier>, why: impl Into<Why>, now: Time) {
+    pub fn hand_on(&mut self, next: Option<Carrier>, why: impl Into<EndReason>, now: Time) {
         if self.step > Step::Clearing {
             return;
         }
@@ -323,8 +323,8 @@ impl Token {
         self.step < Step::Acknowledged
     }
 
-    /// Whether the session waits for its carrier, even if a person keeps it for now.
-    pub fn awaits_carrier_or_kept(&self, session: &str) -> bool {
+    /// Whether the session waits for its carrier, even if something holds the clear back.
+    pub fn awaits_carrier_or_held(&self, session: &str) -> bool {
         self.parent == session && matches!(self.step, Step::Pending | Step::Clearing)
     }
 
@@ -340,7 +340,7 @@ impl Token {
 
     /// Whether the main loop should only end its turn.
     pub fn awaits_carrier(&self, session: &str) -> bool {
-        self.awaits_carrier_or_kept(session) && self.kept.is_none()
+        self.awaits_carrier_or_held(session) && self.hold.is_none()
     }
 }
 
@@ -375,7 +375,7 @@ pub mod testing {
             created: at,
             since: at,
             notice_until: None,
-            kept: None,
+            hold: None,
             at_once: false,
             cut: false,
             unanswered: 0,
@@ -400,10 +400,10 @@ mod tests {
     #[test]
     fn only_abandoning_ends_what_was_delivered() {
         let mut t = token(Step::Delivered);
-        t.abandon(Why::ClientEnded, t.created);
-        assert_eq!((t.step, &t.why), (Step::Failed, &Some(Why::ClientEnded)));
+        t.abandon(EndReason::ClientEnded, t.created);
+        assert_eq!((t.step, &t.why), (Step::Failed, &Some(EndReason::ClientEnded)));
         let mut t = token(Step::Acknowledged);
-        t.abandon(Why::ClientEnded, t.created);
+        t.abandon(EndReason::ClientEnded, t.created);
         assert_eq!(t.step, Step::Acknowledged);
     }
 
@@ -426,12 +426,12 @@ mod tests {
     fn only_a_late_clear_revives() {
         let mut t = token(Step::Clearing);
         assert!(!t.revive(t.created));
-        assert!(t.fail(Why::Late, t.created) && t.revive(t.created));
+        assert!(t.fail(EndReason::Late, t.created) && t.revive(t.created));
         assert_eq!((t.step, &t.why), (Step::Cleared, &None));
         let mut t = token(Step::Clearing);
         assert!(t.fail("the client ended", t.created) && !t.revive(t.created));
         let mut t = token(Step::Clearing);
-        assert!(t.fail(Why::Late, t.created) && !t.revive(t.created + TimeDelta::hours(1)));
+        assert!(t.fail(EndReason::Late, t.created) && !t.revive(t.created + TimeDelta::hours(1)));
     }
 
     proptest! {

@@ -4,7 +4,7 @@
 use chrono::Duration;
 use serde::{Deserialize, Serialize};
 
-use super::{BoundarySettings, Carrier, Kept, Step, Token, Why};
+use super::{BoundarySettings, Carrier, EndReason, Hold, Step, Token};
 use base::clock::Time;
 
 /// What a carrier reports.
@@ -209,16 +209,16 @@ fn turn_ended(token: &mut Token, at: &Situation) -> Action {
     if token.step == Step::Unsealed {
         return wait_for_person(at);
     }
-    if token.step != Step::Pending || token.kept == Some(Kept::Escape) {
+    if token.step != Step::Pending || token.hold == Some(Hold::Escape) {
         return Action::None;
     }
     // The notice runs by the clock. Turns that nobody began (a monitor's event, an agent's end) do
     // not restart it.
-    token.kept = None;
+    token.hold = None;
     // The carrier's time starts here and not at the seal, because turns may lie between.
     token.since = at.now;
     if at.gone.is_none() && !at.sealed {
-        token.fail(Why::Edited, at.now);
+        token.fail(EndReason::Edited, at.now);
         return Action::None;
     }
     waited(token, at)
@@ -274,7 +274,7 @@ const SHORTEST_NOTICE: u64 = 5;
 /// Whether a pending boundary may clear. Withdraws one that is not wanted any more, and starts the
 /// notice to an attended user.
 pub fn due(token: &mut Token, at: &Situation) -> Due {
-    if token.kept.is_some() {
+    if token.hold.is_some() {
         return Due::Held;
     }
     if token.at_once {
@@ -498,7 +498,7 @@ mod tests {
         let escape = Report::TurnComplete { answered: false, is_aborted: true };
         for report in [&escape, &done(true), &Report::Waited] {
             assert_eq!(next(&mut t, report, &at("old", true, now)), Action::None);
-            assert!(t.kept.is_some(), "{report:?}");
+            assert!(t.hold.is_some(), "{report:?}");
         }
         t.cancel();
         let action = next(&mut t, &done(true), &at("old", true, now));
@@ -557,7 +557,7 @@ mod tests {
         assert!(matches!(action, Action::Wait { ms: 5_000, .. }), "{action:?}");
         let escape = Report::TurnComplete { answered: false, is_aborted: true };
         assert!(matches!(next(&mut t, &escape, &at("old", true, now)), Action::Wait { .. }));
-        assert_eq!((t.step, t.kept), (Step::Unsealed, None));
+        assert_eq!((t.step, t.hold), (Step::Unsealed, None));
     }
 
     #[test]

@@ -4,7 +4,7 @@
 
 use chrono::Duration;
 
-use super::{BoundarySettings, Carrier, Step, Token, Why};
+use super::{BoundarySettings, Carrier, EndReason, Step, Token};
 
 /// Who ends a wait that takes too long.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,7 +26,7 @@ pub struct Wait {
     /// the last prompt. `None` only for [`Owner::Person`].
     pub limit: Option<Duration>,
     /// Why the boundary continues or ends when the time is over.
-    pub why: Why,
+    pub why: EndReason,
 }
 
 /// What a token waits for in its step; `None` if it has ended. `agents`: some still run.
@@ -38,14 +38,16 @@ pub fn wait(token: &Token, agents: bool, settings: &BoundarySettings) -> Option<
     let types = matches!(token.carrier, Carrier::Tmux | Carrier::X11 | Carrier::Command);
     let (owner, limit, why) = match token.step {
         Step::Unsealed => (Owner::TurnEnd, attended, "the person is gone".into()),
-        Step::Pending if token.kept.is_some() => {
+        Step::Pending if token.hold.is_some() => {
             return Some(Wait {
                 owner: Owner::Person,
                 limit: None,
                 why: "a person has the session".into(),
             });
         }
-        Step::Pending if token.carrier == Carrier::Manual => (Owner::TurnEnd, attended, Why::Late),
+        Step::Pending if token.carrier == Carrier::Manual => {
+            (Owner::TurnEnd, attended, EndReason::Late)
+        }
         Step::Pending => {
             let agents = if agents { settings.times.agents_wait_seconds } else { 0 };
             let notice = seconds(settings.attended_notice_seconds.saturating_add(agents));
@@ -57,7 +59,7 @@ pub fn wait(token: &Token, agents: bool, settings: &BoundarySettings) -> Option<
             (Owner::Waiter, notice + acts, why.into())
         }
         // Carriers that type keys retry for longer.
-        Step::Clearing => (Owner::Waiter, if types { give_up } else { step }, Why::Late),
+        Step::Clearing => (Owner::Waiter, if types { give_up } else { step }, EndReason::Late),
         Step::Cleared => (Owner::Waiter, step * 3, "the notes were not delivered in time".into()),
         Step::Delivered => {
             (Owner::Waiter, answer(settings), "the fresh session did not answer in time".into())
@@ -95,9 +97,9 @@ mod tests {
             [Carrier::Mod, Carrier::Tmux, Carrier::X11, Carrier::Command, Carrier::Manual];
         for step in steps {
             for carrier in carriers {
-                let kept = Some(crate::boundary::Kept::Prompt);
-                for (kept, agents) in [(None, false), (kept, false), (None, true)] {
-                    let token = Token { carrier, kept, ..token(step) };
+                let hold = Some(crate::boundary::Hold::Prompt);
+                for (hold, agents) in [(None, false), (hold, false), (None, true)] {
+                    let token = Token { carrier, hold, ..token(step) };
                     let Some(wait) = wait(&token, agents, &settings) else {
                         assert!(!token.live(), "{token:?}");
                         continue;

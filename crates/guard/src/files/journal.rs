@@ -57,7 +57,7 @@ impl Journal {
         self.path.with_extension("1.jsonl")
     }
 
-    /// Appends an event of now, without the usage at that time.
+    /// Appends an event without usage figures.
     pub fn record(&self, places: &Places, at: Time, what: What) {
         self.append(places, &Line::new(at, what));
     }

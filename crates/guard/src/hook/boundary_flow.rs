@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::facts::Facts;
 use super::opening::lifted_for;
 pub use super::opening::{Opening, Refusal, open, why_no_boundary};
-use crate::boundary::{Carrier, Delivery, Step, Token, Why};
+use crate::boundary::{Carrier, Delivery, EndReason, Step, Token};
 use crate::files::sealing::{self, Outcome, Writer};
 use crate::files::{boundary, jobs};
 use crate::job::State;
@@ -87,7 +87,7 @@ pub fn seal_for_the_agent(facts: &mut Facts) -> Result<(), String> {
             let opening = Opening::of_seal(&facts.places, &session.job, version, None, authored);
             // Another boundary may be open. A refusal lifts the blocks if necessary.
             match open(facts, &opening) {
-                Err(_) if facts.token().is_some_and(|t| t.awaits_carrier_or_kept(facts.id)) => {
+                Err(_) if facts.token().is_some_and(|t| t.awaits_carrier_or_held(facts.id)) => {
                     Ok(())
                 }
                 opened => opened.map_err(|refusal| refusal.why),
@@ -111,12 +111,12 @@ pub fn give_up(facts: &mut Facts, why: &str) {
 fn failed(token: &Token) -> String {
     format!(
         "the last boundary failed: {}",
-        token.why.as_ref().map_or("no reason given".into(), Why::to_string)
+        token.why.as_ref().map_or("no reason given".into(), EndReason::to_string)
     )
 }
 
 /// The line for the user about a boundary that failed.
-pub fn failed_line(facts: &mut Facts, why: &Why) -> String {
+pub fn failed_line(facts: &mut Facts, why: &EndReason) -> String {
     let lifted = facts.session.lifted.as_ref().map(|(until, _)| *until);
     facts.update(|s| s.notified.lifted = lifted);
     let until = lifted.map(|until| until.with_timezone(&chrono::Local));
@@ -145,7 +145,7 @@ pub fn lift(facts: &mut Facts, why: &str) {
 /// Cleans up a finished boundary: a failed one lifts the blocks, an answered one is forgotten.
 pub fn tidy(facts: &mut Facts) {
     let Some(token) = facts.token() else { return };
-    if token.step == Step::Failed && token.why == Some(Why::Edited) {
+    if token.step == Step::Failed && token.why == Some(EndReason::Edited) {
         // Kept for `explain`. The next seal replaces it.
         return;
     }

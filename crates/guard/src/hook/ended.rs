@@ -5,7 +5,7 @@ use super::reply::Reply;
 use std::io;
 
 use super::unsealed;
-use crate::boundary::{Step, Why};
+use crate::boundary::{EndReason, Step};
 use crate::files::{boundary, prune, sealing};
 use base::process;
 use sessions::settings::ImportWhen;
@@ -25,11 +25,11 @@ pub fn take_up_boundary(facts: &mut Facts) -> Option<String> {
         let waits = waits && t.job == facts.session.job && t.stands(version);
         if waits {
             (t.client, t.since, t.notice_until) = (Some(client), facts.now, None);
-            t.kept = None;
+            t.hold = None;
         } else if t.step == Step::Unsealed {
             t.withdraw("the session was resumed", facts.now);
         } else {
-            t.abandon(Why::ClientEnded, facts.now);
+            t.abandon(EndReason::ClientEnded, facts.now);
         }
         waits
     });

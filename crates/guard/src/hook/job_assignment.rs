@@ -150,7 +150,7 @@ pub fn resume_offered(facts: &mut Facts) -> Option<Result<(), String>> {
     if let Some(why) = refused(facts, &job) {
         return Some(Err(format!("the job {job} {why}")));
     }
-    if facts.token().is_some_and(|t| t.awaits_carrier_or_kept(facts.id)) {
+    if facts.token().is_some_and(|t| t.awaits_carrier_or_held(facts.id)) {
         return Some(
             Err("this session is about to be cleared; type it in the next one".to_owned()),
         );

@@ -159,7 +159,7 @@ fn cross(
 
 /// Makes the session write for `job`, and ends a boundary of the former job.
 pub(super) fn switch(facts: &mut Facts, job: &str, new: bool) {
-    if let Some(token) = facts.token().filter(|t| t.awaits_carrier_or_kept(facts.id)) {
+    if let Some(token) = facts.token().filter(|t| t.awaits_carrier_or_held(facts.id)) {
         let ended = boundary::update(&facts.places, &token.id, |t| {
             t.withdraw("the session switched to another job", facts.now)
         });
@@ -206,7 +206,7 @@ pub fn follow_name(facts: &mut Facts) {
 fn adopt(facts: &mut Facts, old: &str, job: &str) {
     let name = job.to_owned();
     facts.update(|s| s.job.clone_from(&name));
-    let Some(token) = facts.token().filter(|t| t.awaits_carrier_or_kept(facts.id)) else {
+    let Some(token) = facts.token().filter(|t| t.awaits_carrier_or_held(facts.id)) else {
         return;
     };
     let path = jobs::sealed_path(&facts.places, job, token.version).display().to_string();

@@ -127,7 +127,7 @@ pub fn run(role: Role, input: impl Read, env: &Env, now: Time, program: Program)
 /// Answers the event, and adds what the user should know.
 fn handle(facts: &mut Facts, event: &Event, program: Program) -> Reply {
     remember_surroundings(facts);
-    // To handle an event may save the session's first state.
+    // Handling the event may save the session's first state.
     let had_state = !facts.unseen;
     let mut reply = dispatch(facts, event);
     let mut lines = Vec::new();

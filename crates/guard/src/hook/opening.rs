@@ -70,7 +70,7 @@ impl Opening {
             created: facts.now,
             since: facts.now,
             notice_until: None,
-            kept: None,
+            hold: None,
             at_once: false,
             cut: false,
             unanswered: 0,
@@ -79,7 +79,7 @@ impl Opening {
     }
 }
 
-/// Why no boundary can open, for the agent and the log. `None` if one can.
+/// Why no boundary can open, for the agent and the journal. `None` if one can.
 pub fn why_no_boundary(
     facts: &Facts,
     job: &str,

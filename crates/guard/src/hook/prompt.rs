@@ -70,7 +70,7 @@ pub fn submit(facts: &mut Facts, _event: &Event, text: &str) -> Reply {
         }
     }
     let mut reply = attach(facts, token.as_ref(), 1);
-    let sealed = |t: &&Token| t.awaits_carrier_or_kept(facts.id) && t.delivery == Delivery::Sealed;
+    let sealed = |t: &&Token| t.awaits_carrier_or_held(facts.id) && t.delivery == Delivery::Sealed;
     let is_told =
         from_person && facts.settings.prompts == Switch::On && facts.override_reason().is_none();
     if let Some(token) = token.as_ref().filter(|t| is_told && sealed(t)) {
@@ -168,7 +168,7 @@ fn record_person_prompt(facts: &mut Facts, text: &str, token: Option<&Token>) {
     if let Some(token) = token.filter(|t| t.waits_for_person(facts.id)) {
         unsealed::prompted(facts, token);
     }
-    if let Some(token) = token.filter(|t| t.awaits_carrier_or_kept(facts.id)) {
+    if let Some(token) = token.filter(|t| t.awaits_carrier_or_held(facts.id)) {
         let cancelled = boundary::update(&facts.places, &token.id, Token::cancel);
         if let Err(e) = cancelled {
             facts.fault("notice not cancelled", &e);

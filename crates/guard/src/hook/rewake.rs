@@ -11,7 +11,7 @@ use super::facts::Facts;
 use super::reply::{Agent, Reply};
 use super::watch;
 use super::{session, unsealed, wait_for_main_hook};
-use crate::boundary::{Carrier, Inject, Step, Token, Why};
+use crate::boundary::{Carrier, EndReason, Inject, Step, Token};
 use crate::files::boundary;
 use crate::files::state;
 use crate::session::Session;
@@ -35,7 +35,8 @@ const MAIN_HOOK: Duration = Duration::from_secs(6);
 const JUST: chrono::TimeDelta = chrono::TimeDelta::seconds(2);
 
 /// Reasons of a failure after which somebody else continues, or nobody should.
-const ANSWERED_OTHERWISE: [Why; 3] = [Why::Edited, Why::Left, Why::ClientEnded];
+const ANSWERED_OTHERWISE: [EndReason; 3] =
+    [EndReason::Edited, EndReason::Left, EndReason::ClientEnded];
 
 /// Handles the event.
 pub fn handle(facts: &mut Facts, event: &Event) -> Reply {
@@ -147,7 +148,7 @@ fn after_stop(facts: &mut Facts) -> Reply {
         } else if token.carrier == Carrier::Manual && !attended {
             // The person who was asked to type it left.
             let late = boundary::update(&facts.places, &token.id, |t| {
-                t.awaits_carrier(facts.id) && t.fail(Why::Late, clock::now())
+                t.awaits_carrier(facts.id) && t.fail(EndReason::Late, clock::now())
             });
             if let Err(e) = late {
                 facts.fault("token not moved", &e);
@@ -190,7 +191,7 @@ fn person_left(facts: &Facts, token: &Token) -> ControlFlow<Reply, Token> {
 }
 
 fn go_on(facts: &Facts, token: &Token) -> Reply {
-    let why = token.why.as_ref().map_or("no reason was given".into(), Why::to_string);
+    let why = token.why.as_ref().map_or("no reason was given".into(), EndReason::to_string);
     let claim = facts.places.token(&token.id).with_extension("go-on");
     if !atomic::claim(&claim).unwrap_or(false) {
         return Reply::default();

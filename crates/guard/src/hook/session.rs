@@ -8,7 +8,7 @@ use super::{
     bearings, deliver, job_assignment, jobs as session_jobs, limits, moved, refusal, succeeded,
     withdrawal,
 };
-use crate::boundary::{Carrier, Step, Token, Why};
+use crate::boundary::{Carrier, EndReason, Step, Token};
 use crate::compaction;
 use crate::files::state;
 use crate::files::{boundary, commits, jobs, sealing};
@@ -240,7 +240,7 @@ fn advance_token(facts: &Facts, id: &str) -> Option<(Token, bool)> {
         }
         // Once the carrier clears, the sealed version is delivered despite later edits.
         if token.step == Step::Pending && !token.stands(fresh) {
-            token.fail(Why::Edited, facts.now);
+            token.fail(EndReason::Edited, facts.now);
             return None;
         }
         if token.step == Step::Pending {

@@ -7,7 +7,7 @@ use super::pre_tool::settle;
 use super::reply::Reply;
 use super::unsealed::{hand_over, without_the_agent};
 use super::{boundary_flow, jobs, usage, withdrawal};
-use crate::boundary::{Token, Why};
+use crate::boundary::{EndReason, Token};
 use crate::files::{boundary, sealing, state};
 use crate::journal::What;
 use crate::policy::stance::Cap;
@@ -45,7 +45,7 @@ pub fn failed(facts: &mut Facts, event: &Event) -> Reply {
     // `tidy` is not called: an error is not an answer to what was delivered.
     let reply = if facts
         .token()
-        .is_some_and(|t| t.awaits_carrier_or_kept(facts.id) && !broken(facts, &t))
+        .is_some_and(|t| t.awaits_carrier_or_held(facts.id) && !broken(facts, &t))
     {
         hand_over(facts)
     } else if !facts.settings.is_shadow() && facts.view().is_at_top() {
@@ -64,7 +64,7 @@ fn turn_end(facts: &mut Facts, agents: u32, shells: &[&str]) -> Reply {
         facts.update(|s| (s.background.agents, s.background.shells) = (agents, shells.clone()));
     }
     match facts.token() {
-        Some(token) if token.awaits_carrier_or_kept(facts.id) => {
+        Some(token) if token.awaits_carrier_or_held(facts.id) => {
             if broken(facts, &token) {
                 unsealed(facts, true)
             } else {
@@ -81,7 +81,8 @@ fn broken(facts: &Facts, token: &Token) -> bool {
     if token.stands(sealing::fresh_version(&facts.places, &token.job, &facts.settings)) {
         return false;
     }
-    let failed = boundary::update(&facts.places, &token.id, |t| t.fail(Why::Edited, facts.now));
+    let failed =
+        boundary::update(&facts.places, &token.id, |t| t.fail(EndReason::Edited, facts.now));
     if let Err(e) = failed {
         facts.fault("token not moved", &e);
     }

@@ -6,7 +6,7 @@ use super::facts::Facts;
 use super::opening::Opening;
 use super::reply::Reply;
 use super::{boundary_flow, deliver, watch};
-use crate::boundary::{Carrier, Kept, Step, Token};
+use crate::boundary::{Carrier, Hold, Step, Token};
 use crate::files::{boundary, shadows};
 use crate::texts::{Text, render};
 
@@ -101,7 +101,7 @@ pub(super) fn hand_over(facts: &mut Facts) -> Reply {
     super::terminals::look_around(facts);
     let chosen = facts.carrier_after(&token.tried).chosen.unwrap_or(token.carrier);
     let moved = boundary::update(&facts.places, &token.id, |t| {
-        t.kept = t.kept.filter(|kept| *kept == Kept::Escape);
+        t.hold = t.hold.filter(|hold| *hold == Hold::Escape);
         if t.step == Step::Pending {
             (t.carrier, t.since) = (chosen, facts.now);
         }

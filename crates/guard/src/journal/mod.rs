@@ -344,3 +344,24 @@ impl From<&Token> for BoundaryStep {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kinds_are_those_of_the_json() {
+        let error = serde_json::from_str::<What>(r#"{"kind":"?"}"#).unwrap_err().to_string();
+        let listed: Vec<&str> = error.split('`').skip(1).step_by(2).skip(1).collect();
+        assert_eq!(listed, What::KINDS, "{error}");
+        for kind in What::KINDS {
+            let fields = r#""id":"","tool":"","event":"","before":0,"after":0,"path":"","job":"","version":1,
+                "token":"","step":"done","carrier":"mod","delivery":"sealed","bytes":0,"why":"tier","method":"chord",
+                "whole":true,"until":"","effect":"","sessions":[],"what":"","error":"" "#;
+            let step = if kind == "boundary" { "pending" } else { "done" };
+            let json = format!(r#"{{"kind":"{kind}",{}}}"#, fields.replace("done", step));
+            let what: What = serde_json::from_str(&json).unwrap_or_else(|e| panic!("{kind}: {e}"));
+            assert_eq!(what.kind(), kind);
+        }
+    }
+}

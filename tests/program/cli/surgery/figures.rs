@@ -71,9 +71,9 @@ fn extraction_has_the_same_figures_as_its_plan() {
     assert!(text.contains("\ncontext: 29k tokens now, "), "{text}");
 }
 
-/// More tokens than are counted for an estimate lie behind the rounds of which less stays.
+/// The rounds after the shrunk ones have more tokens than an estimate samples.
 #[test]
-fn old_rounds_of_which_less_stays_are_in_the_figures() {
+fn figures_include_shrunk_rounds_before_the_sample() {
     let world = World::new(60);
     let words = "the quick brown fox jumps over it ";
     let text = world.session(ID, 60, 0).replace(&words.repeat(100), &words.repeat(200));

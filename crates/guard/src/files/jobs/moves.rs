@@ -125,7 +125,7 @@ pub fn situation(asker: &Asker, verb: Verb, name: Option<&str>) -> Result<Situat
 /// The session's boundary, if it waits for a carrier.
 fn under_way(asker: &Asker) -> Option<UnderWay> {
     let token = boundary::load(asker.places, asker.session.token.as_deref()?).ok()??;
-    token.awaits_carrier_or_kept(asker.id).then(|| UnderWay {
+    token.awaits_carrier_or_held(asker.id).then(|| UnderWay {
         job: token.job.clone(),
         delivery: token.delivery,
         clearing: token.step > crate::boundary::Step::Pending,
