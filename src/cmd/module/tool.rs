@@ -31,7 +31,13 @@ pub fn answer(env: &Env, now: Time, session: &str, asked: &Ask, payload: &str) -
         None | Some(Agent::Allow(..) | Agent::Note(..)) => run(),
         Some(Agent::Deny(why)) => json!({"deny": why}),
         // Answers to other events; a call that nobody allowed does not run.
-        Some(Agent::Close(_) | Agent::Output(_) | Agent::Block(_) | Agent::GoOn(_)) => {
+        Some(
+            Agent::Close(_)
+            | Agent::Output(_)
+            | Agent::Block(_)
+            | Agent::DropPrompt(_)
+            | Agent::GoOn(_),
+        ) => {
             json!({"deny": "brain-guard did not decide on this call"})
         }
     };

@@ -1,4 +1,4 @@
-//! Boundaries through the pane with slow hooks, of other plugins or of our own on a busy machine.
+//! Boundaries with slow hooks, of other plugins or of our own on a busy machine.
 
 use std::os::unix::fs::PermissionsExt as _;
 
@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::story::{logged, with_chords};
 use super::tmux::{arrived, crossing, settings};
-use super::{append, moves, only_result, percent, step};
+use super::{append, deliveries, moves, only_result, percent, step};
 use crate::support::mock::Reply;
 use crate::support::world::{Builder, World};
 
@@ -26,17 +26,19 @@ printf %s "$input" | "$program" "$@""#
 
 /// A program whose main hook runs this, with the event in `$input`.
 fn slow_program(script: &str) -> (tempfile::TempDir, std::path::PathBuf) {
+    program_with(&format!(
+        r#"[ "$1 $#" = 'hook 1' ] || exec "$program" "$@"
+input=$(cat)
+{script}"#
+    ))
+}
+
+/// A program that runs this instead of ours, which is `$program`.
+fn program_with(script: &str) -> (tempfile::TempDir, std::path::PathBuf) {
     let dir = tempfile::tempdir().expect("folder");
     let slow = dir.path().join("slow");
     let program = env!("CARGO_BIN_EXE_brain-guard");
-    let script = format!(
-        r#"#!/bin/sh
-program={program}
-[ "$1 $#" = 'hook 1' ] || exec "$program" "$@"
-input=$(cat)
-{script}
-"#
-    );
+    let script = format!("#!/bin/sh\nprogram={program}\n{script}\n");
     std::fs::write(&slow, script).expect("written");
     std::fs::set_permissions(&slow, std::fs::Permissions::from_mode(0o755)).expect("mode");
     (dir, slow)
@@ -133,6 +135,55 @@ printf %s "$input" | "$program" "$@""#,
 
 fn append_step(text: &'static str) -> super::Move {
     step(move |_| append("thread", text).tokens(percent(5.0)))
+}
+
+/// A background command of the old session ends right after the clear. The client prompts the new
+/// session about it, and the hook adds the notes, just before the module submits them.
+#[test]
+fn notes_that_came_with_another_prompt_are_not_submitted_again() {
+    let (_dir, slow) = program_with(
+        r#"case "$1 $2" in 'hook ' | 'mod step') ;; *) exec "$program" "$@" ;; esac
+input=$(cat)
+answer=$(printf %s "$input" | "$program" "$@")
+case $input in
+*'"event":"cleared"'*) touch "$HOME/go"; sleep 1 ;;
+*UserPromptSubmit*task-notification*) sleep 2 ;;
+esac
+printf %s "$answer""#,
+    );
+    let agent = vec![
+        step(|_| {
+            let command = "until test -f $HOME/go; do sleep 0.02; done";
+            let input =
+                json!({"command": command, "description": "wait", "run_in_background": true});
+            Reply::tool("Bash", input).tokens(percent(5.0))
+        }),
+        step(|_| append("next", "the lexer drops CRLF").tokens(percent(31.0))),
+        step(|_| Reply::bash("brain-guard seal").tokens(percent(31.1))),
+        step(|_| Reply::text("sealed").tokens(percent(31.2))),
+        step(|r| {
+            assert_eq!(deliveries(r), 1, "{r}");
+            assert!(r.said("<task-notification>"), "{r}");
+            Reply::text("going on").tokens(percent(6.0))
+        }),
+        step(|r| {
+            assert_eq!(deliveries(r), 1, "{r}");
+            Reply::text("the lexer is done").tokens(percent(6.1))
+        }),
+    ];
+    let world = World::build().guard_settings(settings(&[])).agent(moves(agent));
+    let world = world.guard_binary(&slow).start();
+    let tui = world.tui(&[]);
+    tui.prompt("Build the lexer");
+    world.mock.wait_main_within(5, std::time::Duration::from_secs(30));
+    tui.wait_screen("the answer", |s| s.contains("going on"));
+    tui.wait_idle();
+    tui.wait_screen("the prompt dropped", |s| s.contains("has its notes already"));
+    assert!(!tui.screen().contains("compaction file"), "{}", tui.screen());
+    assert_eq!(world.mock.main().len(), 5);
+    tui.prompt("And now?");
+    world.mock.wait_main(6);
+    tui.wait_idle();
 }
 
 /// The live notes of the only job.

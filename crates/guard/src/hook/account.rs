@@ -95,6 +95,7 @@ pub fn record_reply(facts: &Facts, event: &Event, reply: &Reply) {
             Agent::Deny(text)
             | Agent::Close(text)
             | Agent::Block(text)
+            | Agent::DropPrompt(text)
             | Agent::GoOn(text)
             | Agent::Note(_, text),
         ) => text.as_str(),

@@ -20,6 +20,12 @@ use base::switch::Switch;
 pub fn submit(facts: &mut Facts, _event: &Event, text: &str) -> Reply {
     let mut token = facts.token();
     if let Some(token) = deliver::delivered_by(facts, text) {
+        if deliver::by_hooks(facts, &token) {
+            // A background command ended right after the clear: the client's prompt about it came
+            // first and took the notes along.
+            let reason = "brain-guard: this session has its notes already";
+            return Reply::drop_prompt(reason.to_owned());
+        }
         let moved =
             boundary::update(&facts.places, &token.id, |t| t.advance(Step::Delivered, facts.now));
         if let Err(e) = moved {

@@ -37,6 +37,8 @@ pub enum Agent {
     Output(Value),
     /// `UserPromptExpansion`: answered by this text, without a request.
     Block(String),
+    /// `UserPromptSubmit`: the prompt is dropped, and its user sees only this reason.
+    DropPrompt(String),
     /// `Stop`: the turn goes on with this text.
     GoOn(String),
 }
@@ -67,6 +69,11 @@ impl Reply {
     /// The answer to a command of the user.
     pub fn block(reason: String) -> Self {
         Self { agent: Some(Agent::Block(reason)), ..Self::default() }
+    }
+
+    /// Drops a prompt.
+    pub fn drop_prompt(reason: String) -> Self {
+        Self { agent: Some(Agent::DropPrompt(reason)), ..Self::default() }
     }
 
     /// Adds a line for the user.
@@ -141,6 +148,13 @@ impl Reply {
                 reason = told(text);
                 (wire.decision, wire.reason) = (Some("block"), Some(reason.as_str()));
             }
+            Some(Agent::DropPrompt(text)) => {
+                reason = told(text);
+                (wire.decision, wire.reason) = (Some("block"), Some(reason.as_str()));
+                wire.specific = Some(
+                    json!({"hookEventName": "UserPromptSubmit", "suppressOriginalPrompt": true}),
+                );
+            }
             None => {}
         }
         serde_json::to_string(&wire).ok()
@@ -170,6 +184,10 @@ mod tests {
         assert_eq!(
             Reply::block("r".into()).json().unwrap(),
             r#"{"decision":"block","reason":"r"}"#
+        );
+        assert_eq!(
+            Reply::drop_prompt("r".into()).json().unwrap(),
+            r#"{"hookSpecificOutput":{"hookEventName":"UserPromptSubmit","suppressOriginalPrompt":true},"decision":"block","reason":"r"}"#
         );
         assert_eq!(
             Reply::note("PostToolBatch", "n".into()).json().unwrap(),
