@@ -9,6 +9,7 @@ use std::time::Duration;
 use super::boundary_flow::wait_for;
 use super::facts::Facts;
 use super::{account, phase};
+use crate::boundary::arrival::{Arrival, judge};
 use crate::boundary::{Delivery, Step, Token};
 use crate::compaction::{Role, for_reader, parse};
 use crate::files::{boundary, job_files, jobs};
@@ -306,6 +307,14 @@ fn wait_for_piece(facts: &Facts, token: &Token, number: usize) {
 /// Whether the hooks deliver this token, and not the plugin module in one text.
 pub fn by_hooks(facts: &Facts, token: &Token) -> bool {
     piece_path(facts, token, 1).exists()
+}
+
+/// Whether the notes are in this session's transcript. The client drops what a hook says that it
+/// has given up on.
+pub fn has_arrived(facts: &Facts, token: &Token) -> bool {
+    let rows = facts.transcript.as_ref().and_then(|path| atomic::read(path).ok()?);
+    let notes = render_notes(token).ok().flatten();
+    rows.zip(notes).is_some_and(|(rows, notes)| judge(&rows, &token.id, &notes) == Arrival::Whole)
 }
 
 /// The opening marker of delivered notes, up to the token's id. The text that wakes a session

@@ -20,7 +20,7 @@ use base::switch::Switch;
 pub fn submit(facts: &mut Facts, _event: &Event, text: &str) -> Reply {
     let mut token = facts.token();
     if let Some(token) = deliver::delivered_by(facts, text) {
-        if deliver::by_hooks(facts, &token) {
+        if deliver::by_hooks(facts, &token) && deliver::has_arrived(facts, &token) {
             // A background command ended right after the clear: the client's prompt about it came
             // first and took the notes along.
             let reason = "brain-guard: this session has its notes already";
