@@ -12,6 +12,7 @@ mod harness;
 mod hook;
 mod session;
 mod surgery;
+mod view;
 
 use std::process::ExitCode;
 
@@ -25,6 +26,7 @@ fn main() -> ExitCode {
     let done = Bench::parse(&words).and_then(|(bench, mode)| match mode {
         "surgery" => surgery::run(&bench),
         "extract" => extract::run(&bench),
+        "view" => view::run(&bench),
         _ => hook::run(&bench),
     });
     match done {

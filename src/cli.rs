@@ -24,7 +24,7 @@ use std::path::PathBuf;
 pub use extract::{ExtractArgs, ExtractVerb, ExtractionArgs};
 pub use import::{ImportArgs, StoreVerb};
 pub use job::{JobArgs, JobVerb};
-pub use lists::{RoundsArgs, SessionsArgs};
+pub use lists::{RoundsArgs, SessionsArgs, ViewArgs};
 pub use log::LogArgs;
 pub use notes::{AppendArgs, CloseArgs, PhaseArgs, SealArgs, SteeringArgs};
 pub use operator::{LaterArgs, NowArgs, OverrideArgs, OverrideSpan};
@@ -134,6 +134,8 @@ pub enum Verb {
     },
     /// Run an operation of `surgery` by the name in its specification
     ExportClaude(ExportArgs),
+    /// See sessions on the whole terminal: search, tag and restructure them
+    View(ViewArgs),
     /// List sessions, the newest first
     Sessions(SessionsArgs),
     /// List the rounds of a session, one line each

@@ -7,3 +7,4 @@
 pub mod cli;
 pub mod cmd;
 pub mod tokens;
+pub mod view;

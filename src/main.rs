@@ -20,7 +20,7 @@ fn main() -> ExitCode {
         let rest: Vec<_> = args.map(|a| a.to_string_lossy().into_owned()).collect();
         return run_hook(&rest);
     }
-    cmd::main(&hook::variables::restore_user_variables(Env::Process))
+    cmd::main(&hook::variables::restore_user_variables(Env::Process), brain_guard::view::run)
 }
 
 fn run_hook(args: &[String]) -> ExitCode {

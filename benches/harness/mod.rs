@@ -40,7 +40,8 @@ impl Bench {
         let [binary, target, work, typed @ ..] = words else {
             return Err("run ./bench, which builds the program".into());
         };
-        let mode = typed.first().filter(|word| matches!(word.as_str(), "surgery" | "extract"));
+        let mode =
+            typed.first().filter(|word| matches!(word.as_str(), "surgery" | "extract" | "view"));
         let mut bench = Self {
             binary: binary.into(),
             target: target.clone(),

@@ -49,3 +49,16 @@ pub struct SessionsArgs {
     #[arg(long)]
     pub json: bool,
 }
+
+/// Which session to open.
+#[derive(Debug, Clone, Args)]
+#[command(
+    after_help = "Examples:\n  brain-guard view\n  brain-guard view 3f0a9d1e\n\n`?` shows the keys. Sessions are made after you confirm; tags, undo and redo take effect at once.\n\nExit codes: 0 left, 2 no terminal, or wrong usage."
+)]
+pub struct ViewArgs {
+    /// Session: an id, the beginning of one, a file, or `this` [default: the one this runs in, else the latest of the project]
+    pub session: Option<String>,
+    /// List the sessions of every project
+    #[arg(long)]
+    pub all: bool,
+}

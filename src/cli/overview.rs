@@ -16,6 +16,7 @@ const GROUPS: [(&str, &[&str]); 4] = [
     (
         "History commands",
         &[
+            "view",
             "sessions",
             "rounds",
             "search",

@@ -44,7 +44,7 @@ impl Report {
         let beside = beside(&store, &session)?;
         let context = session.in_context();
         let held = context::Context::of(&session);
-        let limit = limit(env, now, &session);
+        let limit = scale_of(env, now, &session).map(|scale| scale.limit);
         let reader = Reader::open(&store.folder(&session));
         let is_cold = reader.is_ok_and(|r| numbers::is_cold(&session, &r, now).unwrap_or(false));
         let advice = advise(&session, &phases(&session), &beside, &mut |id| store.known(id));
@@ -66,6 +66,12 @@ impl Report {
         })
     }
 
+    /// The first recommendation that can be carried out.
+    pub(crate) fn best(&self) -> Option<(&Advice, &Operation)> {
+        let mut cases = self.advice.iter().map(|case| &case.advice);
+        cases.find_map(|advice| Some((advice, advice.operation.as_ref()?)))
+    }
+
     /// The first recommendation that makes this session shorter.
     pub fn compression(&self) -> Option<(&Advice, &Operation)> {
         self.advice.iter().map(|case| &case.advice).find_map(|advice| {
@@ -79,18 +85,41 @@ impl Report {
     }
 }
 
-/// The tokens at which the client compacts this session, as `status` finds them; `None` for a
-/// session of another client.
-fn limit(env: &Env, now: Time, session: &Session) -> Option<u64> {
-    let cwd = session.cwd.as_deref().filter(|_| session.dialect == "claude")?;
-    let project = project_root(env, Path::new(cwd));
-    let mut facts = Facts::for_session(env, now, &project, &session.id)?;
-    let file = session.source.as_ref().map(PathBuf::from);
-    facts.transcript = facts.transcript.or(file).filter(|file| file.is_file());
-    facts.context(None, 0).map(|context| context.reading.limit)
+/// What a session's context is measured by.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Scale {
+    /// The tokens at which the client compacts it.
+    pub(crate) limit: u64,
+    /// The names of the guard's tiers, and the percent of the limit at which each begins.
+    pub(crate) tiers: Vec<(String, f64)>,
 }
 
-fn percent(tokens: u64, limit: u64) -> u64 {
+/// What the context of this session is measured by; `None` for a session of another client.
+pub(crate) fn scale_of(env: &Env, now: Time, session: &Session) -> Option<Scale> {
+    let cwd = session.cwd.as_deref().filter(|_| session.dialect == "claude")?;
+    let file = session.source.as_ref().map(PathBuf::from);
+    scale(env, now, Path::new(cwd), &session.id, file)
+}
+
+/// What the context of a session of Claude Code is measured by, as `status` finds it.
+pub(crate) fn scale(
+    env: &Env,
+    now: Time,
+    folder: &Path,
+    id: &str,
+    file: Option<PathBuf>,
+) -> Option<Scale> {
+    let project = project_root(env, folder);
+    let mut facts = Facts::for_session(env, now, &project, id)?;
+    facts.transcript = facts.transcript.or(file).filter(|file| file.is_file());
+    let limit = facts.context(None, 0)?.reading.limit;
+    let ramp = facts.ramp(limit);
+    let tiers = ramp.tiers().iter().map(|tier| (tier.name.clone(), tier.context)).collect();
+    Some(Scale { limit, tiers })
+}
+
+/// Tokens in percent of a limit.
+pub(crate) fn percent(tokens: u64, limit: u64) -> u64 {
     (tokens * 100 + limit / 2).checked_div(limit).unwrap_or(0)
 }
 

@@ -122,6 +122,21 @@ pub fn find_round(env: &Env, args: &InjectArgs) -> anyhow::Result<Injected> {
     Ok(Injected { rounds: Rounds::Round(Box::new(round)), text, session: session.id })
 }
 
+/// The page of a round that was read from the store.
+pub(crate) fn page(
+    store: &Store,
+    session: &Session,
+    round: &Round,
+    fidelity: Fidelity,
+) -> anyhow::Result<String> {
+    let dialect = dialect::named(&session.dialect)
+        .with_context(|| format!("sessions of {} can't be read", session.dialect))?;
+    let mut rows = blocks::Rows::default();
+    Reader::open(&store.folder(session))?.round(round.seq, &mut rows)?;
+    let lines: Vec<&[u8]> = rows.iter().collect();
+    Ok(inject::text(session, round, &lines, dialect, fidelity))
+}
+
 /// The lines of several rounds, as a table that was not folded would have them.
 fn unfold(session: Session, seqs: &[u32]) -> Injected {
     let rounds = session.rounds.iter().filter(|round| seqs.contains(&round.seq));

@@ -3,23 +3,13 @@
 use super::surgery::source::Store;
 use super::{Context, Exit, Run, out, out_json};
 use crate::cli::MatrixArgs;
-use surgery::matrix;
+use surgery::matrix::{self, Matrix};
 
 impl Run for MatrixArgs {
     fn run(&self, Context { env, .. }: Context) -> anyhow::Result<Exit> {
         let store = Store::open(env)?;
         store.tell_unknown()?;
-        let ids = match &self.engagement {
-            Some(id) => vec![id.clone()],
-            None => store.index.engagements()?.into_iter().map(|(id, _)| id).collect(),
-        };
-        let tagged = match &self.engagement {
-            Some(id) => store.index.engagement(id)?,
-            None => store.index.tagged(None)?,
-        };
-        let with_phases = |id: String| store.index.phases(&id).map(|phases| (id, phases));
-        let engagements = ids.into_iter().map(with_phases).collect::<Result<Vec<_>, _>>()?;
-        let matrix = matrix::matrix(&engagements, &tagged);
+        let matrix = of(&store, self.engagement.as_deref())?;
         if self.json {
             out_json(&matrix)?;
         } else if matrix.lines.is_empty() {
@@ -29,4 +19,22 @@ impl Run for MatrixArgs {
         }
         Ok(Exit::Done)
     }
+}
+
+/// The matrix of one engagement, or of all.
+///
+/// # Errors
+/// An index that can't be read.
+pub(crate) fn of(store: &Store, engagement: Option<&str>) -> anyhow::Result<Matrix> {
+    let ids = match engagement {
+        Some(id) => vec![id.to_owned()],
+        None => store.index.engagements()?.into_iter().map(|(id, _)| id).collect(),
+    };
+    let tagged = match engagement {
+        Some(id) => store.index.engagement(id)?,
+        None => store.index.tagged(None)?,
+    };
+    let with_phases = |id: String| store.index.phases(&id).map(|phases| (id, phases));
+    let engagements = ids.into_iter().map(with_phases).collect::<Result<Vec<_>, _>>()?;
+    Ok(matrix::matrix(&engagements, &tagged))
 }

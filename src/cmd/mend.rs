@@ -48,7 +48,7 @@ struct Sent {
 
 /// A mended session, or one that needs it not.
 #[derive(Debug, Serialize)]
-struct Mended {
+pub(crate) struct Mended {
     session: String,
     findings: Vec<Finding>,
     before: Sent,
@@ -56,7 +56,7 @@ struct Mended {
     refused: Option<Refusal>,
     after: Option<Sent>,
     /// The new session; `None` if nothing was wrong, or in a dry run.
-    id: Option<String>,
+    pub(crate) id: Option<String>,
     path: Option<PathBuf>,
     /// Errors that `validate` still finds in it.
     errors: usize,
@@ -66,9 +66,11 @@ struct Mended {
 }
 
 impl Mended {
+    /// Looks at a session, and makes a sound one unless it is a dry run.
+    ///
     /// # Errors
     /// A session that is missing, unreadable, open in a client, or not of Claude Code.
-    fn of(env: &Env, now: Time, name: &str, dry_run: bool) -> anyhow::Result<Self> {
+    pub(crate) fn of(env: &Env, now: Time, name: &str, dry_run: bool) -> anyhow::Result<Self> {
         let file = selector::file(env, name)?;
         let session = import::ids(&file).pop().unwrap_or_default();
         let running = client::find_session_process(&session, &file).filter(|_| !dry_run);
@@ -125,6 +127,11 @@ impl Mended {
         mended.resume = view::resume_command(Claude.name(), cwd.as_deref(), Some(&id), &path);
         (mended.id, mended.path) = (Some(id), Some(path));
         Ok(mended)
+    }
+
+    /// Whether anything is to be mended.
+    pub(crate) fn is_broken(&self) -> bool {
+        !self.findings.is_empty()
     }
 
     fn write(

@@ -59,10 +59,9 @@ use std::sync::atomic::AtomicBool;
 use clap::FromArgMatches as _;
 use signal_hook::consts::SIGXFSZ;
 
-use self::output::{
-    ask, confirmed, err, out, out_json, out_json_line, out_unchanged, show, stdin_text,
-};
-use crate::cli::{self, Cli, Verb};
+use self::output::{ask, confirmed, err, out_json, out_json_line, out_unchanged, show, stdin_text};
+pub(crate) use self::output::{captured, out};
+use crate::cli::{self, Cli, Verb, ViewArgs};
 use base::clock::{self, Time};
 use base::env::Env;
 use base::paths::Places;
@@ -117,12 +116,19 @@ pub const PROGRAM: Program = Program {
     run_verbs: agent::execute,
 };
 
+/// Opens the viewer. It stands on the verbs, so `main` passes it in.
+pub type OpenViewer = fn(&ViewArgs, Context) -> anyhow::Result<Exit>;
+
 /// Parses the command line and runs it; usage errors end with code 2.
-pub fn main(env: &Env) -> ExitCode {
+pub fn main(env: &Env, view: OpenViewer) -> ExitCode {
     let result = match parse(std::env::args_os().collect()) {
         Ok(verb) => {
             prepare(&verb, env);
-            verb.run(Context { env, now: clock::now() })
+            let context = Context { env, now: clock::now() };
+            match &verb {
+                Verb::View(args) => view(args, context),
+                _ => verb.run(context),
+            }
         }
         Err(e) => {
             // A closed terminal leaves nothing else to do.
@@ -215,6 +221,9 @@ impl Run for Verb {
         match self {
             Self::Install(args) => args.run(context),
             Self::Uninstall(args) => args.run(context),
+            Self::View(_) => Err(Failure::usage("`view` needs a terminal of its own")
+                .hint("brain-guard sessions and brain-guard rounds print lists")
+                .into()),
             Self::Demo(args) => args.run(context),
             Self::Status(args) => args.run(context),
             Self::Doctor(args) => args.run(context),

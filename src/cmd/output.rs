@@ -40,7 +40,7 @@ thread_local! {
 }
 
 /// Runs a verb with this input, and returns what it printed, too.
-pub(super) fn captured<T>(input: String, run: impl FnOnce() -> T) -> (T, String) {
+pub(crate) fn captured<T>(input: String, run: impl FnOnce() -> T) -> (T, String) {
     CAPTURED.set(Some(Captured { input, text: String::new() }));
     let result = run();
     let captured = CAPTURED.take();
@@ -69,7 +69,7 @@ pub fn is_stdin_terminal() -> bool {
 
 /// Prints a line, without what a terminal would obey: texts may be from a session file. An error is
 /// reported when the verb ends.
-pub fn out(text: impl Display) {
+pub(crate) fn out(text: impl Display) {
     let text = text.to_string();
     if capture(&plain::printed(&text, || false)) {
         return;

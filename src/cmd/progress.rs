@@ -5,12 +5,14 @@ use std::path::Path;
 
 use indicatif::{ProgressBar, ProgressStyle};
 
+use super::output::is_captured;
+
 /// Work on fewer bytes gets no bar.
 const LONG: u64 = 50 * 1000 * 1000;
 
-/// A bar for so many bytes.
+/// A bar for so many bytes; none where the output goes elsewhere.
 pub fn bar(bytes: u64) -> ProgressBar {
-    if bytes < LONG || !io::stderr().is_terminal() {
+    if bytes < LONG || is_captured() || !io::stderr().is_terminal() {
         return ProgressBar::hidden();
     }
     let style = ProgressStyle::with_template("  {bar:40} {bytes} of {total_bytes}, {eta} left");

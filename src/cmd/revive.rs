@@ -58,7 +58,7 @@ fn start(env: &Env, made: &Made) -> anyhow::Result<Exit> {
 
 /// The first round that stays in full: where the last phase of the work began, as `advise` finds
 /// it. Without phases, where the last third of the tokens begins.
-fn cut(session: &Session) -> anyhow::Result<u32> {
+pub(crate) fn cut(session: &Session) -> anyhow::Result<u32> {
     let Some(turn) = advise::cut(session, &super::advise::phases(session)) else {
         bail!(
             "{} has a single round in its context: there is nothing to compress; resume it as it is",

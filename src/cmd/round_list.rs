@@ -122,7 +122,7 @@ impl RoundList {
 }
 
 /// What the API refused, if no answer came after it.
-fn refusal(store: &Store, session: &Session) -> Option<Refusal> {
+pub(crate) fn refusal(store: &Store, session: &Session) -> Option<Refusal> {
     let mut rows = Rows::default();
     let last = session.rounds.last()?;
     Reader::open(&store.folder(session)).ok()?.round(last.seq, &mut rows).ok()?;

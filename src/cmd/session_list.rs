@@ -22,31 +22,38 @@ use store::index::Figures;
 
 /// A session of the list.
 #[derive(Debug, Default, Serialize)]
-struct Row {
-    session: String,
-    agent: Option<String>,
-    project: Option<PathBuf>,
-    started: Option<Time>,
+pub(crate) struct Row {
+    pub(crate) session: String,
+    pub(crate) agent: Option<String>,
+    pub(crate) project: Option<PathBuf>,
+    pub(crate) started: Option<Time>,
     /// The time of its last row; if it is not imported, when its file was written.
-    ended: Option<Time>,
+    pub(crate) ended: Option<Time>,
     imported: bool,
     #[serde(flatten)]
-    figures: Option<Numbers>,
+    pub(crate) figures: Option<Numbers>,
     /// The session it was made from; for a subagent, the one that started it.
-    made_from: Option<String>,
-    file: Option<PathBuf>,
+    pub(crate) made_from: Option<String>,
+    pub(crate) file: Option<PathBuf>,
     /// Bytes of the file, if it is not imported.
     #[serde(skip_serializing_if = "Option::is_none")]
     bytes: Option<u64>,
 }
 
+impl Row {
+    /// Whether a subagent ran the session.
+    pub(crate) fn is_subagent(&self) -> bool {
+        is_of_subagent(&self.session, self.file.as_deref())
+    }
+}
+
 /// The figures of an imported session.
 #[derive(Debug, Serialize)]
-struct Numbers {
-    rounds: u32,
+pub(crate) struct Numbers {
+    pub(crate) rounds: u32,
     /// Tokens of the rounds in the context.
-    tokens: u64,
-    engagements: BTreeSet<String>,
+    pub(crate) tokens: u64,
+    pub(crate) engagements: BTreeSet<String>,
 }
 
 /// The sessions of a project, or all.
@@ -55,7 +62,7 @@ pub struct SessionList {
     /// How many there are.
     total: usize,
     not_imported: usize,
-    sessions: Vec<Row>,
+    pub(crate) sessions: Vec<Row>,
     /// The project, unless all are listed.
     #[serde(skip_serializing_if = "Option::is_none")]
     project: Option<PathBuf>,
@@ -132,8 +139,11 @@ impl SessionList {
 
 /// Whether a subagent ran the session.
 fn is_subagent(session: &Session) -> bool {
-    session.id.starts_with("agent-")
-        || session.source.as_deref().is_some_and(|file| files::is_subagents(Path::new(file)))
+    is_of_subagent(&session.id, session.source.as_deref().map(Path::new))
+}
+
+fn is_of_subagent(id: &str, file: Option<&Path>) -> bool {
+    id.starts_with("agent-") || file.is_some_and(files::is_subagents)
 }
 
 /// The rows of a list, with the figures of what is imported.

@@ -49,14 +49,13 @@ fn answer(facts: &Facts, command: &str, args: &str) -> anyhow::Result<String> {
         ("undo", _) => bail!("/brain-guard:undo goes back; /brain-guard:undo redo goes on again"),
         (_, "yes") => agree(facts),
         ("slim", "") => propose_advice(facts),
-        ("edit", "") if facts.seen.mod_alive && wake::open_list(facts)? => {
-            Ok("brain-guard: the list of rounds opens above. Edit it, save it, and answer y"
+        ("view", "") if facts.seen.mod_alive && wake::open_viewer(facts)? => {
+            Ok("brain-guard: this session opens above; ? shows the keys, q comes back here"
                 .to_owned())
         }
-        ("edit", "") => Ok(format!(
-            "brain-guard: run `brain-guard surgery edit {}` in another terminal, and then /resume here with the new session's id",
-            facts.id
-        )),
+        ("view", "") => {
+            Ok(format!("brain-guard: run `brain-guard view {}` in another terminal", facts.id))
+        }
         ("extract", _) => propose_extraction(facts, args),
         _ => bail!("say yes or no, or nothing to see what it would do"),
     }
@@ -161,7 +160,7 @@ fn effect_of(operation: &Operation) -> String {
 fn proposal(facts: &Facts, made: &Succession, command: &str) -> String {
     let saving = made.tokens.map(|tokens| format!(": {}", saving(tokens))).unwrap_or_default();
     let other =
-        if command == "slim" { ", /brain-guard:edit lets you choose the rounds" } else { "" };
+        if command == "slim" { ", /brain-guard:view lets you choose the rounds" } else { "" };
     let refuses = facts.model().0.filter(|model| is_refused_by(model));
     let thinking = refuses.map(|model| {
         format!("\nThinking behind the change is left out, because {model} refuses it there.")

@@ -71,7 +71,7 @@ impl Run for UntagArgs {
 
 /// Rounds whose tag was changed.
 #[derive(Debug, Serialize)]
-struct Retagged {
+pub(crate) struct Retagged {
     session: String,
     agent: String,
     engagement: Option<String>,
@@ -81,11 +81,14 @@ struct Retagged {
     before: BTreeMap<String, String>,
     #[serde(skip)]
     unchanged: usize,
+    /// The same with those that had this tag already.
+    #[serde(skip)]
+    pub(crate) all_before: BTreeMap<String, String>,
 }
 
 impl Retagged {
     /// Sets the tag of the named rounds of a session, or removes it.
-    fn make(
+    pub(crate) fn make(
         env: &Env,
         session: Option<&str>,
         rounds: &str,
@@ -97,6 +100,7 @@ impl Retagged {
         let before = tags(&session, &seqs, engagement);
         let changed = store.index.tag(&store.folder(&session), &seqs, engagement)?;
         Ok(Self {
+            all_before: tags(&session, &seqs, None),
             session: session.id,
             agent: session.agent,
             engagement: engagement.map(str::to_owned),
@@ -167,7 +171,7 @@ fn tags(session: &Session, seqs: &[u32], now: Option<&str>) -> BTreeMap<String, 
 ///
 /// # Errors
 /// An invalid id.
-pub(super) fn valid(id: &str) -> anyhow::Result<()> {
+pub(crate) fn valid(id: &str) -> anyhow::Result<()> {
     engagement::id_fault(id).map_or(Ok(()), |fault| Err(anyhow::anyhow!(fault)))
 }
 

@@ -17,7 +17,7 @@ pub fn answer(facts: &Facts, command: &str, args: &str) -> Option<String> {
         "doctor" => doctor::at_the_prompt(facts.env, facts.now),
         "setup" => marketplace_setup::at_the_prompt(facts, args),
         "job" => job::at_the_prompt(facts, args),
-        "slim" | "extract" | "edit" | "undo" => succession::at_the_prompt(facts, command, args),
+        "slim" | "extract" | "view" | "undo" => succession::at_the_prompt(facts, command, args),
         _ => return None,
     })
 }

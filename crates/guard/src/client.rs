@@ -80,12 +80,21 @@ fn registered_clients(path: &Path) -> Vec<Registered> {
     // The folder of all projects may be a link.
     let paths: BTreeSet<PathBuf> =
         [path.to_owned()].into_iter().chain(fs::canonicalize(path)).collect();
-    let registers = paths.iter().filter_map(|path| path.ancestors().nth(3));
-    let files = registers.filter_map(|folder| fs::read_dir(folder.join("sessions")).ok()).flatten();
+    paths.iter().filter_map(|path| path.ancestors().nth(3)).flat_map(registered).collect()
+}
+
+/// The live clients whose configuration is in this folder.
+fn registered(config: &Path) -> Vec<Registered> {
+    let files = fs::read_dir(config.join("sessions")).into_iter().flatten().flatten();
     let read = |file: fs::DirEntry| -> Option<Registered> {
         serde_json::from_slice(&atomic::read_record(&file.path()).ok()??).ok()
     };
-    files.flatten().filter_map(read).filter(Registered::lives).collect()
+    files.filter_map(read).filter(Registered::lives).collect()
+}
+
+/// The sessions that live clients have open.
+pub fn open_sessions(config: &Path) -> BTreeSet<String> {
+    registered(config).into_iter().map(|client| client.session_id).collect()
 }
 
 /// Whether a process was started to resume the session.

@@ -9,7 +9,7 @@ pub use beside::Beside;
 pub use turn::{Turn, cut, last_turn};
 
 use super::context::Change;
-use super::plan::{self, Plan, Refused};
+use super::plan::{self, Plan, Refused, edit};
 use super::ranges;
 use super::table::short;
 use base::shown::format_minute;
@@ -94,8 +94,8 @@ impl Advice {
     }
 }
 
-/// The command for an operation. The list of an edit and the map of a split are left out.
-fn command(session: &Session, operation: &Operation) -> String {
+/// The command for an operation. The map of a split is left out.
+pub fn command(session: &Session, operation: &Operation) -> String {
     let session = short(&session.id);
     let surgery = match operation {
         Operation::CompressBefore(When::Round(seq)) => {
@@ -109,7 +109,10 @@ fn command(session: &Session, operation: &Operation) -> String {
         Operation::Merge { with, .. } => format!("merge {session} {with}"),
         Operation::Split(None) => format!("split {session} --by-tag"),
         Operation::Split(Some(_)) => format!("split {session}"),
-        Operation::Edit(_) => format!("edit {session}"),
+        Operation::Edit(fates) => {
+            let lines = edit::lines(fates).join("\\n");
+            return format!("printf '{lines}\\n' | brain-guard surgery edit {session} --plan -");
+        }
         Operation::Extract(_) => return format!("brain-guard extract run {session}"),
     };
     format!("brain-guard surgery {surgery}")

@@ -18,11 +18,11 @@ pub fn module(facts: &Facts) -> io::Result<()> {
     write(facts, &json!({"at": facts.now}))
 }
 
-/// Lets the module open the list of rounds above the client's pane. Returns `false` outside tmux.
+/// Lets the module open the viewer above the client's pane. Returns `false` outside tmux.
 ///
 /// # Errors
 /// What the system says.
-pub fn open_list(facts: &Facts) -> io::Result<bool> {
+pub fn open_viewer(facts: &Facts) -> io::Result<bool> {
     let Some(popup) = popup(facts) else { return Ok(false) };
     write(facts, &json!({"popup": popup, "at": facts.now}))?;
     Ok(true)
@@ -33,28 +33,27 @@ fn write(facts: &Facts, word: &Value) -> io::Result<()> {
     atomic::write_unsynced(&path, word.to_string().as_bytes())
 }
 
-/// Variables that the list needs as this client has them: tmux gives a popup those of its server.
-const VARIABLES: [&str; 8] = [
+/// Variables that the viewer needs as this client has them: tmux gives a popup those of its server.
+const VARIABLES: [&str; 7] = [
     "HOME",
     "PATH",
-    "VISUAL",
-    "EDITOR",
+    "NO_COLOR",
     "CLAUDE_CONFIG_DIR",
     "XDG_STATE_HOME",
     "XDG_DATA_HOME",
     "XDG_CONFIG_HOME",
 ];
 
-/// The command that opens the list; `None` outside tmux.
+/// The command that opens the viewer; `None` outside tmux.
 fn popup(facts: &Facts) -> Option<Vec<String>> {
     let pane = facts.env.get("TMUX_PANE").filter(|_| facts.env.get("TMUX").is_some())?;
     let program = facts.env.program()?;
-    let edit = format!(
-        "{} surgery edit this --here || {{ printf '\\nEnter closes this'; read -r _; }}",
+    let view = format!(
+        "{} view || {{ printf '\\nEnter closes this'; read -r _; }}",
         shell_quote(&program.to_string_lossy())
     );
     let folder = facts.places.project.to_string_lossy();
-    // The module lets no process run for as long as a person may edit.
+    // The module lets no process run for as long as a person may look.
     let words = ["sh", "-c", "\"$@\" >/dev/null 2>&1 &", "sh", "tmux", "display-popup", "-E"];
     let place = ["-t", &pane, "-w", "95%", "-h", "90%", "-d", &folder];
     let session = format!("{}={}", env::SESSION_ID, facts.id);
@@ -62,5 +61,5 @@ fn popup(facts: &Facts) -> Option<Vec<String>> {
     let variables = VARIABLES.iter().filter_map(set).chain([session]);
     let words = words.into_iter().chain(place).map(str::to_owned);
     let words = words.chain(variables.flat_map(|variable| ["-e".to_owned(), variable]));
-    Some(words.chain(["sh", "-c", &edit].map(str::to_owned)).collect())
+    Some(words.chain(["sh", "-c", &view].map(str::to_owned)).collect())
 }

@@ -15,7 +15,7 @@ mod record;
 mod rows;
 pub mod source;
 pub mod start;
-pub(in crate::cmd) mod target;
+pub(crate) mod target;
 pub mod undo;
 pub mod view;
 mod write;

@@ -156,7 +156,7 @@ fn recorded(columns: u32) -> String {
     record.command("undo", "nothing to undo");
     record.command("setup", "nothing changed");
     record.command("doctor", "carrier  ");
-    record.command("edit", "opens above");
+    record.command("view", "opens above");
     let screen = record.turn("Go on", "second answer");
     record.add("coach", &block(&screen, "brain-guard: the context"));
     let screen = record.turn("Read it", "third answer");

@@ -271,20 +271,26 @@ fn at_narrow_surgery_is_named_where_finished_work_is_tagged() {
 }
 
 #[test]
-fn the_list_of_rounds_opens_above_the_client() {
-    let editor = "printf 'index 1-3\\n' >\"$1\"\n";
-    let world = World::build().in_tmux().env("EDITOR", "sh ed.sh").file("ed.sh", editor);
-    let running = play_in(world);
+fn the_viewer_opens_above_the_client() {
+    let running = play_in(World::build().in_tmux());
     let Terminal::Tmux(pane) = running.tui.terminal() else { panic!("the client is in tmux") };
     // A popup is only on the screens of those who are attached.
     let socket = pane.ask("#{socket_path}");
     let attach = ["env", "-u", "TMUX", "-u", "TMUX_PANE", "tmux", "-S", &socket, "attach"];
     let person = running.world.tmux(&attach.map(str::to_owned));
-    running.tui.prompt("/brain-guard:edit");
-    let asks = || person.screen().contains("go on in it?").then_some(());
-    running.world.wait("the question", asks);
-    person.type_text("y");
+    running.tui.prompt("/brain-guard:view");
+    let shows = |text: &'static str| {
+        running.world.wait(text, || person.screen().contains(text).then_some(()));
+    };
+    shows("6 rounds");
+    person.keys("End");
+    person.type_text("v");
+    person.keys("Up Up");
+    person.type_text("vi");
+    shows("brain-guard surgery edit");
     person.keys("Enter");
+    shows("Make this?");
+    person.type_text("h");
     running.tui.wait_screen("the end", |screen| {
         screen
             .split_whitespace()

@@ -27,6 +27,7 @@ mod saved;
 mod source;
 mod terminal;
 mod unattended;
+mod viewer;
 mod worktree;
 
 /// Whether this is `./test --all`, which takes its time.

@@ -14,6 +14,7 @@ use crate::support::hook::{Answer, Hook};
 /// Calls outside of a session, with one session imported and one not.
 const OUTSIDE: &[&str] = &[
     "frobnicate",
+    "view",
     "status --session ../x",
     "status --session 00000000",
     "explain --session 00000000",

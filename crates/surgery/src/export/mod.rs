@@ -83,6 +83,8 @@ pub struct Report {
     pub broken: Vec<(Place, u32)>,
     /// Sessions, by position in the plan, whose kept rounds include index tables.
     pub told: BTreeSet<usize>,
+    /// Thinking blocks behind the change, which the model would refuse.
+    pub thinking_left: usize,
     /// What else was left out, with the reason.
     pub notes: Vec<String>,
     /// Companion files of kept rounds.
@@ -289,6 +291,7 @@ impl<'p> Exporter<'p> {
     /// the title.
     fn close(mut self, out: &mut Out) -> Report {
         if let ((count, Some(first)), Some(model)) = (self.left, self.plan.refuses_thinking()) {
+            self.report.thinking_left = count;
             let first = self.session(first).map(|session| table::reference(session, first.seq));
             self.report.notes.push(format!(
                 "{} behind the change left out, because {model} refuses {} there; `brain-guard \

@@ -103,6 +103,28 @@ pub fn parse(text: &str, session: &Session) -> Result<Fates, Vec<Mistake>> {
     if mistakes.is_empty() { Ok(fates) } else { Err(mistakes) }
 }
 
+/// The list that gives these fates: a line for each of them.
+pub fn lines(fates: &Fates) -> Vec<String> {
+    let mut rounds: Vec<(String, Vec<u32>)> = Vec::new();
+    for (seq, fate) in fates {
+        let command = match fate {
+            Fate::Keep => "keep".to_owned(),
+            Fate::Index => "index".to_owned(),
+            Fate::Shrink => "shrink".to_owned(),
+            Fate::Drop => "drop".to_owned(),
+            Fate::Engagement(name) => format!("engagement {name}"),
+        };
+        match rounds.iter_mut().find(|(known, _)| *known == command) {
+            Some((_, seqs)) => seqs.push(*seq),
+            None => rounds.push((command, vec![*seq])),
+        }
+    }
+    let line = |(command, seqs): (String, Vec<u32>)| {
+        format!("{command} {}", ranges::show(&seqs).replace(", ", ","))
+    };
+    rounds.into_iter().map(line).collect()
+}
+
 fn line(text: &str, session: &Session, fates: &mut Fates) -> Result<(), String> {
     let mut words = text.split_whitespace();
     let fate = match words.next().unwrap_or_default() {

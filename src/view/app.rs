@@ -1,0 +1,377 @@
+//! The state of the viewer, and what each key changes in it. No file is touched here: what a change
+//! needs is returned as effects.
+
+mod acting;
+mod answers;
+mod past;
+
+use crossterm::event::{Event, KeyEvent};
+
+use super::context::Rounds;
+use super::draw;
+use super::keys::{self, Command, Pane};
+use super::message::{Answer, Cell, Job, Message};
+use super::plan::{Pending, Step};
+use super::popup::{Outcome, Popup, Purpose};
+use super::round::Page;
+use super::sessions::{self as list, Sessions};
+use sessions::operation::{Fate, Operation, Order};
+use surgery::table::short;
+
+/// What the last line says while nothing has happened.
+const HINT: &str = "? keys   ← sessions   q quit";
+
+/// Lines of the screen that are no line of a list.
+const BESIDE_LIST: usize = 8;
+
+/// What a change asks of the outside.
+#[derive(Debug)]
+pub enum Effect {
+    /// Work for a worker.
+    Job(Job),
+    /// A text for the clipboard.
+    Copy(String),
+    /// The end.
+    Quit,
+}
+
+/// The viewer.
+pub struct App {
+    /// The pane that has the keys.
+    pub focus: Pane,
+    /// The sessions.
+    pub sessions: Sessions,
+    /// The rounds of the open one.
+    pub rounds: Rounds,
+    /// The round in full.
+    pub page: Page,
+    /// The plan.
+    pub pending: Pending,
+    /// The popups, the uppermost last.
+    pub popups: Vec<Popup>,
+    /// What `u` undoes, the last step last.
+    back: Vec<Step>,
+    /// What `U` redoes.
+    again: Vec<Step>,
+    /// The cell of the matrix whose session is being opened.
+    picked: Option<Cell>,
+    /// Keys that were typed while a search ran: they are about what it finds.
+    held: Option<Vec<KeyEvent>>,
+    /// What happened last, and whether it is an error.
+    pub line: (String, bool),
+    /// What to print when the viewer has ended.
+    pub farewell: Option<String>,
+    /// Jobs that are not answered yet.
+    pub busy: usize,
+    /// Those of them that change something.
+    acting: usize,
+    /// The plan that is being made.
+    making: Option<Order>,
+    /// The viewer ends when the acting jobs are done.
+    is_leaving: bool,
+    /// Columns and lines of the screen.
+    pub size: (u16, u16),
+}
+
+impl App {
+    /// The viewer of a project's sessions, or of all.
+    pub fn new(all: bool) -> Self {
+        Self {
+            focus: Pane::Rounds,
+            sessions: Sessions::new(all),
+            rounds: Rounds::default(),
+            page: Page::default(),
+            pending: Pending::default(),
+            popups: Vec::new(),
+            back: Vec::new(),
+            again: Vec::new(),
+            picked: None,
+            held: None,
+            line: (HINT.to_owned(), false),
+            farewell: None,
+            busy: 0,
+            acting: 0,
+            making: None,
+            is_leaving: false,
+            size: (80, 24),
+        }
+    }
+
+    /// What to do at first.
+    pub fn begin(&mut self, session: Option<String>) -> Vec<Effect> {
+        let all = self.sessions.all;
+        vec![self.job(Job::Open { name: session }), self.job(Job::List { all })]
+    }
+
+    /// Takes a message.
+    pub fn update(&mut self, message: Message) -> Vec<Effect> {
+        match message {
+            Message::Input(Event::Key(event)) => self.key(event),
+            Message::Input(Event::Paste(text)) => {
+                if let Some(popup) = self.popups.last_mut() {
+                    popup.paste(&text);
+                }
+                Vec::new()
+            }
+            Message::Input(_) => Vec::new(),
+            Message::Answer(Answer::Reread(opened), _) => self.reread(opened),
+            Message::Answer(answer, said) => {
+                self.drop_jobs(1);
+                let effects = self.answer(answer, &said);
+                if self.is_leaving && self.acting == 0 { vec![Effect::Quit] } else { effects }
+            }
+            Message::Tick => self.tick(),
+        }
+    }
+
+    fn job(&mut self, job: Job) -> Effect {
+        self.busy += 1;
+        self.acting += usize::from(job.acts());
+        Effect::Job(job)
+    }
+
+    /// So many jobs need no answer any more.
+    pub fn drop_jobs(&mut self, count: usize) {
+        self.busy = self.busy.saturating_sub(count);
+    }
+
+    fn say(&mut self, line: impl Into<String>) {
+        self.line = (line.into(), false);
+    }
+
+    fn fail(&mut self, why: impl Into<String>) {
+        self.line = (why.into(), true);
+    }
+
+    /// Looks whether the open session has grown. Nobody waits for that, so it does not count as busy.
+    fn tick(&self) -> Vec<Effect> {
+        let Some(opened) = &self.rounds.opened else { return Vec::new() };
+        let name = opened.name.clone();
+        let job = |known| Effect::Job(Job::Reread { name, known: Some(known) });
+        opened.mark.map(job).into_iter().collect()
+    }
+
+    fn key(&mut self, event: KeyEvent) -> Vec<Effect> {
+        let is_way_out = keys::is_way_out(event);
+        if !draw::fits(self.size) && !is_way_out {
+            return Vec::new();
+        }
+        match &mut self.held {
+            Some(_) if is_way_out => self.held = None,
+            Some(held) => {
+                held.push(event);
+                return Vec::new();
+            }
+            None => {}
+        }
+        let Some(popup) = self.popups.last_mut() else {
+            return match keys::find(self.focus, event) {
+                Some(command) => self.command(command),
+                None => Vec::new(),
+            };
+        };
+        let outcome = popup.key(event);
+        if outcome != Outcome::Open {
+            self.popups.pop();
+        }
+        match outcome {
+            Outcome::Open | Outcome::Closed => Vec::new(),
+            Outcome::Passed => self.key(event),
+            Outcome::Entered(purpose, rounds, text) => self.entered(purpose, rounds, text),
+            Outcome::Chosen(question, how) => self.confirmed(question, how),
+            Outcome::Picked(cell) => {
+                let name = cell.session.clone();
+                self.picked = Some(cell);
+                vec![self.job(Job::Open { name: Some(name) })]
+            }
+        }
+    }
+
+    fn command(&mut self, command: Command) -> Vec<Effect> {
+        if self.line.1 {
+            self.say(HINT);
+        }
+        let page = usize::from(self.size.1).saturating_sub(BESIDE_LIST).max(1) as isize;
+        match command {
+            Command::Up => self.move_by(-1),
+            Command::Down => self.move_by(1),
+            Command::PageUp => self.move_by(-page),
+            Command::PageDown => self.move_by(page),
+            Command::First => self.move_by(isize::MIN / 2),
+            Command::Last => self.move_by(isize::MAX / 2),
+            Command::NextPane => {
+                self.focus = match self.focus {
+                    Pane::Sessions => Pane::Rounds,
+                    Pane::Rounds => Pane::Round,
+                    Pane::Round => Pane::Sessions,
+                };
+                Vec::new()
+            }
+            Command::Open => self.open(),
+            Command::Right => {
+                self.focus = match self.focus {
+                    Pane::Sessions => Pane::Rounds,
+                    _ => Pane::Round,
+                };
+                Vec::new()
+            }
+            Command::Left => {
+                self.focus = match self.focus {
+                    Pane::Round => Pane::Rounds,
+                    _ => Pane::Sessions,
+                };
+                Vec::new()
+            }
+            Command::Help => {
+                self.popups.push(help(self.focus));
+                Vec::new()
+            }
+            Command::Quit => self.quit(),
+            Command::AllProjects => {
+                self.sessions.all = !self.sessions.all;
+                let all = self.sessions.all;
+                vec![self.job(Job::List { all })]
+            }
+            Command::Fold(part) => {
+                self.page.fold(part);
+                Vec::new()
+            }
+            Command::Matrix => vec![self.job(Job::Matrix)],
+            Command::Undo => self.undo(),
+            Command::Redo => self.redo(),
+            other => self.on_rounds(other),
+        }
+    }
+
+    /// The keys that are about rounds and the plan.
+    fn on_rounds(&mut self, command: Command) -> Vec<Effect> {
+        match command {
+            Command::Mark => {
+                let current = self.sessions.current();
+                let marked = current.map(|entry| (list::name(entry), entry.id.clone()));
+                self.sessions.marked = if self.sessions.marked == marked { None } else { marked };
+            }
+            Command::Select => {
+                self.rounds.toggle();
+                return self.move_by(1);
+            }
+            Command::Range => self.rounds.range(),
+            Command::SelectAll => self.rounds.select_all(),
+            Command::Clear => return self.clear(),
+            Command::Search => self.ask(Purpose::Search),
+            Command::NextHit => return self.move_by(1),
+            Command::PreviousHit => return self.move_by(-1),
+            Command::Tag => self.ask(Purpose::Tag),
+            Command::Extract => self.ask(Purpose::Extract),
+            Command::Index => return self.fate(&Fate::Index),
+            Command::Shrink => return self.fate(&Fate::Shrink),
+            Command::Drop => return self.fate(&Fate::Drop),
+            Command::Keep => return self.fate(&Fate::Keep),
+            Command::Split => {
+                return self.plan(self.pending.with_operation(Operation::Split(None), None));
+            }
+            Command::Merge => return self.merge(),
+            Command::Revive => return self.on_session(|name| Job::Revive { name }),
+            Command::Advise => return self.on_session(|name| Job::Advise { name }),
+            Command::Mend => return self.on_session(|name| Job::Mend { name, is_dry: true }),
+            Command::Copy => return self.copy(),
+            Command::Make => return self.confirm(),
+            _ => {}
+        }
+        Vec::new()
+    }
+
+    /// A job on the open session, if there is one.
+    fn on_session(&mut self, job: impl FnOnce(String) -> Job) -> Vec<Effect> {
+        let Some(opened) = &self.rounds.opened else { return Vec::new() };
+        let job = job(opened.name.clone());
+        vec![self.job(job)]
+    }
+
+    fn move_by(&mut self, lines: isize) -> Vec<Effect> {
+        let to = |at: usize, count: usize| {
+            at.saturating_add_signed(lines.clamp(-1_000_000, 1_000_000))
+                .min(count.saturating_sub(1))
+        };
+        match self.focus {
+            Pane::Sessions => {
+                self.sessions.cursor = to(self.sessions.cursor, self.sessions.lines.len());
+                Vec::new()
+            }
+            Pane::Rounds => {
+                self.rounds.cursor = to(self.rounds.cursor, self.rounds.shown.len());
+                self.read_page()
+            }
+            Pane::Round => {
+                self.page.top = to(self.page.top, self.page.count());
+                Vec::new()
+            }
+        }
+    }
+
+    /// Ends the viewer, but not in the middle of what it changes, unless this is asked again.
+    fn quit(&mut self) -> Vec<Effect> {
+        if self.acting == 0 || self.is_leaving {
+            return vec![Effect::Quit];
+        }
+        self.is_leaving = true;
+        self.say("finishing what was begun; q again leaves at once");
+        Vec::new()
+    }
+
+    /// Opens the session under the cursor.
+    fn open(&mut self) -> Vec<Effect> {
+        self.focus = Pane::Rounds;
+        let Some(name) = self.sessions.current().map(list::name) else { return Vec::new() };
+        vec![self.job(Job::Open { name: Some(name) })]
+    }
+
+    /// Reads the round under the cursor in full.
+    fn read_page(&mut self) -> Vec<Effect> {
+        let (Some(opened), Some(round)) = (&self.rounds.opened, self.rounds.current()) else {
+            return Vec::new();
+        };
+        let (session, seq) = (opened.session.clone(), round.seq);
+        vec![self.job(Job::Page { session, seq })]
+    }
+
+    /// Clears the innermost of range, selection, search and plan.
+    fn clear(&mut self) -> Vec<Effect> {
+        if self.rounds.range_from.take().is_some() {
+        } else if !self.rounds.selected.is_empty() {
+            self.rounds.selected.clear();
+        } else if self.rounds.filter.is_some() {
+            return self.search(None);
+        } else if !self.pending.is_empty() {
+            return self.plan(self.pending.emptied());
+        } else if self.focus == Pane::Round {
+            self.focus = Pane::Rounds;
+        }
+        Vec::new()
+    }
+
+    /// Copies the name of the round under the cursor.
+    fn copy(&mut self) -> Vec<Effect> {
+        let (Some(opened), Some(round)) = (&self.rounds.opened, self.rounds.current()) else {
+            return Vec::new();
+        };
+        let name = format!("{}:{}", short(&opened.session.id), round.seq);
+        self.say(format!("copied {name}; brain-guard inject {name} prints the round"));
+        vec![Effect::Copy(name)]
+    }
+}
+
+/// The keys of a pane.
+fn help(pane: Pane) -> Popup {
+    let mut bindings: Vec<_> =
+        keys::TABLE.iter().filter(|binding| binding.panes.contains(&pane)).collect();
+    bindings.dedup_by_key(|binding| binding.command);
+    let lines =
+        bindings.iter().map(|binding| format!("{:<9}  {}", keys::name(binding), binding.about));
+    let title = match pane {
+        Pane::Sessions => "Keys in the list of sessions",
+        Pane::Rounds => "Keys in the list of rounds",
+        Pane::Round => "Keys in a round",
+    };
+    Popup::text(title, lines.collect())
+}

@@ -1,0 +1,170 @@
+//! What is planned, confirmed and done.
+
+use super::{App, Effect};
+use crate::view::message::{Filter, How, Job};
+use crate::view::plan::{Pending, Step};
+use crate::view::popup::{About, Popup, Purpose, Question};
+use sessions::operation::{Fate, Operation};
+use sessions::round::{Round, Session};
+use surgery::ranges;
+use surgery::table::summary;
+
+impl App {
+    pub(super) fn ask(&mut self, purpose: Purpose) {
+        let Some(opened) = &self.rounds.opened else { return };
+        let names = match purpose {
+            Purpose::Search => Vec::new(),
+            Purpose::Tag | Purpose::Extract => opened.engagements.clone(),
+        };
+        let targets = self.rounds.targets();
+        let rounds = match &targets[..] {
+            [one] => format!("round {one}"),
+            several => format!("rounds {}", ranges::show(several)),
+        };
+        let title = match purpose {
+            Purpose::Search => {
+                "Search for words, or #engagement; # alone: rounds without a tag".to_owned()
+            }
+            Purpose::Tag => format!("Tag {rounds} with an engagement; empty removes the tags"),
+            Purpose::Extract => format!("Plan: {rounds} into a new session, for engagement"),
+        };
+        let about = About { session: opened.name.clone(), rounds: targets };
+        self.popups.push(Popup::Input { purpose, about, title, text: String::new(), names });
+    }
+
+    pub(super) fn entered(&mut self, purpose: Purpose, about: About, text: String) -> Vec<Effect> {
+        let Some(opened) = &self.rounds.opened else { return Vec::new() };
+        match purpose {
+            Purpose::Search if text.is_empty() => self.search(None),
+            Purpose::Search => {
+                if let Some(name) = text.strip_prefix('#') {
+                    let filter = tagged(&opened.session, name);
+                    return self.search(Some(filter));
+                }
+                let session = opened.session.clone();
+                self.held = Some(Vec::new());
+                vec![self.job(Job::Search { session, words: text })]
+            }
+            Purpose::Tag if about.rounds.is_empty() => Vec::new(),
+            Purpose::Tag => {
+                let rounds = ranges::show(&about.rounds).replace(", ", ",");
+                let engagement = (!text.is_empty()).then_some(text);
+                self.rounds.selected.clear();
+                self.again.clear();
+                vec![self.job(Job::Tag { name: about.session, rounds, engagement })]
+            }
+            Purpose::Extract => match store::engagement::id_fault(&text) {
+                Some(fault) => {
+                    self.fail(fault);
+                    Vec::new()
+                }
+                None if about.session != opened.name => {
+                    self.fail("another session was opened meanwhile");
+                    Vec::new()
+                }
+                None => self.plan(self.pending.with_fate(&about.rounds, &Fate::Engagement(text))),
+            },
+        }
+    }
+
+    /// Shows only these rounds, or all.
+    pub(super) fn search(&mut self, filter: Option<Filter>) -> Vec<Effect> {
+        let is_new = filter.is_some();
+        self.rounds.filter = filter;
+        self.rounds.show();
+        if is_new {
+            self.rounds.cursor = 0;
+        }
+        self.read_page()
+    }
+
+    pub(super) fn fate(&mut self, fate: &Fate) -> Vec<Effect> {
+        let targets = self.rounds.targets();
+        self.plan(self.pending.with_fate(&targets, fate))
+    }
+
+    pub(super) fn merge(&mut self) -> Vec<Effect> {
+        let Some((with, id)) = self.sessions.marked.clone() else {
+            self.fail("mark the other session with Space in the list first");
+            return Vec::new();
+        };
+        if self.rounds.opened.as_ref().is_some_and(|opened| opened.session.id == id) {
+            self.fail("the marked session is this one; open the one to merge it with");
+            return Vec::new();
+        }
+        self.plan(self.pending.with_operation(Operation::Merge { with, has_table: true }, None))
+    }
+
+    pub(super) fn plan(&mut self, next: Pending) -> Vec<Effect> {
+        let before = std::mem::replace(&mut self.pending, next);
+        self.back.push(Step::Planned(Box::new(before)));
+        self.again.clear();
+        self.figures()
+    }
+
+    /// Asks for the figures of the plan: soon an estimate, then what a dry run says.
+    pub(super) fn figures(&mut self) -> Vec<Effect> {
+        let (Some(order), Some(opened)) = (self.pending.order(), &self.rounds.opened) else {
+            return Vec::new();
+        };
+        let (session, name) = (opened.session.clone(), opened.name.clone());
+        let number = self.pending.number;
+        vec![
+            self.job(Job::Estimate { session, order: order.clone(), number }),
+            self.job(Job::Measure { name, order, number }),
+        ]
+    }
+
+    pub(super) fn confirm(&mut self) -> Vec<Effect> {
+        let Some(opened) = &self.rounds.opened else { return Vec::new() };
+        let Some(order) = self.pending.order() else {
+            self.say("nothing is planned: i, s, d, x, S, m, r or A plan something");
+            return Vec::new();
+        };
+        if self.making.as_ref() == Some(&order) {
+            self.say("it is being made");
+            return Vec::new();
+        }
+        let limit = opened.scale.as_ref().map(|scale| scale.limit);
+        let mut lines = self.pending.lines(&opened.session, limit);
+        match &self.pending.figures {
+            Some(Err(why)) => {
+                let why = why.clone();
+                self.fail(why);
+                return Vec::new();
+            }
+            Some(Ok(figures)) => lines.extend(figures.iter().map(|one| match &one.name[..] {
+                "" => one.rounds.clone(),
+                name => format!("{name}: {}", one.rounds),
+            })),
+            None => {}
+        }
+        let question = Question::Make { name: opened.name.clone(), order };
+        self.popups.push(Popup::Confirm { question, lines });
+        Vec::new()
+    }
+
+    pub(super) fn confirmed(&mut self, question: Question, how: How) -> Vec<Effect> {
+        let job = match question {
+            Question::Mend { name } => Job::Mend { name, is_dry: false },
+            Question::Make { name, order } => {
+                self.making = Some(order.clone());
+                Job::Make { name, order, how }
+            }
+        };
+        self.again.clear();
+        self.say("making it…");
+        vec![self.job(job)]
+    }
+}
+
+/// The rounds with a tag, or those without one if the name is empty.
+fn tagged(session: &Session, name: &str) -> Filter {
+    let is_wanted = |round: &&Round| match &round.engagement {
+        Some(engagement) => engagement == name,
+        None => name.is_empty() && round.is_work(),
+    };
+    let hits = session.rounds.iter().filter(is_wanted);
+    let hits = hits.map(|round| (round.seq, summary(round))).collect();
+    Filter { session: session.id.clone(), words: format!("#{name}"), hits }
+}

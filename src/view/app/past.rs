@@ -1,0 +1,50 @@
+//! Undo and redo.
+
+use super::{App, Effect};
+use crate::view::message::{Done, How, Job};
+use crate::view::plan::{Pending, Step};
+
+impl App {
+    pub(super) fn undo(&mut self) -> Vec<Effect> {
+        match self.back.pop() {
+            None => {
+                self.say("there is nothing to undo");
+                Vec::new()
+            }
+            Some(Step::Planned(before)) => {
+                let next = self.return_to(*before);
+                self.again.push(Step::Planned(Box::new(next)));
+                self.say("the plan is as it was before; U redoes");
+                self.figures()
+            }
+            Some(Step::Done(done)) => vec![self.job(Job::Undo(done))],
+        }
+    }
+
+    pub(super) fn redo(&mut self) -> Vec<Effect> {
+        match self.again.pop() {
+            None => {
+                self.say("there is nothing to redo");
+                Vec::new()
+            }
+            Some(Step::Planned(next)) => {
+                let before = self.return_to(*next);
+                self.back.push(Step::Planned(Box::new(before)));
+                self.say("the plan is as it was; u undoes");
+                self.figures()
+            }
+            Some(Step::Done(Done::Made { name, order, .. })) => {
+                vec![self.job(Job::Make { name, order, how: How::Stay })]
+            }
+            Some(Step::Done(Done::Tagged { name, rounds, engagement, .. })) => {
+                vec![self.job(Job::Tag { name, rounds, engagement })]
+            }
+        }
+    }
+
+    /// Puts another plan in place of this one, as a new version, and returns this one.
+    fn return_to(&mut self, plan: Pending) -> Pending {
+        let number = self.pending.number + 1;
+        std::mem::replace(&mut self.pending, Pending { number, figures: None, ..plan })
+    }
+}

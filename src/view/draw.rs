@@ -1,0 +1,122 @@
+//! Draws the viewer.
+
+mod context;
+mod popup;
+mod round;
+mod sessions;
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+
+use super::app::App;
+use super::keys::Pane;
+use super::theme::{BOLD, CURSOR, DIM, FAINT_CURSOR, Theme};
+use crate::cmd::look::Look;
+use base::clock::Time;
+
+/// The smallest screen.
+const LEAST: (u16, u16) = (60, 12);
+
+/// Columns of the list of sessions.
+const SESSIONS: u16 = 34;
+
+/// From this width on, all panes are side by side; from the second one on, two of them.
+const WIDE: [u16; 2] = [150, 120];
+
+/// Whether a screen of so many columns and lines is large enough.
+pub fn fits((columns, lines): (u16, u16)) -> bool {
+    columns >= LEAST.0 && lines >= LEAST.1
+}
+
+/// Draws a frame.
+pub fn draw(buffer: &mut Buffer, app: &App, theme: Theme, now: Time) {
+    let area = *buffer.area();
+    if !fits((area.width, area.height)) {
+        let text = format!("the terminal is too small: {} × {} is the least", LEAST.0, LEAST.1);
+        line(buffer, area, 0, &text, Style::new());
+        return;
+    }
+    let limit = app.rounds.opened.as_ref().and_then(|opened| opened.scale.as_ref());
+    let limit = limit.map(|scale| scale.limit);
+    let session = app.rounds.opened.as_ref().map(|opened| &opened.session);
+    let plan = session.map(|session| app.pending.lines(session, limit)).unwrap_or_default();
+    let footer = plan.len().min(6) as u16 + 1;
+    let body = Rect { height: area.height - footer, ..area };
+    for (pane, area) in panes(app.focus, body) {
+        match pane {
+            Pane::Sessions => sessions::draw(buffer, area, app, theme, now),
+            Pane::Rounds => context::draw(buffer, area, app, theme),
+            Pane::Round => round::draw(buffer, area, app),
+        }
+    }
+    let width = usize::from(area.width);
+    let below = Rect { y: body.bottom(), height: footer, ..area };
+    for (at, text) in plan.iter().take(usize::from(footer) - 1).enumerate() {
+        let style = if at == 0 { BOLD } else { DIM };
+        line(buffer, below, at as u16, &Look::fit(text, width), style);
+    }
+    let (said, is_error) = &app.line;
+    let busy = if app.busy > 0 { "… " } else { "" };
+    let mark = if *is_error { "! " } else { "" };
+    let style = if *is_error { theme.error() } else { DIM };
+    let said = Look::fit(&format!("{busy}{mark}{said}"), width);
+    line(buffer, below, footer - 1, &said, style);
+    if let Some(popup) = app.popups.last() {
+        popup::draw(buffer, body, popup);
+    }
+}
+
+/// The panes that have room, and where.
+fn panes(focus: Pane, area: Rect) -> Vec<(Pane, Rect)> {
+    let at = |x: u16, width: u16| Rect { x: area.x + x, width, ..area };
+    if area.width >= WIDE[0] {
+        let rest = area.width - SESSIONS - 1;
+        let half = rest / 2;
+        return vec![
+            (Pane::Sessions, at(0, SESSIONS)),
+            (Pane::Rounds, at(SESSIONS + 1, half - 1)),
+            (Pane::Round, at(SESSIONS + 1 + half, rest - half)),
+        ];
+    }
+    if area.width >= WIDE[1] {
+        return match focus {
+            Pane::Sessions => vec![
+                (Pane::Sessions, at(0, SESSIONS)),
+                (Pane::Rounds, at(SESSIONS + 1, area.width - SESSIONS - 1)),
+            ],
+            Pane::Rounds | Pane::Round => {
+                let half = area.width / 2;
+                vec![(Pane::Rounds, at(0, half - 1)), (Pane::Round, at(half, area.width - half))]
+            }
+        };
+    }
+    vec![(focus, area)]
+}
+
+/// Writes a text on a line of an area, cut at its end; returns the column behind it.
+fn line(buffer: &mut Buffer, area: Rect, row: u16, text: &str, style: Style) -> u16 {
+    at(buffer, area, (0, row), text, style)
+}
+
+/// Writes a text at a column and a line of an area, cut at its end; returns the column behind it.
+fn at(buffer: &mut Buffer, area: Rect, (column, row): (u16, u16), text: &str, style: Style) -> u16 {
+    if row >= area.height || column >= area.width {
+        return column;
+    }
+    let room = usize::from(area.width - column);
+    let text = base::plain::line(text, 4 * room + 8);
+    let (end, _) = buffer.set_stringn(area.x + column, area.y + row, text, room, style);
+    end - area.x
+}
+
+/// The style of a line under the cursor.
+fn cursor(is_focused: bool) -> Style {
+    if is_focused { CURSOR } else { FAINT_CURSOR }
+}
+
+/// The first line to show, so that the cursor is on the screen.
+fn first(cursor: usize, height: usize) -> usize {
+    let half = height / 2;
+    if height == 0 { cursor } else { cursor.saturating_sub(half) }
+}

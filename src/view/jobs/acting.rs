@@ -1,0 +1,120 @@
+//! Jobs that change something.
+
+use anyhow::bail;
+
+use crate::cmd::mend::Mended;
+use crate::cmd::surgery::made::Made;
+use crate::cmd::surgery::source::Store;
+use crate::cmd::surgery::start::Windows;
+use crate::cmd::surgery::target::Destination;
+use crate::cmd::surgery::undo::Undone;
+use crate::cmd::surgery::{pipeline, view};
+use crate::cmd::tag::{self, Retagged};
+use crate::cmd::{Context, succession};
+use crate::view::message::{Answer, Done, How};
+use base::env::Env;
+use sessions::operation::Order;
+use surgery::table::short;
+
+/// Performs a plan.
+///
+/// # Errors
+/// What the verb's are.
+pub fn make(context: Context, name: String, order: Order, how: How) -> anyhow::Result<Answer> {
+    let store = Store::open(context.env)?;
+    let session = store.session(context.env, Some(&name))?;
+    if how == How::Running {
+        succession::ask(context, &store, &session, order)?;
+        let line = "brain-guard: asked the running client, which goes on in the new session; /brain-guard:undo there goes back";
+        return Ok(Answer::Asked(line.to_owned()));
+    }
+    let windows = match how {
+        How::Windows => Some(Windows::find(context.env)?),
+        How::Stay | How::Running => None,
+    };
+    let made = pipeline::perform(context, &store, &session, &order, Destination::default())?;
+    let mut details = made.iter().map(Made::to_string).collect::<Vec<_>>();
+    for one in windows.iter().flat_map(|_| &made) {
+        let opened = windows.as_ref().map(|to| to.open(context.env, one, &view::child(one)));
+        if let Some(Err(e)) = opened {
+            details.push(format!("no window for {}: {e:#}", short(&one.id)));
+        }
+    }
+    let ids: Vec<String> = made.iter().map(|made| made.id.clone()).collect();
+    let names: Vec<&str> = ids.iter().map(|id| short(id)).collect();
+    let operation = made.first().map(|made| view::operation(&made.plan.operation));
+    let line =
+        format!("made {} ({}); u undoes it", names.join(", "), operation.unwrap_or_default());
+    let done = Some(Done::Made { ids, name, order });
+    Ok(Answer::Did { line, details: details.join("\n\n"), done })
+}
+
+/// Tags rounds, or removes their tags.
+///
+/// # Errors
+/// What the verb's are.
+pub fn tag(
+    env: &Env,
+    name: String,
+    rounds: String,
+    engagement: Option<String>,
+) -> anyhow::Result<Answer> {
+    if let Some(id) = &engagement {
+        tag::valid(id)?;
+    }
+    let tagged = Retagged::make(env, Some(&name), &rounds, engagement.as_deref())?;
+    let said = tagged.to_string();
+    let line = format!("{}; u undoes it", said.lines().next().unwrap_or_default());
+    let before = tagged.all_before;
+    let done = Done::Tagged { name, rounds, engagement, before };
+    Ok(Answer::Did { line, details: String::new(), done: Some(done) })
+}
+
+/// Makes a sound session of a broken one, or says what is wrong with it.
+///
+/// # Errors
+/// What the verb's are.
+pub fn mend(Context { env, now }: Context, name: String, is_dry: bool) -> anyhow::Result<Answer> {
+    let mended = Mended::of(env, now, &name, is_dry)?;
+    let lines: Vec<String> = mended.to_string().lines().map(str::to_owned).collect();
+    if is_dry {
+        return Ok(Answer::Survey { name, lines, is_broken: mended.is_broken() });
+    }
+    let line = mended.id.as_deref().map_or("nothing was wrong".to_owned(), |id| {
+        format!("made the sound session {}; this one stays as it is", short(id))
+    });
+    Ok(Answer::Did { line, details: lines.join("\n"), done: None })
+}
+
+/// Undoes what was done. Of several sessions, those that can't be removed stay.
+///
+/// # Errors
+/// What the verb's are.
+pub fn undo(Context { env, now }: Context, done: Done) -> anyhow::Result<Answer> {
+    let (ids, name, order) = match done {
+        Done::Made { ids, name, order } => (ids, name, order),
+        Done::Tagged { name, rounds, engagement, before } => {
+            Retagged::make(env, Some(&name), &rounds, None)?;
+            for (id, rounds) in &before {
+                Retagged::make(env, Some(&name), rounds, Some(id))?;
+            }
+            let line = format!("the tags of {rounds} are as before; U redoes it");
+            let done = Done::Tagged { name, rounds, engagement, before };
+            return Ok(Answer::Undid { line, done });
+        }
+    };
+    let (mut removed, mut faults) = (Vec::new(), Vec::new());
+    for id in ids.into_iter().rev() {
+        match Undone::run(env, now, Some(&id)) {
+            Ok(_) => removed.push(id),
+            Err(e) => faults.push(format!("{e:#}")),
+        }
+    }
+    if removed.is_empty() {
+        bail!(faults.join("; "));
+    }
+    let names: Vec<&str> = removed.iter().map(|id| short(id)).collect();
+    let rest = if faults.is_empty() { "U redoes it".to_owned() } else { faults.join("; ") };
+    let line = format!("removed {}; {rest}", names.join(", "));
+    Ok(Answer::Undid { line, done: Done::Made { ids: removed, name, order } })
+}

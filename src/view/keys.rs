@@ -1,0 +1,201 @@
+//! What each key does, in one table. `?` shows it.
+
+use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
+
+/// A part of the screen that has keys of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Pane {
+    /// The list of sessions.
+    Sessions,
+    /// The rounds of a session.
+    Rounds,
+    /// A round in full.
+    Round,
+}
+
+/// What a key asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Command {
+    Up,
+    Down,
+    PageUp,
+    PageDown,
+    First,
+    Last,
+    Open,
+    Right,
+    Left,
+    NextPane,
+    Help,
+    Quit,
+    AllProjects,
+    Mark,
+    Select,
+    Range,
+    SelectAll,
+    Clear,
+    Search,
+    NextHit,
+    PreviousHit,
+    Tag,
+    Index,
+    Shrink,
+    Drop,
+    Keep,
+    Extract,
+    Split,
+    Merge,
+    Revive,
+    Advise,
+    Matrix,
+    Mend,
+    Copy,
+    Make,
+    Undo,
+    Redo,
+    Fold(usize),
+}
+
+/// A key, and what it does.
+pub struct Binding {
+    /// The key.
+    pub key: KeyCode,
+    /// With Ctrl.
+    pub is_ctrl: bool,
+    /// The panes that have it.
+    pub panes: &'static [Pane],
+    /// What it does.
+    pub command: Command,
+    /// The same in words.
+    pub about: &'static str,
+}
+
+const ALL: &[Pane] = &[Pane::Sessions, Pane::Rounds, Pane::Round];
+const SESSIONS: &[Pane] = &[Pane::Sessions];
+const ROUNDS: &[Pane] = &[Pane::Rounds];
+const ROUND: &[Pane] = &[Pane::Round];
+const OPEN: &[Pane] = &[Pane::Rounds, Pane::Round];
+
+const fn key(
+    key: KeyCode,
+    panes: &'static [Pane],
+    command: Command,
+    about: &'static str,
+) -> Binding {
+    Binding { key, is_ctrl: false, panes, command, about }
+}
+
+const fn ctrl(
+    letter: char,
+    panes: &'static [Pane],
+    command: Command,
+    about: &'static str,
+) -> Binding {
+    Binding { key: KeyCode::Char(letter), is_ctrl: true, panes, command, about }
+}
+
+/// All keys, in the order in which `?` shows them. Of two for one command it shows the first.
+pub const TABLE: &[Binding] = &[
+    key(KeyCode::Enter, SESSIONS, Command::Open, "open the session"),
+    key(
+        KeyCode::Char('g'),
+        SESSIONS,
+        Command::AllProjects,
+        "sessions of all projects, or of this one",
+    ),
+    key(KeyCode::Char(' '), SESSIONS, Command::Mark, "mark the session, for m"),
+    key(KeyCode::Char(' '), ROUNDS, Command::Select, "select the round"),
+    key(KeyCode::Char('v'), ROUNDS, Command::Range, "select a range: v at both ends"),
+    key(KeyCode::Char('a'), ROUNDS, Command::SelectAll, "select all rounds shown"),
+    key(
+        KeyCode::Esc,
+        ALL,
+        Command::Clear,
+        "clear the range, the selection, the search, then the plan",
+    ),
+    key(KeyCode::Char('/'), ROUNDS, Command::Search, "search: only rounds with the words stay"),
+    key(KeyCode::Char('n'), ROUNDS, Command::NextHit, "the next match"),
+    key(KeyCode::Char('N'), ROUNDS, Command::PreviousHit, "the match before"),
+    key(KeyCode::Char('t'), ROUNDS, Command::Tag, "tag the rounds with an engagement"),
+    key(KeyCode::Char('i'), ROUNDS, Command::Index, "plan: the rounds become lines of a table"),
+    key(
+        KeyCode::Char('s'),
+        ROUNDS,
+        Command::Shrink,
+        "plan: the rounds stay without results of tools",
+    ),
+    key(KeyCode::Char('d'), ROUNDS, Command::Drop, "plan: the rounds are left out"),
+    key(KeyCode::Char('k'), ROUNDS, Command::Keep, "plan: the rounds stay as they are"),
+    key(
+        KeyCode::Char('x'),
+        ROUNDS,
+        Command::Extract,
+        "plan: the rounds go into a session of their own",
+    ),
+    key(KeyCode::Char('S'), ROUNDS, Command::Split, "plan: a session for each engagement"),
+    key(KeyCode::Char('m'), ROUNDS, Command::Merge, "plan: merge with the marked session"),
+    key(
+        KeyCode::Char('r'),
+        ROUNDS,
+        Command::Revive,
+        "plan: a successor, with early rounds as a table",
+    ),
+    key(KeyCode::Char('A'), ROUNDS, Command::Advise, "plan: what would shorten it best"),
+    key(KeyCode::Char('M'), ALL, Command::Matrix, "engagements by agent: pick rounds"),
+    key(KeyCode::Char('w'), ROUNDS, Command::Mend, "what is wrong with the session, and mend it"),
+    key(KeyCode::Enter, ROUNDS, Command::Make, "carry out the plan"),
+    key(KeyCode::Char('u'), ALL, Command::Undo, "undo"),
+    key(KeyCode::Char('U'), ALL, Command::Redo, "redo"),
+    key(KeyCode::Char('1'), ROUND, Command::Fold(0), "show or hide the user's words"),
+    key(KeyCode::Char('2'), ROUND, Command::Fold(1), "the agent's words"),
+    key(KeyCode::Char('3'), ROUND, Command::Fold(2), "thinking"),
+    key(KeyCode::Char('4'), ROUND, Command::Fold(3), "calls of tools"),
+    key(KeyCode::Char('5'), ROUND, Command::Fold(4), "results of tools, and what was attached"),
+    key(KeyCode::Char('y'), OPEN, Command::Copy, "copy the round's name, for inject"),
+    key(KeyCode::Char('?'), ALL, Command::Help, "these keys"),
+    key(KeyCode::Char('q'), ALL, Command::Quit, "quit"),
+    ctrl('c', ALL, Command::Quit, "quit"),
+    key(KeyCode::Up, ALL, Command::Up, "up"),
+    key(KeyCode::Down, ALL, Command::Down, "down"),
+    key(KeyCode::PageUp, ALL, Command::PageUp, "a page up"),
+    ctrl('u', ALL, Command::PageUp, "a page up"),
+    key(KeyCode::PageDown, ALL, Command::PageDown, "a page down"),
+    ctrl('d', ALL, Command::PageDown, "a page down"),
+    key(KeyCode::Home, ALL, Command::First, "to the first line"),
+    key(KeyCode::End, ALL, Command::Last, "to the last line"),
+    key(KeyCode::Tab, ALL, Command::NextPane, "to the next pane"),
+    key(KeyCode::Right, ALL, Command::Right, "to the pane on the right"),
+    key(KeyCode::Left, ALL, Command::Left, "to the pane on the left"),
+];
+
+/// What a key does in a pane.
+pub fn find(pane: Pane, event: KeyEvent) -> Option<Command> {
+    // Escape and a letter typed quickly arrive as Alt and the letter.
+    if event.kind == KeyEventKind::Release || event.modifiers.contains(KeyModifiers::ALT) {
+        return None;
+    }
+    let is_ctrl = event.modifiers.contains(KeyModifiers::CONTROL);
+    let binding = TABLE.iter().find(|binding| {
+        binding.key == event.code && binding.is_ctrl == is_ctrl && binding.panes.contains(&pane)
+    });
+    binding.map(|binding| binding.command)
+}
+
+/// Whether a key always works: Escape, `q` and Ctrl-C.
+pub fn is_way_out(event: KeyEvent) -> bool {
+    event.code == KeyCode::Esc || find(Pane::Rounds, event) == Some(Command::Quit)
+}
+
+/// The name of a key.
+pub fn name(binding: &Binding) -> String {
+    let name = match binding.key {
+        KeyCode::Char(' ') => "Space".to_owned(),
+        KeyCode::Char(letter) => letter.to_string(),
+        KeyCode::Up => "↑".to_owned(),
+        KeyCode::Down => "↓".to_owned(),
+        KeyCode::Left => "←".to_owned(),
+        KeyCode::Right => "→".to_owned(),
+        other => format!("{other:?}"),
+    };
+    if binding.is_ctrl { format!("Ctrl-{name}") } else { name }
+}
