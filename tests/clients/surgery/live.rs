@@ -301,6 +301,10 @@ fn the_viewer_opens_above_the_client() {
     let request = running.ask(NEXT);
     assert_ne!(request.session.as_deref(), Some(running.original.as_str()));
     assert!(request.said(TABLE) && !request.said("part 1, line 100"), "{request}");
+    running.command("/brain-guard:undo", "The later messages are");
+    let request = running.ask(NEXT);
+    assert_eq!(request.session.as_deref(), Some(running.original.as_str()));
+    assert!(!request.said(TABLE) && request.said("part 1, line 100"), "{request}");
     person.kill();
     running.tui.quit();
 }
