@@ -8,7 +8,6 @@ mod past;
 use crossterm::event::{Event, KeyEvent};
 
 use super::context::Rounds;
-use super::draw;
 use super::keys::{self, Command, Pane};
 use super::message::{Answer, Cell, Job, Message};
 use super::plan::{Pending, Step};
@@ -20,6 +19,9 @@ use surgery::table::short;
 
 /// What the last line says while nothing has happened.
 const HINT: &str = "? keys   ← sessions   q quit";
+
+/// The columns and lines of the smallest screen.
+pub const LEAST: (u16, u16) = (60, 12);
 
 /// Lines of the screen that are no line of a list.
 const BESIDE_LIST: usize = 8;
@@ -153,7 +155,7 @@ impl App {
 
     fn key(&mut self, event: KeyEvent) -> Vec<Effect> {
         let is_way_out = keys::is_way_out(event);
-        if !draw::fits(self.size) && !is_way_out {
+        if !fits(self.size) && !is_way_out {
             return Vec::new();
         }
         match &mut self.held {
@@ -359,6 +361,11 @@ impl App {
         self.say(format!("copied {name}; brain-guard inject {name} prints the round"));
         vec![Effect::Copy(name)]
     }
+}
+
+/// Whether a screen of so many columns and lines is large enough.
+pub fn fits((columns, lines): (u16, u16)) -> bool {
+    columns >= LEAST.0 && lines >= LEAST.1
 }
 
 /// The keys of a pane.

@@ -9,25 +9,17 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 
-use super::app::App;
+use super::app::{App, LEAST, fits};
 use super::keys::Pane;
 use super::theme::{BOLD, CURSOR, DIM, FAINT_CURSOR, Theme};
 use crate::cmd::look::Look;
 use base::clock::Time;
-
-/// The smallest screen.
-const LEAST: (u16, u16) = (60, 12);
 
 /// Columns of the list of sessions.
 const SESSIONS: u16 = 34;
 
 /// From this width on, all panes are side by side; from the second one on, two of them.
 const WIDE: [u16; 2] = [150, 120];
-
-/// Whether a screen of so many columns and lines is large enough.
-pub fn fits((columns, lines): (u16, u16)) -> bool {
-    columns >= LEAST.0 && lines >= LEAST.1
-}
 
 /// Draws a frame.
 pub fn draw(buffer: &mut Buffer, app: &App, theme: Theme, now: Time) {
