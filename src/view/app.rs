@@ -5,7 +5,7 @@ mod acting;
 mod answers;
 mod past;
 
-use crossterm::event::{Event, KeyEvent};
+use crossterm::event::{Event, KeyCode, KeyEvent};
 
 use super::context::Rounds;
 use super::keys::{self, Command, Pane};
@@ -57,8 +57,8 @@ pub struct App {
     again: Vec<Step>,
     /// The cell of the matrix whose session is being opened.
     picked: Option<Cell>,
-    /// Keys that were typed while a search ran: they are about what it finds.
-    held: Option<Vec<KeyEvent>>,
+    /// The words of a search that runs, and the keys that were typed since: they are about what it finds.
+    held: Option<(String, Vec<KeyEvent>)>,
     /// What happened last, and whether it is an error.
     pub line: (String, bool),
     /// What to print when the viewer has ended.
@@ -67,8 +67,8 @@ pub struct App {
     pub busy: usize,
     /// Those of them that change something.
     acting: usize,
-    /// The plan that is being made.
-    making: Option<Order>,
+    /// The session and the plan that is being made of it.
+    making: Option<(String, Order)>,
     /// The viewer ends when the acting jobs are done.
     is_leaving: bool,
     /// Columns and lines of the screen.
@@ -120,7 +120,11 @@ impl App {
             Message::Answer(answer, said) => {
                 self.drop_jobs(1);
                 let effects = self.answer(answer, &said);
-                if self.is_leaving && self.acting == 0 { vec![Effect::Quit] } else { effects }
+                if self.is_leaving && self.acting == 0 {
+                    self.farewell.get_or_insert_with(|| self.line.0.clone());
+                    return vec![Effect::Quit];
+                }
+                effects
             }
             Message::Tick => self.tick(),
         }
@@ -154,17 +158,18 @@ impl App {
     }
 
     fn key(&mut self, event: KeyEvent) -> Vec<Effect> {
-        let is_way_out = keys::is_way_out(event);
-        if !fits(self.size) && !is_way_out {
+        let quits = keys::find(Pane::Rounds, event) == Some(Command::Quit);
+        if !fits(self.size) && !quits {
             return Vec::new();
         }
-        match &mut self.held {
-            Some(_) if is_way_out => self.held = None,
-            Some(held) => {
+        if let Some((_, held)) = &mut self.held {
+            // A `q` behind other keys may belong to a name.
+            let is_letter = event.code == KeyCode::Char('q') && !held.is_empty();
+            if is_letter || !(quits || event.code == KeyCode::Esc) {
                 held.push(event);
                 return Vec::new();
             }
-            None => {}
+            self.held = None;
         }
         let Some(popup) = self.popups.last_mut() else {
             return match keys::find(self.focus, event) {

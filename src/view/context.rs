@@ -86,12 +86,15 @@ impl Rounds {
         self.round(*self.shown.get(self.cursor)?)
     }
 
-    /// The rounds that a key is about, ascending: the selected ones, else the one under the cursor.
+    /// The rounds that a key is about, ascending: the selected ones and those of
+    /// an open range, else the one under the cursor.
     pub fn targets(&self) -> Vec<u32> {
-        if self.selected.is_empty() {
-            return self.current().map(|round| round.seq).into_iter().collect();
+        let mut marked = self.selected.clone();
+        marked.extend(self.shown.iter().filter(|seq| self.is_marked(**seq)));
+        if marked.is_empty() {
+            marked.extend(self.current().map(|round| round.seq));
         }
-        self.selected.iter().copied().collect()
+        marked.into_iter().collect()
     }
 
     /// Selects the round under the cursor, or not any more.

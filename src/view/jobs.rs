@@ -48,12 +48,13 @@ pub fn run(env: &Env, job: Job) -> anyhow::Result<Answer> {
             let report = advise::Report::of(env, context.now, Some(&name))?;
             let (advice, operation) =
                 report.best().context("nothing would shorten this session")?;
-            Answer::Planned { operation: operation.clone(), why: Some(advice.why.clone()) }
+            let (operation, why) = (operation.clone(), Some(advice.why.clone()));
+            Answer::Planned { name, operation, why }
         }
         Job::Revive { name } => {
             let session = Store::open(env)?.session(env, Some(&name))?;
             let operation = Operation::CompressBefore(When::Round(revive::cut(&session)?));
-            Answer::Planned { operation, why: None }
+            Answer::Planned { name, operation, why: None }
         }
         Job::Mend { name, is_dry } => acting::mend(context, name, is_dry)?,
         Job::Matrix => Answer::Cells(lists::cells(env)?),
@@ -90,12 +91,14 @@ fn page(env: &Env, session: &Session, seq: u32) -> anyhow::Result<Answer> {
 
 fn open(Context { env, now }: Context, name: Option<&str>) -> anyhow::Result<Opened> {
     let store = Store::open(env)?;
+    // What is written while it is read counts as new.
+    let mark = name.and_then(|name| atomic::mark(Path::new(name)));
     let session = store.session(env, name)?;
     let file = session.source.as_ref().map(std::path::PathBuf::from).filter(|file| file.is_file());
     let engagements = store.index.engagements()?.into_iter().map(|(name, _)| name).collect();
     Ok(Opened {
         name: file.as_ref().map_or_else(|| session.id.clone(), |file| file.display().to_string()),
-        mark: file.as_deref().and_then(atomic::mark),
+        mark: mark.or_else(|| file.as_deref().and_then(atomic::mark)),
         context: context::Context::of(&session),
         scale: advise::scale_of(env, now, &session),
         refusal: round_list::refusal(&store, &session).map(Refusal::words),

@@ -181,11 +181,6 @@ pub fn find(pane: Pane, event: KeyEvent) -> Option<Command> {
     binding.map(|binding| binding.command)
 }
 
-/// Whether a key always works: Escape, `q` and Ctrl-C.
-pub fn is_way_out(event: KeyEvent) -> bool {
-    event.code == KeyCode::Esc || find(Pane::Rounds, event) == Some(Command::Quit)
-}
-
 /// The name of a key.
 pub fn name(binding: &Binding) -> String {
     let name = match binding.key {

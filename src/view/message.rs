@@ -156,7 +156,7 @@ impl Job {
     /// Whether a newer job of the same kind makes it needless.
     pub fn is_replaced_by(&self, newer: &Self) -> bool {
         if let (Self::Reread { .. }, Self::Reread { known, .. }) = (self, newer) {
-            return known.is_none();
+            return known.is_none() || matches!(self, Self::Reread { known: Some(_), .. });
         }
         !self.acts()
             && !newer.acts()
@@ -186,6 +186,8 @@ pub enum Answer {
     Found(Filter),
     /// An operation to plan.
     Planned {
+        /// The name of the session.
+        name: String,
         /// The operation.
         operation: Operation,
         /// Why it is recommended.

@@ -79,7 +79,8 @@ impl Pending {
         let is_exact = |figures: &Result<Vec<Figures>, String>| {
             figures.as_ref().is_ok_and(|all| all.iter().all(|one| one.cost.is_some()))
         };
-        let is_worse = self.figures.as_ref().is_some_and(is_exact) && !is_exact(&figures);
+        let is_worse =
+            self.figures.as_ref().is_some_and(is_exact) && figures.is_ok() && !is_exact(&figures);
         if number == self.number && !is_worse {
             self.figures = Some(figures);
         }

@@ -429,7 +429,7 @@ fn reply(job: Job) -> Option<Answer> {
             hits: [(5, "hit".to_owned())].into_iter().collect(),
         }),
         Job::Advise { .. } | Job::Revive { .. } => {
-            Answer::Planned { operation: Operation::Split(None), why: None }
+            Answer::Planned { name: session().id, operation: Operation::Split(None), why: None }
         }
         Job::Mend { is_dry: true, .. } => Answer::Survey {
             name: "x".to_owned(),

@@ -43,9 +43,12 @@ impl Worker {
     pub fn send(&self, job: Job) -> usize {
         let (waiting, wake) = &*self.waiting;
         let mut waiting = waiting.lock().unwrap_or_else(PoisonError::into_inner);
-        let before = waiting.len();
-        waiting.retain(|older| !older.is_replaced_by(&job));
-        let dropped = before - waiting.len();
+        let mut dropped = 0;
+        waiting.retain(|older| {
+            let is_replaced = older.is_replaced_by(&job);
+            dropped += usize::from(is_replaced && !matches!(older, Job::Reread { .. }));
+            !is_replaced
+        });
         waiting.push_back(job);
         wake.notify_one();
         dropped

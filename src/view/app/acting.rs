@@ -4,7 +4,7 @@ use super::{App, Effect};
 use crate::view::message::{Filter, How, Job};
 use crate::view::plan::{Pending, Step};
 use crate::view::popup::{About, Popup, Purpose, Question};
-use sessions::operation::{Fate, Operation};
+use sessions::operation::{Fate, Operation, Order};
 use sessions::round::{Round, Session};
 use surgery::ranges;
 use surgery::table::summary;
@@ -17,6 +17,7 @@ impl App {
             Purpose::Tag | Purpose::Extract => opened.engagements.clone(),
         };
         let targets = self.rounds.targets();
+        self.rounds.range_from = None;
         let rounds = match &targets[..] {
             [one] => format!("round {one}"),
             several => format!("rounds {}", ranges::show(several)),
@@ -42,7 +43,7 @@ impl App {
                     return self.search(Some(filter));
                 }
                 let session = opened.session.clone();
-                self.held = Some(Vec::new());
+                self.held = Some((text.clone(), Vec::new()));
                 vec![self.job(Job::Search { session, words: text })]
             }
             Purpose::Tag if about.rounds.is_empty() => Vec::new(),
@@ -80,6 +81,7 @@ impl App {
 
     pub(super) fn fate(&mut self, fate: &Fate) -> Vec<Effect> {
         let targets = self.rounds.targets();
+        self.rounds.range_from = None;
         self.plan(self.pending.with_fate(&targets, fate))
     }
 
@@ -121,7 +123,8 @@ impl App {
             self.say("nothing is planned: i, s, d, x, S, m, r or A plan something");
             return Vec::new();
         };
-        if self.making.as_ref() == Some(&order) {
+        let is_made = |making: &(String, Order)| making.0 == opened.name && making.1 == order;
+        if self.making.as_ref().is_some_and(is_made) {
             self.say("it is being made");
             return Vec::new();
         }
@@ -148,7 +151,7 @@ impl App {
         let job = match question {
             Question::Mend { name } => Job::Mend { name, is_dry: false },
             Question::Make { name, order } => {
-                self.making = Some(order.clone());
+                self.making = Some((name.clone(), order.clone()));
                 Job::Make { name, order, how }
             }
         };

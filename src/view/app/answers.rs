@@ -21,7 +21,10 @@ impl App {
                 Vec::new()
             }
             Answer::Found(filter) => return self.found(filter),
-            Answer::Planned { operation, why } => {
+            Answer::Planned { name, operation, why } => {
+                if self.rounds.opened.as_ref().is_none_or(|opened| opened.name != name) {
+                    return Vec::new();
+                }
                 self.plan(self.pending.with_operation(operation, why))
             }
             Answer::Figures { number, figures } => {
@@ -56,13 +59,13 @@ impl App {
             }
             Answer::Asked(line) => {
                 // The client is behind a popup, or in another pane: that is where it goes on.
-                self.farewell = Some(line);
-                return vec![Effect::Quit];
+                self.acting = self.acting.saturating_sub(1);
+                (self.farewell, self.is_leaving) = (Some(line), true);
+                Vec::new()
             }
             Answer::Failed { why, job } => {
                 self.fail(base::plain::line(&why, 2_000));
-                self.failed(*job);
-                return Vec::new();
+                return self.failed(*job);
             }
         };
         let said = said.trim().strip_prefix("brain-guard: ").unwrap_or(said.trim());
@@ -119,7 +122,10 @@ impl App {
     }
 
     fn found(&mut self, filter: Filter) -> Vec<Effect> {
-        let held = self.held.take().unwrap_or_default();
+        // The user may have left this search, or begun another one.
+        let Some((_, held)) = self.held.take_if(|(words, _)| *words == filter.words) else {
+            return Vec::new();
+        };
         let open = self.rounds.opened.as_ref().map(|opened| &opened.session.id);
         if open != Some(&filter.session) {
             self.say("another session was opened meanwhile; search again");
@@ -140,7 +146,7 @@ impl App {
     /// Something was done.
     fn did(&mut self, line: String, details: &str, done: Option<Done>) -> Vec<Effect> {
         if let Some(Done::Made { name, order, .. }) = &done {
-            self.making = None;
+            self.making.take_if(|(of, making)| of == name && making == order);
             let open = self.rounds.opened.as_ref().map(|opened| &opened.name);
             if open == Some(name) && self.pending.order().as_ref() == Some(order) {
                 self.drop_plan();
@@ -155,15 +161,22 @@ impl App {
     }
 
     /// A job failed: what waited for it does not wait any more.
-    fn failed(&mut self, job: Job) {
-        self.acting = self.acting.saturating_sub(usize::from(job.acts()));
+    fn failed(&mut self, job: Job) -> Vec<Effect> {
+        let acts = job.acts();
+        self.acting = self.acting.saturating_sub(usize::from(acts));
         match job {
             Job::Open { .. } => self.picked = None,
-            Job::Search { .. } => self.held = None,
-            Job::Undo(done) => self.back.push(Step::Done(done)),
-            Job::Make { .. } => self.making = None,
+            Job::Search { words, .. } => drop(self.held.take_if(|(of, _)| *of == words)),
+            // The step before it can be undone next, if this one never can.
+            Job::Undo(done) => {
+                self.back.insert(self.back.len().saturating_sub(1), Step::Done(done));
+            }
+            Job::Make { name, order, .. } => {
+                self.making.take_if(|making| *making == (name, order));
+            }
             _ => {}
         }
+        if acts { self.read_again() } else { Vec::new() }
     }
 
     fn drop_plan(&mut self) {

@@ -262,7 +262,7 @@ fn the_terminal_is_as_before() {
     let file = |name: &str| fs::read_to_string(world.project().join(name)).unwrap_or_default();
     run("stty -a >before; echo begun");
     for (number, end) in ["q", "TERM", "KILL"].into_iter().enumerate() {
-        run(&format!("{program} view {} ; stty -a >after; echo ended-{number}", ids[0]));
+        run(&format!("{program} view {} ; stty -a >after; echo 'ended'-{number}", ids[0]));
         world.wait("the viewer", || shell.screen().contains("3 rounds").then_some(()));
         assert!(!shell.screen().contains("begun"), "{}", shell.screen());
         match end {

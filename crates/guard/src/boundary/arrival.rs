@@ -25,7 +25,10 @@ pub fn judge(transcript: &[u8], token: &str, file: &str) -> Arrival {
         if memchr::memmem::find(row, token.as_bytes()).is_none() {
             continue;
         }
-        if let Ok(value) = serde_json::from_slice::<Value>(row) {
+        // A prompt in the client's queue has not arrived yet.
+        if let Ok(value) = serde_json::from_slice::<Value>(row)
+            && value["type"] != "queue-operation"
+        {
             each_text(&value, &mut |text| {
                 for (number, of, body) in bodies(text, token) {
                     expected = of;
@@ -110,6 +113,16 @@ mod tests {
         assert_eq!(judge(&rows(&[whole("# a\n- e")]), "t1", file), Arrival::Broken);
         assert_eq!(judge(&rows(&[whole(file)]), "t2", file), Arrival::Absent);
         assert_eq!(judge(b"torn {\n", "t1", file), Arrival::Absent);
+    }
+
+    #[test]
+    fn what_waits_in_the_clients_queue_has_not_arrived() {
+        let file = "# a\n";
+        let queued = json!({"type": "queue-operation", "content": whole(file)}).to_string();
+        assert_eq!(judge(queued.as_bytes(), "t1", file), Arrival::Absent);
+        let pieces = rows(&[part(1, 2, "# "), part(2, 2, "a\n")]);
+        let both = [queued.as_bytes(), b"\n", &pieces].concat();
+        assert_eq!(judge(&both, "t1", file), Arrival::Whole);
     }
 
     #[test]
