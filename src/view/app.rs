@@ -116,9 +116,11 @@ impl App {
                 Vec::new()
             }
             Message::Input(_) => Vec::new(),
-            Message::Answer(Answer::Reread(opened), _) => self.reread(opened),
             Message::Answer(answer, said) => {
-                self.drop_jobs(1);
+                // Nobody waits for a reread, so it never counted as busy.
+                if !matches!(answer, Answer::Reread(_)) {
+                    self.drop_jobs(1);
+                }
                 let effects = self.answer(answer, &said);
                 if self.is_leaving && self.acting == 0 {
                     self.farewell.get_or_insert_with(|| self.line.0.clone());
@@ -266,8 +268,6 @@ impl App {
             Command::SelectAll => self.rounds.select_all(),
             Command::Clear => return self.clear(),
             Command::Search => self.ask(Purpose::Search),
-            Command::NextHit => return self.move_by(1),
-            Command::PreviousHit => return self.move_by(-1),
             Command::Tag => self.ask(Purpose::Tag),
             Command::Extract => self.ask(Purpose::Extract),
             Command::Index => return self.fate(&Fate::Index),
@@ -322,7 +322,7 @@ impl App {
             return vec![Effect::Quit];
         }
         self.is_leaving = true;
-        self.say("finishing what was begun; q again leaves at once");
+        self.say("finishing the last change; q again quits at once");
         Vec::new()
     }
 

@@ -28,7 +28,7 @@ const PAGE: usize = 100_000;
 /// Does a job. Each opens the store anew, so that no other program's change is taken for a fault.
 ///
 /// # Errors
-/// What the verb's are.
+/// Any error of the verb it calls.
 pub fn run(env: &Env, job: Job) -> anyhow::Result<Answer> {
     let context = Context { env, now: clock::now() };
     Ok(match job {

@@ -48,7 +48,7 @@ impl Question {
     /// The question in words.
     pub fn title(&self) -> &'static str {
         match self {
-            Self::Make { .. } => "Make this?",
+            Self::Make { .. } => "Create the session?",
             Self::Mend { .. } => "Mend the session?",
         }
     }
@@ -57,13 +57,13 @@ impl Question {
     pub fn keys(&self) -> &'static [(&'static str, &'static str)] {
         match self {
             Self::Make { .. } => &[
-                ("Enter", "make it"),
-                ("h", "make it, and the running client goes on in it"),
-                ("w", "make it, and open it in a tmux window"),
+                ("Enter", "create it"),
+                ("h", "create it, and switch the running client to it"),
+                ("w", "create it, and open it in a tmux window"),
                 ("Esc", "not now"),
             ],
             Self::Mend { .. } => {
-                &[("Enter", "make a sound session; this one stays"), ("Esc", "not now")]
+                &[("Enter", "create a sound session; this one stays as it is"), ("Esc", "not now")]
             }
         }
     }

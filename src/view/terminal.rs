@@ -27,7 +27,7 @@ impl Screen {
     /// Takes the terminal over.
     ///
     /// # Errors
-    /// What the terminal says.
+    /// Any I/O error.
     pub fn open() -> io::Result<Self> {
         let before = std::panic::take_hook();
         std::panic::set_hook(Box::new(move |info| {
@@ -47,7 +47,7 @@ impl Screen {
     /// Draws a frame.
     ///
     /// # Errors
-    /// What the terminal says.
+    /// Any I/O error.
     pub fn draw(&mut self, draw: impl FnOnce(&mut Buffer)) -> io::Result<()> {
         self.0.draw(|frame| draw(frame.buffer_mut())).map(drop)
     }

@@ -27,7 +27,7 @@ impl App {
                 "Search for words, or #engagement; # alone: rounds without a tag".to_owned()
             }
             Purpose::Tag => format!("Tag {rounds} with an engagement; empty removes the tags"),
-            Purpose::Extract => format!("Plan: {rounds} into a new session, for engagement"),
+            Purpose::Extract => format!("Move {rounds} into a new session; name its engagement"),
         };
         let about = About { session: opened.name.clone(), rounds: targets };
         self.popups.push(Popup::Input { purpose, about, title, text: String::new(), names });
@@ -120,12 +120,12 @@ impl App {
     pub(super) fn confirm(&mut self) -> Vec<Effect> {
         let Some(opened) = &self.rounds.opened else { return Vec::new() };
         let Some(order) = self.pending.order() else {
-            self.say("nothing is planned: i, s, d, x, S, m, r or A plan something");
+            self.say("nothing is planned; ? lists the keys that plan");
             return Vec::new();
         };
         let is_made = |making: &(String, Order)| making.0 == opened.name && making.1 == order;
         if self.making.as_ref().is_some_and(is_made) {
-            self.say("it is being made");
+            self.say("this plan is being carried out");
             return Vec::new();
         }
         let limit = opened.scale.as_ref().map(|scale| scale.limit);
@@ -156,7 +156,7 @@ impl App {
             }
         };
         self.again.clear();
-        self.say("making it…");
+        self.say("creating the session…");
         vec![self.job(job)]
     }
 }

@@ -88,8 +88,11 @@ impl App {
     fn opened(&mut self, opened: Opened) -> Vec<Effect> {
         let id = opened.session.id.clone();
         let is_same = self.rounds.opened.as_ref().is_some_and(|before| before.session.id == id);
+        if !is_same && !self.pending.is_empty() {
+            self.say("the plan for the previous session is dropped");
+        }
         if let Some(refusal) = opened.refusal.filter(|_| !is_same) {
-            self.fail(format!("{refusal}; w makes a sound session of it"));
+            self.fail(format!("{refusal}; w creates a sound session of it"));
         }
         self.rounds.open(opened);
         self.sessions.show(Some(&id));
@@ -100,9 +103,6 @@ impl App {
         }
         let mut effects = self.read_page();
         if !is_same {
-            if !self.pending.is_empty() {
-                self.say("the plan for the session before is dropped");
-            }
             self.drop_plan();
             self.again.retain(|step| matches!(step, Step::Done(_)));
             self.sessions.find(&id);

@@ -19,7 +19,7 @@ use surgery::table::short;
 /// Performs a plan.
 ///
 /// # Errors
-/// What the verb's are.
+/// Any error of the verb it calls.
 pub fn make(context: Context, name: String, order: Order, how: How) -> anyhow::Result<Answer> {
     let store = Store::open(context.env)?;
     let session = store.session(context.env, Some(&name))?;
@@ -52,7 +52,7 @@ pub fn make(context: Context, name: String, order: Order, how: How) -> anyhow::R
 /// Tags rounds, or removes their tags.
 ///
 /// # Errors
-/// What the verb's are.
+/// Any error of the verb it calls.
 pub fn tag(
     env: &Env,
     name: String,
@@ -73,7 +73,7 @@ pub fn tag(
 /// Makes a sound session of a broken one, or says what is wrong with it.
 ///
 /// # Errors
-/// What the verb's are.
+/// Any error of the verb it calls.
 pub fn mend(Context { env, now }: Context, name: String, is_dry: bool) -> anyhow::Result<Answer> {
     let mended = Mended::of(env, now, &name, is_dry)?;
     let lines: Vec<String> = mended.to_string().lines().map(str::to_owned).collect();
@@ -89,7 +89,7 @@ pub fn mend(Context { env, now }: Context, name: String, is_dry: bool) -> anyhow
 /// Undoes what was done. Of several sessions, those that can't be removed stay.
 ///
 /// # Errors
-/// What the verb's are.
+/// Any error of the verb it calls.
 pub fn undo(Context { env, now }: Context, done: Done) -> anyhow::Result<Answer> {
     let (ids, name, order) = match done {
         Done::Made { ids, name, order } => (ids, name, order),
