@@ -15,11 +15,17 @@ use crate::session::text;
 const SESSIONS: usize = 500;
 const ROUNDS: usize = 10_000;
 
+/// The rounds of a session of 50 MB, and how often its answers repeat their words.
+const LARGE: (usize, usize) = (1_000, 2_000);
+
 /// The resident KiB that the viewer may have.
 const MOST_KIB: u64 = 128 * 1024;
 
 /// How long something may take to appear.
 const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Between two looks at the screen, which take a processor themselves.
+const PAUSE: Duration = Duration::from_millis(3);
 
 /// Measures and prints; returns whether memory holds.
 ///
@@ -34,8 +40,11 @@ pub fn run(bench: &Bench) -> Result<bool, String> {
     let all = format!("{ROUNDS} rounds");
     let mut first = Vec::new();
     println!("{SESSIONS} sessions, the viewed one with {ROUNDS} rounds");
-    let not_imported = desk.open(&long, &all)?;
-    println!("{not_imported:8.1} ms  the first frame with rounds, while it imports the session");
+    for (session, words) in [(id(1), "that of 50 MB"), (long.clone(), "that of 10,000 rounds")] {
+        let shows = if session == long { all.clone() } else { format!("{} rounds", LARGE.0) };
+        let ms = desk.open(&session, &shows)?;
+        println!("{ms:8.1} ms  the first frame with rounds, if they are not imported: {words}");
+    }
     desk.import()?;
     for _ in 0..rounds {
         first.push(desk.open(&long, &all)?);
@@ -87,8 +96,12 @@ impl Desk {
         let folder = work.join("home/.claude/projects").join(project_name(text(&project)));
         fs::create_dir_all(&folder)?;
         for number in 0..SESSIONS {
-            let rounds = if number == 0 { ROUNDS } else { 3 };
-            write(&folder.join(format!("{}.jsonl", id(number))), &project, &id(number), rounds)?;
+            let size = match number {
+                0 => (ROUNDS, 40),
+                1 => LARGE,
+                _ => (3, 40),
+            };
+            write(&folder.join(format!("{}.jsonl", id(number))), &project, &id(number), size)?;
         }
         Ok(Self { binary: bench.binary.clone(), work })
     }
@@ -120,6 +133,9 @@ impl Desk {
     /// Opens the viewer, and returns the milliseconds until a text is on the screen.
     fn open(&self, session: &str, shows: &str) -> Result<f64, String> {
         let line = format!("exec {} view {session}", self.binary.display());
+        // The end of the one before takes time, too.
+        self.tmux(&["send-keys", "q"])?;
+        std::thread::sleep(Duration::from_millis(300));
         let begun = Instant::now();
         self.tmux(&["respawn-pane", "-k", &line])?;
         self.wait(shows)?;
@@ -134,6 +150,7 @@ impl Desk {
             if screen.contains(shows) {
                 return Ok(());
             }
+            std::thread::sleep(PAUSE);
         }
         Err(format!("no {shows:?} on the screen:\n{screen}"))
     }
@@ -156,7 +173,12 @@ impl Drop for Desk {
 }
 
 /// Writes a session with a prompt and an answer in each round.
-fn write(path: &Path, project: &Path, session: &str, rounds: usize) -> io::Result<()> {
+fn write(
+    path: &Path,
+    project: &Path,
+    session: &str,
+    (rounds, repeats): (usize, usize),
+) -> io::Result<()> {
     let mut out = BufWriter::new(fs::File::create(path)?);
     let cwd = project.display();
     let mut parent = "null".to_owned();
@@ -171,7 +193,7 @@ fn write(path: &Path, project: &Path, session: &str, rounds: usize) -> io::Resul
             out,
             r#"{{"parentUuid":{parent},"type":"user","uuid":{user},{rest},"message":{{"role":"user","content":"prompt {n} about the lexer"}}}}"#
         )?;
-        let words = "some words of an answer ".repeat(40);
+        let words = "some words of an answer ".repeat(repeats);
         let used = 20_000 + n * 15;
         writeln!(
             out,

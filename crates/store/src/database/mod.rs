@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, TransactionBehavior};
 
 use base::atomic;
@@ -121,6 +122,10 @@ impl Db {
             .and_then(|c| c.busy_timeout(PATIENCE).map(|()| c))
             .map_err(|e| Error::sqlite(path, e))?;
         connection.set_prepared_statement_cache_capacity(32);
+        // Else a statement is prepared again whenever its values change.
+        connection
+            .set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)
+            .map_err(|e| Error::sqlite(path, e))?;
         Ok(Self { path: path.to_owned(), connection })
     }
 

@@ -22,7 +22,8 @@ pub struct Copied {
 }
 
 /// A round's origin, if that is imported, and its copies. `database` is the name of `sessions.db` in
-/// the connection.
+/// the connection. `CROSS JOIN` keeps the order: from the other table, all rounds of the session are
+/// looked at.
 pub(super) fn of(
     connection: &Connection,
     database: &str,
@@ -30,7 +31,7 @@ pub(super) fn of(
 ) -> rusqlite::Result<Vec<Copied>> {
     let mut query = connection.prepare_cached(&format!(
         "SELECT r.session_id, r.agent, r.seq, r.engagement_id FROM {database}.sessions s \
-         JOIN {database}.rounds r \
+         CROSS JOIN {database}.rounds r \
              ON r.session_id = s.session_id AND r.agent = s.agent AND r.seq = ?2 \
          WHERE s.session_id = ?1 \
          UNION ALL \

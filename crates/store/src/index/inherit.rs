@@ -15,6 +15,8 @@ pub(super) fn all(
     rounds: &[(Round, Words)],
     engagement: Option<&str>,
 ) -> rusqlite::Result<Vec<Round>> {
+    // One snapshot, and its locks are taken once.
+    let connection = &connection.unchecked_transaction()?;
     let rounds = rounds.iter().map(|(round, _)| {
         let mut round = round.clone();
         if round.origin.is_none() {
@@ -83,7 +85,7 @@ fn tag(
 
 fn measure(connection: &Connection, origin: &Origin, round: &mut Round) -> rusqlite::Result<()> {
     let mut query = connection.prepare_cached(
-        "SELECT r.tokens FROM sessions s JOIN rounds r \
+        "SELECT r.tokens FROM sessions s CROSS JOIN rounds r \
          ON r.session_id = s.session_id AND r.agent = s.agent AND r.seq = ?2 \
          WHERE s.session_id = ?1 AND r.measured",
     )?;
