@@ -27,13 +27,13 @@ pub use job::{JobArgs, JobVerb};
 pub use lists::{RoundsArgs, SessionsArgs, ViewArgs};
 pub use log::LogArgs;
 pub use notes::{AppendArgs, CloseArgs, PhaseArgs, SealArgs, SteeringArgs};
-pub use operator::{LaterArgs, NowArgs, OverrideArgs, OverrideSpan};
-pub use overview::command;
+pub use operator::{LaterArgs, NowArgs, OverrideArgs, OverrideSpan, duration};
+pub use overview::{command, examples, page};
 pub use phase::PhaseVerb;
 pub use plumbing::{ClipboardArgs, ModArgs, WaiterArgs};
 pub use purge::{PurgeArgs, PurgeKind};
-pub use settings::{ApplyArgs, CheckArgs, SettingsVerb, ShowArgs};
-pub use setup::{DemoArgs, InstallArgs, UninstallArgs};
+pub use settings::{ApplyArgs, CheckArgs, EditArgs, SetArgs, SettingsVerb, ShowArgs};
+pub use setup::{CompletionsArgs, DemoArgs, InstallArgs, Shell, UninstallArgs};
 pub use surgery::{
     AdviseArgs, ExportArgs, ExportWhat, FidelityArgs, InjectArgs, MendArgs, OutputArgs, ReviveArgs,
     SurgeryVerb, Thinking, ValidateArgs,
@@ -65,6 +65,25 @@ pub struct SessionSelector {
     /// Root of the project [default: found from the current folder]
     #[arg(long, value_name = "DIR", global = true)]
     pub project: Option<PathBuf>,
+}
+
+/// A session by its name alone, as in `status 3f0a9d1e`, or by `--session`.
+#[derive(Debug, Clone, Default, Args)]
+pub struct SessionArgument {
+    /// Which session
+    #[command(flatten)]
+    selector: SessionSelector,
+    /// The same as --session
+    #[arg(value_name = "SESSION")]
+    named: Option<String>,
+}
+
+impl SessionArgument {
+    /// The session: what the user wrote wins over what the hook filled in.
+    pub fn selector(&self) -> SessionSelector {
+        let session = self.named.clone().or_else(|| self.selector.session.clone());
+        SessionSelector { session, ..self.selector.clone() }
+    }
 }
 
 /// The verbs.
@@ -104,8 +123,10 @@ pub enum Verb {
     Job(JobArgs),
     /// Play a session through the installed hooks, without a model or network
     Demo(DemoArgs),
-    /// Show the settings in force, or check them
-    #[command(after_help = "Examples:\n  brain-guard settings show\n  brain-guard settings check")]
+    /// Show, check and change the settings
+    #[command(
+        after_help = "Examples:\n  brain-guard settings show\n  brain-guard settings check\n  brain-guard settings set profile relaxed"
+    )]
     Settings {
         /// What to do with them
         #[command(subcommand)]
@@ -170,6 +191,8 @@ pub enum Verb {
     },
     /// List what brain-guard keeps, and remove it (for you, not for the agent)
     Purge(PurgeArgs),
+    /// Print the completions for a shell, where `install` could not link them
+    Completions(CompletionsArgs),
     /// Answers the plugin's module (not for people)
     #[command(hide = true)]
     Mod(ModArgs),

@@ -1,30 +1,32 @@
 //! The options of `log`.
 
 use clap::Args;
+use clap::builder::RangedU64ValueParser;
 
-use super::SessionSelector;
+use super::{SessionArgument, duration};
+use chrono::Duration;
 use guard::journal::What;
 
 /// Which lines of the journals to print.
 #[derive(Debug, Clone, Args)]
 #[command(
-    after_help = "Examples:\n  brain-guard log\n  brain-guard log --kind deny --kind fault --since 2h\n  brain-guard log --follow\n  brain-guard log --json --last 100 | jq -c 'select(.kind == \"fault\")'"
+    after_help = "Examples:\n  brain-guard log\n  brain-guard log 3f0a9d1e --last 50\n  brain-guard log --kind deny --kind fault --since 2h\n  brain-guard log --follow\n  brain-guard log --json --last 100 | jq -c 'select(.kind == \"fault\")'"
 )]
 pub struct LogArgs {
     /// Which project, and which session of it
     #[command(flatten)]
-    pub selector: SessionSelector,
+    pub session: SessionArgument,
     /// The last N lines [default: 20, or all since --since]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = RangedU64ValueParser::<usize>::new().range(1..))]
     pub last: Option<usize>,
     /// Only these kinds. Calls that were let through (pass) are shown only if asked for
     #[arg(long, value_name = "KIND", value_delimiter = ',', value_parser = What::KINDS)]
     pub kind: Vec<String>,
     /// Lines no older than this: 90s, 30m, 2h; a bare number is minutes
-    #[arg(long, value_name = "TIME")]
-    pub since: Option<String>,
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    pub since: Option<Duration>,
     /// Of all projects
-    #[arg(long, conflicts_with = "session")]
+    #[arg(long, conflicts_with_all = ["session", "named"])]
     pub all: bool,
     /// Keep printing new lines, until interrupted
     #[arg(long, short)]

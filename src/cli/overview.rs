@@ -1,21 +1,42 @@
 //! The overview of the commands, in groups. clap itself can only list them in one.
 
-use std::fmt::Write as _;
+use std::ffi::OsString;
 
 use clap::{Command, CommandFactory as _};
 
 use super::Cli;
 
-/// The groups, with the commands of each.
-const GROUPS: [(&str, &[&str]); 4] = [
-    (
-        "Everyday commands",
-        &["status", "explain", "override", "now", "later", "log", "report", "settings", "doctor"],
-    ),
-    ("Agent commands", &["append", "close", "seal", "job", "phase", "steering"]),
-    (
-        "History commands",
-        &[
+/// Commands under a title.
+struct Group {
+    /// What `help` calls it.
+    name: &'static str,
+    title: &'static str,
+    commands: &'static [&'static str],
+}
+
+/// The commands that `brain-guard` alone lists.
+const FIRST: &[&str] = &[
+    "status", "explain", "override", "later", "view", "search", "advise", "doctor", "settings",
+    "report",
+];
+
+const GROUPS: [Group; 4] = [
+    Group {
+        name: "everyday",
+        title: "Everyday commands",
+        commands: &[
+            "status", "explain", "override", "now", "later", "log", "report", "settings", "doctor",
+        ],
+    },
+    Group {
+        name: "agent",
+        title: "Agent commands",
+        commands: &["append", "close", "seal", "job", "phase", "steering"],
+    },
+    Group {
+        name: "history",
+        title: "History commands",
+        commands: &[
             "view",
             "sessions",
             "rounds",
@@ -36,33 +57,74 @@ const GROUPS: [(&str, &[&str]); 4] = [
             "purge",
             "mcp",
         ],
-    ),
-    ("Setup commands", &["install", "uninstall", "demo"]),
+    },
+    Group {
+        name: "setup",
+        title: "Setup commands",
+        commands: &["install", "uninstall", "demo", "completions"],
+    },
 ];
+
+/// Columns of the lists.
+const WIDTH: usize = 80;
 
 /// The command line, with the groups in its `--help`.
 pub fn command() -> Command {
     let command = Cli::command();
-    let mut groups = String::new();
-    for (title, names) in GROUPS {
-        // Writing to a string can't fail.
-        let _ = writeln!(groups, "{title}:");
-        for command in names.iter().filter_map(|name| command.find_subcommand(name)) {
-            let about = command.get_about().map(ToString::to_string).unwrap_or_default();
-            let _ = writeln!(groups, "  {:<14} {about}", command.get_name());
-        }
-        groups.push('\n');
-    }
+    let groups = GROUPS.iter().map(|group| titled(&command, group));
+    let groups = groups.collect::<Vec<_>>().join("\n");
     let template = format!(
-        "{{about}}\n\n{{usage-heading}} {{usage}}\n\n{groups}Options:\n{{options}}\n\n\
+        "{{about}}\n\n{{usage-heading}} {{usage}}\n\n{groups}\nOptions:\n{{options}}\n\n\
          `brain-guard help COMMAND` explains a command, with an example.\n"
     );
     command.help_template(template)
 }
 
+/// The page that these words ask for, if clap has none: the first commands, or those of a group.
+pub fn page(words: &[OsString]) -> Option<String> {
+    let words: Vec<&str> = words.iter().skip(1).filter_map(|word| word.to_str()).collect();
+    let plain = Cli::command();
+    Some(match words.as_slice() {
+        [] => format!(
+            "brain-guard {} keeps long runs of AI coding agents sane.\n\n{}\nMore commands: `brain-guard help history`, `help agent`, `help setup`, `help all`.\n\
+             One command, with an example: `brain-guard help status`.",
+            plain.get_version()?,
+            list(&plain, FIRST)
+        ),
+        ["help", "all"] => command().term_width(WIDTH).render_help().to_string(),
+        ["help", name] => titled(&plain, GROUPS.iter().find(|group| group.name == *name)?),
+        _ => return None,
+    })
+}
+
+/// The examples of the command that these words name.
+pub fn examples(words: &[OsString]) -> Option<String> {
+    let root = Cli::command();
+    let names = words.iter().skip(1).filter_map(|word| word.to_str());
+    let named = names.fold(&root, |at, name| at.find_subcommand(name).unwrap_or(at));
+    let help = named.get_after_help()?.to_string();
+    help.split("\n\n").find(|part| part.starts_with("Example")).map(str::to_owned)
+}
+
+fn titled(command: &Command, group: &Group) -> String {
+    format!("{}:\n{}", group.title, list(command, group.commands))
+}
+
+/// A line for each command, folded to the width.
+fn list(command: &Command, names: &[&str]) -> String {
+    let named = names
+        .iter()
+        .enumerate()
+        .filter_map(|(at, name)| Some(command.find_subcommand(name)?.clone().display_order(at)));
+    let alone = Command::new("list").disable_help_subcommand(true).term_width(WIDTH);
+    let list = alone.help_template("{subcommands}").subcommands(named).render_help().to_string();
+    format!("{}\n", list.trim_end())
+}
+
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
+    use std::fmt::Write as _;
 
     use super::*;
 
@@ -88,9 +150,9 @@ mod tests {
         let mut all = "# Commands\n\n*For users who look an option up. This page is the output of \
                        `brain-guard help COMMAND`, for all commands.*\n"
             .to_owned();
-        for (title, names) in GROUPS {
+        for Group { title, commands, .. } in GROUPS {
             let _ = writeln!(all, "\n## {title}");
-            for command in names.iter().filter_map(|name| command.find_subcommand(name)) {
+            for command in commands.iter().filter_map(|name| command.find_subcommand(name)) {
                 add(&mut all, &format!("brain-guard {}", command.get_name()), command, 3);
             }
         }
@@ -114,8 +176,36 @@ mod tests {
         let people = command.get_subcommands().filter(|command| !command.is_hide_set());
         let people: BTreeSet<&str> = people.map(Command::get_name).collect();
         let grouped: Vec<&str> =
-            GROUPS.iter().flat_map(|(_, names)| names.iter().copied()).collect();
+            GROUPS.iter().flat_map(|group| group.commands.iter().copied()).collect();
         assert_eq!(grouped.iter().copied().collect::<BTreeSet<_>>(), people);
         assert_eq!(grouped.len(), people.len(), "none twice");
+    }
+
+    fn words(line: &str) -> Vec<OsString> {
+        line.split(' ').map(OsString::from).collect()
+    }
+
+    #[test]
+    fn alone_it_lists_ten_commands_and_help_lists_those_of_a_group() {
+        let first = page(&words("brain-guard")).unwrap();
+        // A line that goes on is indented further.
+        let is_command = |line: &&str| line.starts_with("  ") && !line.starts_with("   ");
+        assert_eq!(first.lines().filter(is_command).count(), 10, "{first}");
+        for line in ["history", "agent", "setup", "everyday", "all"] {
+            let page = page(&words(&format!("brain-guard help {line}"))).unwrap();
+            assert!(page.contains(" commands:\n  "), "{page}");
+            assert!(page.lines().all(|line| line.chars().count() <= WIDTH), "{page}");
+        }
+        assert_eq!(page(&words("brain-guard help status")), None);
+        assert_eq!(page(&words("brain-guard status")), None);
+    }
+
+    #[test]
+    fn wrong_usage_is_answered_with_the_examples_of_its_command() {
+        let of = |line: &str| examples(&words(line)).unwrap_or_default();
+        assert!(of("brain-guard override").contains("brain-guard override 30m"));
+        assert!(of("brain-guard settings check --nonsense").contains("settings check --window"));
+        assert!(of("brain-guard close --all").contains("brain-guard close 3fa9c1"));
+        assert_eq!(of("brain-guard frobnicate"), "");
     }
 }

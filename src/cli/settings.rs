@@ -14,6 +14,11 @@ pub enum SettingsVerb {
     Show(ShowArgs),
     /// Say what is wrong in the settings, what is in force, and what waits
     Check(CheckArgs),
+    /// Change a value in your settings
+    Set(SetArgs),
+    /// Open your settings in your editor, and check them before they are saved
+    #[command(after_help = "Example:\n  brain-guard settings edit")]
+    Edit(EditArgs),
     /// Let milder settings take effect now, in the session or in every running one
     Apply(ApplyArgs),
 }
@@ -25,6 +30,23 @@ pub struct ShowArgs {
     #[command(flatten)]
     pub selector: SessionSelector,
 }
+
+/// Which value to change.
+#[derive(Debug, Clone, Args)]
+#[command(
+    after_help = "Examples:\n  brain-guard settings set profile relaxed\n  brain-guard settings set tiers.narrow.context 65\n  brain-guard settings set file.words default\n\nThe file is plain JSON; its keys are written in alphabetical order. docs/settings.md lists all of them.\n\nExit codes: 0 written, or it was so already, 1 the file can't be used, 2 no such key or value (nothing was written)."
+)]
+pub struct SetArgs {
+    /// The key, its parts joined by dots
+    pub key: String,
+    /// The value: JSON, or a text; `default` removes the key
+    #[arg(allow_hyphen_values = true)]
+    pub value: String,
+}
+
+/// `settings edit` has no arguments.
+#[derive(Debug, Clone, Args)]
+pub struct EditArgs {}
 
 /// Where to apply the settings files.
 #[derive(Debug, Clone, Args)]

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 
 /// The options of `install`.
 #[derive(Debug, Clone, Args)]
@@ -41,4 +41,25 @@ pub struct DemoArgs {
     /// The plugin's folder [default: the installed one]
     #[arg(long, value_name = "DIR")]
     pub plugin: Option<PathBuf>,
+}
+
+/// A shell that completions are made for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Shell {
+    /// bash
+    Bash,
+    /// zsh
+    Zsh,
+    /// fish
+    Fish,
+}
+
+/// The shell whose completions to print.
+#[derive(Debug, Clone, Args)]
+#[command(
+    after_help = "Examples:\n  brain-guard completions bash > ~/.local/share/bash-completion/completions/brain-guard\n  brain-guard completions zsh > ~/.zfunc/_brain-guard\n  brain-guard completions fish > ~/.config/fish/completions/brain-guard.fish"
+)]
+pub struct CompletionsArgs {
+    /// The shell
+    pub shell: Shell,
 }

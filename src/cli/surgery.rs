@@ -131,7 +131,7 @@ pub enum SurgeryVerb {
     CompressBefore {
         /// Session: an id, the beginning of one, a file, or `this` [default: the one this runs in, else the latest of the project]
         session: Option<String>,
-        /// A time with its zone (without one: UTC), `round:16`, or an age: 90m, 2h, 3d
+        /// A time, with its zone if it is not local, `round:16`, or an age: 90m, 2h, 3d
         #[arg(value_name = "TIME")]
         before: String,
         /// The output
@@ -201,14 +201,14 @@ pub enum SurgeryVerb {
         #[command(flatten)]
         output: OutputArgs,
     },
-    /// Say for each round what becomes of it, in your editor, and make the session
+    /// Say for each round of a session what becomes of it, in a list
     #[command(
-        after_help = "Examples:\n  brain-guard surgery edit 3f0a9d1e\n  brain-guard surgery edit 3f0a9d1e --plan list.txt --dry-run\n\nThe list has a line for each round, as in `git rebase -i`:\n  keep 47        it stays\n  index 1-46     it becomes a line of a table\n  shrink 48      it stays, without the results of tools\n  drop 49        it is left out\n  engagement import-work 50   it goes into a new session\n\nWithout --plan, the list is opened in $VISUAL or $EDITOR; then you see before and after, and are asked.\n\nExit codes: 0 made, 1 refused or declined (nothing was made), 2 wrong usage."
+        after_help = "Examples:\n  brain-guard surgery edit 3f0a9d1e > list.txt\n  brain-guard surgery edit 3f0a9d1e --plan list.txt --dry-run\n\nThe list has a line for each round, as in `git rebase -i`:\n  keep 47        it stays\n  index 1-46     it becomes a line of a table\n  shrink 48      it stays, without the results of tools\n  drop 49        it is left out\n  engagement import-work 50   it goes into a new session\n\nWithout --plan, it prints the list. `brain-guard view` does the same with keys.\n\nExit codes: 0 made or printed, 1 refused (nothing was made), 2 wrong usage."
     )]
     Edit {
         /// Session: an id, the beginning of one, a file, or `this` [default: the one this runs in, else the latest of the project]
         session: Option<String>,
-        /// The list, instead of an editor; `-` reads it from stdin
+        /// The edited list; `-` reads it from stdin
         #[arg(long, value_name = "FILE")]
         plan: Option<PathBuf>,
         /// The output

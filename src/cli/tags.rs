@@ -68,7 +68,7 @@ pub struct NarrowArgs {
     /// Of this agent: `claude`, or a subagent's type
     #[arg(long, value_name = "NAME")]
     pub agent: Option<String>,
-    /// Begun no earlier than: a time with its zone (without one: UTC), or an age: 90m, 2h, 3d
+    /// Begun no earlier than: a time, with its zone if it is not local, or an age: 90m, 2h, 3d
     #[arg(long, value_name = "TIME")]
     pub since: Option<String>,
 }

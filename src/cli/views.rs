@@ -3,16 +3,19 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use clap::builder::RangedU64ValueParser;
 
-use super::SessionSelector;
+use super::SessionArgument;
 
 /// The options of `status`.
 #[derive(Debug, Clone, Args)]
-#[command(after_help = "Example:\n  brain-guard status\n  brain-guard status --json | jq .context")]
+#[command(
+    after_help = "Examples:\n  brain-guard status\n  brain-guard status 3f0a9d1e\n  brain-guard status --json | jq .context"
+)]
 pub struct StatusArgs {
     /// Which session
     #[command(flatten)]
-    pub selector: SessionSelector,
+    pub session: SessionArgument,
     /// As JSON
     #[arg(long)]
     pub json: bool,
@@ -40,9 +43,9 @@ pub struct DoctorArgs {
 pub struct ExplainArgs {
     /// Which session
     #[command(flatten)]
-    pub selector: SessionSelector,
+    pub session: SessionArgument,
     /// The last N decisions, messages and actions, each explained
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = RangedU64ValueParser::<usize>::new().range(1..))]
     pub last: Option<usize>,
     /// How the last block was decided, and the session's whole status
     #[arg(long)]
@@ -55,14 +58,14 @@ pub struct ExplainArgs {
 /// The options of `report`.
 #[derive(Debug, Clone, Args)]
 #[command(
-    after_help = "Examples:\n  brain-guard report\n  brain-guard report --job parser-rewrite --html report.html\n  brain-guard report --session 3f0a9d1e-… --json | jq .totals"
+    after_help = "Examples:\n  brain-guard report\n  brain-guard report --job parser-rewrite --html report.html\n  brain-guard report 3f0a9d1e --json | jq .totals"
 )]
 pub struct ReportArgs {
     /// Which session
     #[command(flatten)]
-    pub selector: SessionSelector,
+    pub session: SessionArgument,
     /// All sessions of a job, in order; without a name, of the session's job
-    #[arg(long, value_name = "NAME", conflicts_with = "session")]
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["session", "named"])]
     pub job: Option<Option<String>>,
     /// Write a page with plots that needs no network; `-` prints it
     #[arg(long, value_name = "FILE")]

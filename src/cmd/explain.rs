@@ -23,10 +23,11 @@ use guard::policy::stance::Cap;
 
 impl Run for ExplainArgs {
     fn run(&self, Context { env, now }: Context) -> anyhow::Result<Exit> {
-        let found = find(env, &self.selector)?;
+        let selector = self.session.selector();
+        let found = find(env, &selector)?;
         let facts = selector::facts(env, now, &found)?;
         let lines = Journal::of_session(&facts.places, facts.id).lines();
-        if let Some(call) = asked_call(&self.selector, &lines) {
+        if let Some(call) = asked_call(&selector, &lines) {
             show(&one_call(&facts, &lines, call)?, self.json)?;
         } else if let Some(count) = self.last {
             let last = &lines[lines.len().saturating_sub(count)..];

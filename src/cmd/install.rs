@@ -19,9 +19,9 @@ use std::{
     path::Path,
 };
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, bail};
 
-use self::client::Client;
+use self::client::{Client, NOT_FOUND, Registration};
 use self::installation::{Installation, program, settings};
 use super::{Context, Exit, Run, demo, import, out};
 use crate::cli::InstallArgs;
@@ -36,6 +36,8 @@ pub const COMMAND: &str = "brain-guard";
 /// Whether this program starts as fast as it can: without the system's loader.
 const IS_STATIC: bool = cfg!(any(not(target_os = "linux"), target_feature = "crt-static"));
 
+const NOT_STATIC: &str = "the program is not static, so every hook starts slower: install musl-tools, then run `cargo xtask install` again";
+
 /// Whether a step changed something, in words.
 fn word(is_changed: bool) -> &'static str {
     if is_changed { "new" } else { "unchanged" }
@@ -45,35 +47,36 @@ fn word(is_changed: bool) -> &'static str {
 /// untouched.
 ///
 /// # Errors
-/// A folder that cannot be written, or a client that refuses. All steps before the failed one stay
-/// valid, and the same command continues from there.
-pub fn install(at: &Installation, binary: &Path, out: &mut dyn Write) -> Result<()> {
+/// A folder that cannot be written. All steps before the failed one stay valid, and the same command
+/// continues from there.
+pub fn install(at: &Installation, binary: &Path, out: &mut dyn Write) -> Result<Registration> {
     let bytes = fs::read(binary).with_context(|| format!("could not read {}", binary.display()))?;
     let in_data = || format!("could not install to {}", at.data.display());
     let (release, is_changed) = place::release(&at.data, &bytes).with_context(in_data)?;
     writeln!(out, "plugin   {} ({})", release.display(), word(is_changed))?;
     if !IS_STATIC {
-        writeln!(
-            out,
-            "         it is not static, so every hook starts slower; with musl-tools, `cargo xtask install` builds a static one"
-        )?;
+        writeln!(out, "         {NOT_STATIC}")?;
     }
     at.link_command(&at.current().join(place::BINARY), out)?;
     shell::install(&at.current(), &at.shells, out)?;
-    register(at, out)?;
-    place::remove(&at.data, Some(&release)).with_context(in_data)
+    let registration = match register(at, out) {
+        Ok(registration) => registration,
+        // The client may still run the release before.
+        Err(why) => return Ok(Registration::Failed(format!("{why:#}"))),
+    };
+    place::remove(&at.data, Some(&release)).with_context(in_data)?;
+    Ok(registration)
 }
 
-/// Registers the folder with the client. Without a client, prints what to do later.
-fn register(at: &Installation, out: &mut dyn Write) -> Result<()> {
+/// Registers the folder with the client, if there is one.
+fn register(at: &Installation, out: &mut dyn Write) -> Result<Registration> {
     let Some(program) = &at.client else {
-        return Ok(writeln!(
-            out,
-            "client   no claude on PATH; once it is there, run `{COMMAND} install` again"
-        )?);
+        writeln!(out, "client   {NOT_FOUND}")?;
+        return Ok(Registration::NoClient);
     };
     let client = Client::new(program);
-    writeln!(out, "client   {} {}", program.display(), client.register(&at.current())?)?;
+    let (registration, words) = client.register(&at.current())?;
+    writeln!(out, "client   {} {words}", program.display())?;
     for other in client.copies()?.iter().filter(|copy| !copy.is_installed()) {
         let id = &other.id;
         writeln!(
@@ -81,7 +84,7 @@ fn register(at: &Installation, out: &mut dyn Write) -> Result<()> {
             "         it also has {id}, and runs only one of them; to remove that one: claude plugin uninstall {id}"
         )?;
     }
-    Ok(())
+    Ok(registration)
 }
 
 /// Completes an installation with this program, and says what that changed. The chords stay as they
@@ -91,7 +94,10 @@ fn register(at: &Installation, out: &mut dyn Write) -> Result<()> {
 /// An error of a step; earlier steps stay done.
 pub fn repair(env: &Env) -> Result<String> {
     let mut said = Vec::new();
-    install(&Installation::find(env)?, &program(env)?, &mut said)?;
+    let registration = install(&Installation::find(env)?, &program(env)?, &mut said)?;
+    if let Registration::Failed(why) = registration {
+        bail!(why);
+    }
     let said = String::from_utf8_lossy(&said);
     let done: Vec<String> = said
         .lines()
@@ -102,11 +108,11 @@ pub fn repair(env: &Env) -> Result<String> {
 }
 
 impl Run for InstallArgs {
-    /// Also plays the demo with the installed plugin.
+    /// Also plays the demo with the installed plugin. The last line says whether brain-guard is ready.
     fn run(&self, Context { env, .. }: Context) -> Result<Exit> {
         let (at, settings) = (Installation::find(env)?, settings(env)?);
         let stdout = &mut io::stdout();
-        install(&at, &program(env)?, stdout)?;
+        let registration = install(&at, &program(env)?, stdout)?;
         match settings.boundary.chords {
             Switch::Off => keys::unbind(&at.config, ", boundary.chords is off", stdout)?,
             Switch::On if self.no_keybindings => {
@@ -129,11 +135,15 @@ impl Run for InstallArgs {
                 "history  to import each session as it ends, for search and surgery: {setting} there"
             ));
         }
-        if self.no_demo {
-            return Ok(Exit::Done);
+        if !self.no_demo {
+            out("\ndemo: a session through the installed hook, without a model or network");
+            demo::run(env, &at.current())?;
         }
-        out("\ndemo: a session through the installed hook, without a model or network");
-        demo::run(env, &at.current())
+        if !IS_STATIC {
+            out(format_args!("\n{NOT_STATIC}"));
+        }
+        out(format_args!("\n{registration}"));
+        Ok(Exit::Done)
     }
 }
 

@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 use std::fs::File;
-use std::io::{self, IsTerminal, Read, Seek, SeekFrom, Write};
+use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -72,20 +72,19 @@ struct Look {
 
 impl Run for LogArgs {
     fn run(&self, Context { env, now }: Context) -> anyhow::Result<Exit> {
-        let places = selector::places(env, &selector::project(env, &self.selector)?)?;
-        let named = self.selector.session.is_some();
-        let found = named.then(|| selector::find(env, &self.selector)).transpose()?;
-        let age = self.since.as_deref().map(super::operator_override::duration).transpose()?;
+        let selector = self.session.selector();
+        let places = selector::places(env, &selector::project(env, &selector)?)?;
+        let named = selector.session.is_some();
+        let found = named.then(|| selector::find(env, &selector)).transpose()?;
         let filter = Filter {
             states: if self.all { places.all_states() } else { vec![places.state.clone()] },
             session: found.as_ref().map(|found| found.session.as_str()),
             kinds: &self.kind,
-            since: age.map(|age| now - age),
+            since: self.since.map(|age| now - age),
         };
-        let plain = env.get("NO_COLOR").is_some_and(|v| !v.is_empty());
         let look = Look {
             json: self.json,
-            color: !plain && io::stdout().is_terminal(),
+            color: super::look::Look::of(env).colour,
             with_project: self.all,
         };
         let mut reader = Reader::default();

@@ -27,7 +27,7 @@ impl Look {
     /// For programs and models.
     pub const PLAIN: Self = Self { colour: false, width: WIDEST };
 
-    /// Colours on a terminal, unless `NO_COLOR` is set; as wide as the terminal.
+    /// Colours on a terminal, unless `NO_COLOR` is set or it has none; as wide as the terminal.
     pub fn of(env: &Env) -> Self {
         let stdout = io::stdout();
         if !stdout.is_terminal() {
@@ -35,7 +35,9 @@ impl Look {
         }
         let width = tcgetwinsize(&stdout).map_or(WIDEST, |size| usize::from(size.ws_col));
         let width = width.clamp(NARROWEST, WIDEST);
-        Self { colour: env.get("NO_COLOR").is_none(), width }
+        let is_plain = env.get("NO_COLOR").is_some_and(|value| !value.is_empty());
+        let is_dumb = env.get("TERM").is_some_and(|terminal| terminal == "dumb");
+        Self { colour: !is_plain && !is_dumb, width }
     }
 
     /// A line in a faint colour, for what no longer counts.

@@ -51,7 +51,7 @@ pub mod uninstall;
 pub mod validate;
 
 use std::ffi::OsString;
-use std::io;
+use std::io::{self, Write as _};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -121,7 +121,12 @@ pub type OpenViewer = fn(&ViewArgs, Context) -> anyhow::Result<Exit>;
 
 /// Parses the command line and runs it; usage errors end with code 2.
 pub fn main(env: &Env, view: OpenViewer) -> ExitCode {
-    let result = match parse(std::env::args_os().collect()) {
+    let given: Vec<OsString> = std::env::args_os().collect();
+    if let Some(page) = cli::page(&given) {
+        out(page.trim_end());
+        return report(Ok(Exit::Done)).into();
+    }
+    let result = match parse(&given) {
         Ok(verb) => {
             prepare(&verb, env);
             let context = Context { env, now: clock::now() };
@@ -133,7 +138,13 @@ pub fn main(env: &Env, view: OpenViewer) -> ExitCode {
         Err(e) => {
             // A closed terminal leaves nothing else to do.
             let _ = e.print();
-            return ExitCode::from(if e.use_stderr() { 2 } else { 0 });
+            if !e.use_stderr() {
+                return Exit::Done.into();
+            }
+            if let Some(examples) = cli::examples(&given) {
+                let _ = writeln!(io::stderr(), "\n{examples}");
+            }
+            return Exit::Usage.into();
         }
     };
     let unwritten = output::finish();
@@ -150,12 +161,22 @@ pub fn main(env: &Env, view: OpenViewer) -> ExitCode {
 ///
 /// # Errors
 /// The verb's.
-fn perform(given: Vec<OsString>, env: &Env) -> anyhow::Result<Exit> {
+fn perform(given: &[OsString], env: &Env) -> anyhow::Result<Exit> {
+    if let Some(page) = cli::page(given) {
+        out(page.trim_end());
+        return Ok(Exit::Done);
+    }
     let verb = match parse(given) {
         Ok(verb) => verb,
         Err(e) => {
             out(e.to_string().trim_end());
-            return Ok(if e.use_stderr() { Exit::Usage } else { Exit::Done });
+            if !e.use_stderr() {
+                return Ok(Exit::Done);
+            }
+            if let Some(examples) = cli::examples(given) {
+                out(format_args!("\n{examples}"));
+            }
+            return Ok(Exit::Usage);
         }
     };
     let result = verb.run(Context { env, now: clock::now() });
@@ -165,8 +186,9 @@ fn perform(given: Vec<OsString>, env: &Env) -> anyhow::Result<Exit> {
     result
 }
 
-fn parse(given: Vec<OsString>) -> Result<Verb, clap::Error> {
-    let matches = cli::command().try_get_matches_from(given.into_iter().map(list_item))?;
+fn parse(given: &[OsString]) -> Result<Verb, clap::Error> {
+    let given = given.iter().cloned().map(list_item);
+    let matches = cli::command().try_get_matches_from(given)?;
     Cli::from_arg_matches(&matches).map(|cli| cli.verb)
 }
 
@@ -258,6 +280,7 @@ impl Run for Verb {
             Self::Import(args) => args.run(context),
             Self::Store { what } => what.run(context),
             Self::Purge(args) => args.run(context),
+            Self::Completions(args) => args.run(context),
             Self::Mod(args) => args.run(context),
             Self::Clipboard(args) => args.run(context),
             Self::Waiter(args) => args.run(context),

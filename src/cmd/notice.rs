@@ -3,9 +3,9 @@
 
 use chrono::Duration;
 
-use super::operator_override::{self, duration};
-use super::{Context, Exit, Run, operator, out, selector};
-use crate::cli::{LaterArgs, NowArgs, SessionSelector};
+use super::operator_override::{self, clock_time};
+use super::{Context, Exit, Failure, Run, operator, out, selector};
+use crate::cli::{LaterArgs, NowArgs, SessionSelector, duration};
 use guard::boundary::{Carrier, Step};
 use guard::files::{boundary, state};
 use guard::hook::facts::Facts;
@@ -20,7 +20,7 @@ enum Wish {
     /// Start the boundary at once.
     Now,
     /// Keep the session for this time.
-    Later(Option<String>),
+    Later(Option<Duration>),
 }
 
 impl Wish {
@@ -40,7 +40,7 @@ impl Run for NowArgs {
 
 impl Run for LaterArgs {
     fn run(&self, context: Context) -> anyhow::Result<Exit> {
-        from_terminal(context, &self.selector, &Wish::Later(self.time.clone()))
+        from_terminal(context, &self.selector, &Wish::Later(self.time))
     }
 }
 
@@ -58,25 +58,27 @@ fn from_terminal(
 
 /// Runs the command as typed at the client's prompt, and returns the answer.
 pub fn at_the_prompt(facts: &Facts, command: &str, args: &str) -> String {
-    let time = args.split_whitespace().next().map(str::to_owned);
-    let wish = if command == "now" { Wish::Now } else { Wish::Later(time) };
-    let done = operator::refuse_prompt_of_agent(&facts.places, wish.verb())
-        .map_err(anyhow::Error::from)
-        .and_then(|()| apply(facts, &wish));
-    done.unwrap_or_else(|e| format!("brain-guard: {e:#}"))
+    let typed = || {
+        operator::refuse_prompt_of_agent(&facts.places, command)?;
+        let time = args.split_whitespace().next().filter(|_| command == "later");
+        let time = time.map(duration).transpose();
+        let time = time.map_err(|why| Failure::usage(format_args!("{args:?}: {why}")))?;
+        apply(facts, &if command == "now" { Wish::Now } else { Wish::Later(time) })
+    };
+    typed().unwrap_or_else(|e: anyhow::Error| format!("brain-guard: {e:#}"))
 }
 
 fn apply(facts: &Facts, wish: &Wish) -> anyhow::Result<String> {
     match wish {
         Wish::Now => now(facts),
-        Wish::Later(time) => later(facts, time.as_deref()),
+        Wish::Later(time) => later(facts, *time),
     }
 }
 
-fn later(facts: &Facts, time: Option<&str>) -> anyhow::Result<String> {
-    let until = facts.now + time.map_or(Ok(KEPT), duration)?;
+fn later(facts: &Facts, time: Option<Duration>) -> anyhow::Result<String> {
+    let until = facts.now + time.unwrap_or(KEPT);
     operator_override::set(facts, Some(Override::Until(until)), "later")?;
-    let local = until.with_timezone(&chrono::Local).format("%H:%M");
+    let local = clock_time(until, facts.now);
     Ok(format!(
         "brain-guard: until {local}, this session does not restart and nothing is blocked. /brain-guard:now restarts it; /brain-guard:override --off ends the wait."
     ))

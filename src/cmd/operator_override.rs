@@ -4,8 +4,8 @@
 use super::{Context, Exit, Run, operator, out, selector};
 use crate::cli::{OverrideArgs, OverrideSpan};
 use anyhow::bail;
-use base::when;
-use chrono::Duration;
+use base::clock::Time;
+use chrono::Local;
 use clap::Parser;
 use guard::files::state;
 use guard::hook::facts::Facts;
@@ -42,27 +42,12 @@ fn typed(facts: &Facts, args: &str) -> anyhow::Result<String> {
     }
 }
 
-/// `90s`, `30m`, `1h 30m`; a bare number is minutes.
-pub(super) fn duration(text: &str) -> anyhow::Result<Duration> {
-    let minutes = text.parse().ok().and_then(Duration::try_minutes);
-    let Some(duration) = minutes.or_else(|| when::duration(text)) else {
-        bail!("{text:?} is not a time; try 90s, 30m or 2h")
-    };
-    if !(Duration::seconds(1)..=Duration::days(7)).contains(&duration) {
-        bail!("{text:?} is out of range; from 1s to seven days (168h)");
-    }
-    Ok(duration)
-}
-
 fn apply(facts: &Facts, how: &OverrideSpan) -> anyhow::Result<String> {
-    let (value, said) = if let Some(time) = &how.time {
-        let until = facts.now + duration(time)?;
-        let local = until.with_timezone(&chrono::Local).format("%H:%M:%S");
+    let (value, said) = if let Some(time) = how.time {
+        let until = facts.now + time;
+        let local = clock_time(until, facts.now);
         (Some(Override::Until(until)), format!("override until {local}: nothing is blocked"))
     } else if let Some(calls) = how.calls {
-        if calls == 0 {
-            bail!("--calls must be 1 or more");
-        }
         let end = state::calls(&facts.places, facts.id) + calls;
         (Some(Override::Calls(end)), format!("override for {calls} tool calls: nothing is blocked"))
     } else if how.until_clear {
@@ -78,6 +63,13 @@ fn apply(facts: &Facts, how: &OverrideSpan) -> anyhow::Result<String> {
     Ok(format!("brain-guard: {said}{end}"))
 }
 
+/// A time of today as `20:14:05`, another one with its date.
+pub(super) fn clock_time(at: Time, now: Time) -> String {
+    let (at, now) = (at.with_timezone(&Local), now.with_timezone(&Local));
+    let is_today = at.date_naive() == now.date_naive();
+    at.format(if is_today { "%H:%M:%S" } else { "%Y-%m-%d %H:%M:%S" }).to_string()
+}
+
 /// Sets or ends the override; `said` is its text for the journal.
 ///
 /// # Errors
@@ -86,21 +78,4 @@ pub(super) fn set(facts: &Facts, value: Option<Override>, said: &str) -> anyhow:
     state::update(&facts.places, facts.id, |s| s.override_ = value)?;
     facts.record(What::Override { until: said.to_owned() });
     Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn times() {
-        assert_eq!(duration("90s").unwrap(), Duration::seconds(90));
-        assert_eq!(duration("30m").unwrap(), Duration::minutes(30));
-        assert_eq!(duration("2h").unwrap(), Duration::hours(2));
-        assert_eq!(duration("5").unwrap(), Duration::minutes(5));
-        assert_eq!(duration("1h 30m").unwrap(), Duration::minutes(90));
-        for bad in ["", "m", "-5m", "0s", "9999h", "8d", "99999999999999999999h", "5µ"] {
-            assert!(duration(bad).is_err(), "{bad}");
-        }
-    }
 }

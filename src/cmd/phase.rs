@@ -11,6 +11,7 @@ use serde::Serialize;
 use super::{Context, Exit, Failure, Run, out, selector, show, stdin_text};
 use crate::cli::{PhaseArgs, PhaseVerb};
 use base::clock::Time;
+use base::shown::local_minute;
 use guard::compaction::parse;
 use guard::files::jobs;
 use guard::hook::boundary_flow;
@@ -96,9 +97,7 @@ fn exit_requirements(facts: &Facts, phase: &Phase) -> String {
 }
 
 fn since(entered: Option<Time>) -> String {
-    entered.map_or_else(String::new, |at| {
-        format!(" since {}", at.to_rfc3339_opts(chrono::SecondsFormat::Secs, true))
-    })
+    entered.map_or_else(String::new, |at| format!(" since {}", local_minute(Some(at))))
 }
 
 /// The phases of a job: the present one and past ones.
@@ -159,11 +158,8 @@ impl fmt::Display for Phases {
             }
         }
         for past in &self.left {
-            let at = |time: Option<Time>| {
-                time.map_or_else(|| "?".to_owned(), |at| at.format("%Y-%m-%d %H:%M").to_string())
-            };
-            let (entered, left) = (at(past.entered), at(past.left));
-            writeln!(f, "left: {:?}, {entered} to {left} UTC", past.name)?;
+            let (entered, left) = (local_minute(past.entered), local_minute(past.left));
+            writeln!(f, "left: {:?}, {entered} to {left}", past.name)?;
         }
         Ok(())
     }

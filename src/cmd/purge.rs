@@ -11,7 +11,7 @@ use base::shown::age;
 use base::shown::size;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, bail};
+use anyhow::Context as _;
 use serde::Serialize;
 
 use self::project::Project;
@@ -21,12 +21,13 @@ pub(super) use self::stored::{KeepReason, Stored};
 use self::stores::Owners;
 use super::import::{self, count};
 use super::selector::Name;
-use super::{Context, Exit, Run, confirmed, err, operator, out, out_json, selector};
+use super::surgery::source;
+use super::{Context, Exit, Failure, Run, confirmed, err, operator, out, out_json, selector};
 use crate::cli::{PurgeArgs, PurgeKind, SessionSelector};
 use base::clock::Time;
 use base::env::Env;
 use base::paths::{Places, state_root};
-use base::when::{self, When};
+use base::when::When;
 use guard::report::clean;
 use store::blocks::Root;
 
@@ -111,11 +112,14 @@ impl Selection {
 }
 
 fn choice(env: &Env, args: &PurgeArgs, now: Time) -> anyhow::Result<Choice> {
-    let before = match args.older_than.as_deref().map(|text| when::parse(text, now)).transpose() {
+    let before = match args.older_than.as_deref().map(|text| source::when(text, now)).transpose() {
         Ok(None) => None,
         Ok(Some(When::At(moment))) => Some(moment.at),
-        Ok(Some(When::Round(_))) => bail!("--older-than takes an age or a date: 30d, 2026-03-19"),
-        Err(why) => bail!("--older-than: {why}"),
+        Ok(Some(When::Round(_))) => {
+            let why = "--older-than takes an age or a date: 30d, 2026-03-19";
+            return Err(Failure::usage(why).into());
+        }
+        Err(why) => return Err(Failure::usage(format_args!("--older-than: {why:#}")).into()),
     };
     let name = args.session.as_deref().map(|text| Name::parse(env, text)).transpose()?;
     Ok(Choice {

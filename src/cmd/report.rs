@@ -17,7 +17,7 @@ use guard::report::{self, Report, Subject};
 impl Run for ReportArgs {
     fn run(&self, context: Context) -> anyhow::Result<Exit> {
         let Context { env, now } = context;
-        let project = selector::project(env, &self.selector)?;
+        let project = selector::project(env, &self.session.selector())?;
         let places = selector::places(env, &project)?;
         let subject = subject(context, self, &places)?;
         let report = gather::report(env, now, &places, subject)?;
@@ -52,7 +52,7 @@ fn subject(
     if let Some(Some(name)) = &args.job {
         return Ok(Subject::Job(name.clone()));
     }
-    let found = selector::find_or_last(env, &args.selector).map_err(|e| {
+    let found = selector::find_or_last(env, &args.session.selector()).map_err(|e| {
         let known = gather::list_subjects(places);
         if known.is_empty() {
             e

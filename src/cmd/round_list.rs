@@ -10,7 +10,7 @@ use super::{Context, Exit, Run, show};
 use crate::cli::RoundsArgs;
 use base::clock::Time;
 use base::env::Env;
-use base::shown::{count_with_noun, format_minute, tokens};
+use base::shown::{count_with_noun, local_minute, tokens};
 use sessions::refusal::Refusal;
 use sessions::round::{Round, Session};
 use sessions::sent::State;
@@ -151,7 +151,7 @@ impl fmt::Display for RoundList {
             let head = format!(
                 "{:>numbers$}  {:<17}  {:>5}  {:<tags$}{mark}",
                 number(row.round),
-                format_minute(row.started),
+                local_minute(row.started),
                 tokens(row.tokens),
                 tag(row)
             );

@@ -7,9 +7,8 @@ use serde::{Serialize, Serializer};
 
 use super::look::Look;
 use super::surgery::source::{self, Store};
-use super::{Context, Exit, Run, err, import, selector, show};
+use super::{Context, Exit, Failure, Run, err, import, selector, show};
 use crate::cli::{NarrowArgs, SearchArgs};
-use anyhow::bail;
 use base::clock::Time;
 use base::env::Env;
 use base::when::When;
@@ -149,7 +148,7 @@ pub fn line(hit: &Hit, look: Look) -> String {
     format!(
         "{}  {}  {}{tag}{also}\n       {}",
         reference(hit),
-        base::shown::format_minute(hit.started),
+        base::shown::local_minute(hit.started),
         hit.agent,
         hit.snippet.marked(begin, end)
     )
@@ -179,7 +178,10 @@ pub(super) fn filter(
     let session = session.map(|session| store.folder(&session));
     let since = narrow.since.as_deref().map(|text| match source::when(text, now)? {
         When::At(moment) => Ok(moment.at),
-        When::Round(_) => bail!("--since takes a time, as 2026-03-19 or 2h, and no round"),
+        When::Round(_) => {
+            let why = "--since takes a time, as 2026-03-19 or 2h, and no round";
+            Err(anyhow::Error::from(Failure::usage(why)))
+        }
     });
     Ok(Filter {
         session,

@@ -1,8 +1,9 @@
 //! `settings show`: the settings in force. `settings check`: what is wrong, and what waits.
-//! `settings apply`: lets it take effect.
+//! `settings set` and `settings edit` change the user's. `settings apply` lets it take effect.
 
 pub mod check;
 mod report;
+mod write;
 
 use guard::files::state;
 use guard::hook::facts::read_settings;
@@ -17,6 +18,8 @@ impl Run for SettingsVerb {
         match self {
             Self::Show(args) => args.run(context),
             Self::Check(args) => args.run(context),
+            Self::Set(args) => args.run(context),
+            Self::Edit(args) => args.run(context),
             Self::Apply(args) => args.run(context),
         }
     }

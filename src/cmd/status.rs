@@ -7,8 +7,10 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 
+use super::operator_override::clock_time;
 use super::{Context, Exit, Run, selector, show};
 use crate::cli::StatusArgs;
+use base::clock::Time;
 use base::shown::group_thousands;
 use guard::boundary::{Step, Token};
 use guard::files::journal::Journal;
@@ -125,7 +127,7 @@ impl Status {
                 .override_
                 .as_ref()
                 .filter(holds)
-                .map(|o| override_text(o, calls())),
+                .map(|o| override_text(o, calls(), facts.now)),
         };
         let messages = Messages::new(facts, &view.ramp, &view.readings, &view.stance);
         Self {
@@ -272,11 +274,9 @@ fn moved_up(facts: &Facts, view: &View) -> Option<String> {
     })
 }
 
-fn override_text(value: &Override, calls: u64) -> String {
+fn override_text(value: &Override, calls: u64, now: Time) -> String {
     match value {
-        Override::Until(at) => {
-            format!("until {}", at.with_timezone(&chrono::Local).format("%H:%M:%S"))
-        }
+        Override::Until(at) => format!("until {}", clock_time(*at, now)),
         Override::Calls(end) => format!("for {} more calls", end.saturating_sub(calls)),
         Override::UntilClear => "until the session is cleared".into(),
     }
@@ -317,7 +317,7 @@ fn added(facts: &Facts, view: &View) -> Share {
 
 impl Run for StatusArgs {
     fn run(&self, Context { env, now }: Context) -> anyhow::Result<Exit> {
-        let found = selector::find_or_last(env, &self.selector)?;
+        let found = selector::find_or_last(env, &self.session.selector())?;
         let facts = selector::facts(env, now, &found)?;
         show(&Status::of(&facts, &facts.view()), self.json)?;
         Ok(Exit::Done)

@@ -7,14 +7,15 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
 
-use super::install::client::{Client, MARKETPLACE, PLUGIN};
+use super::install::client::{Client, MARKETPLACE, NOT_FOUND, PLUGIN};
 use super::install::installation::Installation;
 use super::install::{COMMAND, keys, place, shell};
 use super::purge::size::measure;
 use super::purge::{RemovalFailure, Selection, list, shown};
 use super::{Context, Exit, Run, confirmed, err, operator, out};
 use crate::cli::{PurgeArgs, PurgeKind, UninstallArgs};
-use base::shown::size;
+use base::shown::{shell_quote, size};
+use guard::client::open_sessions;
 
 /// Uninstalls. The client comes first, so that no session starts with a hook whose binary is gone.
 ///
@@ -25,7 +26,7 @@ pub fn uninstall(at: &Installation, out: &mut dyn Write) -> Result<()> {
         Some(program) => leave(at, program, out)?,
         None => writeln!(
             out,
-            "client   no claude on PATH; where there is one, run `claude plugin uninstall {PLUGIN}`"
+            "client   {NOT_FOUND}; where there is one, run `claude plugin uninstall {PLUGIN}`"
         )?,
     }
     keys::unbind(&at.config, "", out)?;
@@ -37,8 +38,19 @@ pub fn uninstall(at: &Installation, out: &mut dyn Write) -> Result<()> {
     if !at.data.exists() {
         return Ok(writeln!(out, "plugin   {data} was not there")?);
     }
-    place::remove(&at.data, None).with_context(|| format!("could not remove {data}"))?;
-    Ok(writeln!(out, "plugin   {data} removed")?)
+    let could_not = || format!("could not remove {data}");
+    place::remove(&at.data, None).with_context(could_not)?;
+    if open_sessions(&at.config).is_empty() {
+        return Ok(writeln!(out, "plugin   {data} removed")?);
+    }
+    place::leave_idle_hook(&at.data).with_context(could_not)?;
+    let idle = shell_quote(&at.data.to_string_lossy());
+    Ok(writeln!(
+        out,
+        "plugin   {data} removed, but for a hook that does nothing, because sessions are open; when they have ended: rm -r {idle}/{} {idle}/{}",
+        place::CURRENT,
+        place::IDLE
+    )?)
 }
 
 /// Makes the client forget the plugin.
@@ -96,6 +108,14 @@ pub fn list_kept(at: &Installation, out: &mut dyn Write) -> Result<()> {
         let title = if number == 0 { "kept" } else { "" };
         let (_, bytes, _) = measure(std::slice::from_ref(&path));
         writeln!(out, "{title:<8} {} ({holds}, {})", path.display(), size(bytes))?;
+    }
+    let paths: Vec<String> = data(at)
+        .into_iter()
+        .filter(|(path, _)| path.exists())
+        .map(|(path, _)| shell_quote(&path.to_string_lossy()))
+        .collect();
+    if !paths.is_empty() {
+        writeln!(out, "         to remove all of it: rm -r {}", paths.join(" "))?;
     }
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! Formats numbers, sizes, token counts and times for people, and words for a shell.
 
-use chrono::TimeDelta;
+use chrono::{Local, TimeDelta};
 
 use super::clock::Time;
 
@@ -75,7 +75,20 @@ pub fn shell_quote(text: &str) -> String {
     }
 }
 
-/// A UTC date and time to the minute; `-` if it is not known.
+/// A time by the user's clock, with its zone: `2026-03-19T11:23+01:00`, or `…Z` in UTC. `format` is
+/// chrono's.
+pub fn local_time(at: Time, format: &str) -> String {
+    let at = at.with_timezone(&Local);
+    let zone = at.format("%:z").to_string();
+    format!("{}{}", at.format(format), if zone == "+00:00" { "Z" } else { &zone })
+}
+
+/// The same to the minute; `-` if the time is not known.
+pub fn local_minute(time: Option<Time>) -> String {
+    time.map_or_else(|| "-".to_owned(), |at| local_time(at, "%Y-%m-%dT%H:%M"))
+}
+
+/// A UTC date and time to the minute, for what is written into sessions; `-` if it is not known.
 pub fn format_minute(time: Option<Time>) -> String {
     time.map_or_else(|| "-".to_owned(), |t| t.format("%Y-%m-%dT%H:%MZ").to_string())
 }

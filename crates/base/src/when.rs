@@ -51,8 +51,8 @@ pub enum InvalidWhen {
     TooLongAgo(String),
     /// It has any other form.
     #[error(
-        "{0:?} is not a time; write 2026-03-19T10:23Z, 2026-03-19T11:23+01:00, 2026-03-19 \
-         (UTC), round:16, or how long ago: 2h, 3d"
+        "{0:?} is not a time; write 2026-03-19T10:23Z, 2026-03-19T11:23+01:00, 2026-03-19, \
+         round:16, or how long ago: 2h, 3d"
     )]
     Time(String),
 }

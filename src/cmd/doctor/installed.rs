@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::{FIX, Finding, INSTALL, World};
 use crate::cmd::install::assets::ASSETS;
-use crate::cmd::install::client::Client;
+use crate::cmd::install::client::{Client, NOT_FOUND};
 use crate::cmd::install::{self, place};
 use base::process;
 
@@ -93,7 +93,7 @@ pub fn command(world: &World) -> Vec<Finding> {
 pub fn client(world: &World) -> Vec<Finding> {
     let Some(program) = &world.plan.client else {
         let way = format!("install Claude Code, then {INSTALL}");
-        return vec![Finding::problem("no claude on PATH", way)];
+        return vec![Finding::problem(NOT_FOUND, way)];
     };
     let shown = program.display();
     let (oldest, newest) = (written(OLDEST), written(NEWEST));

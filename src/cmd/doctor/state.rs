@@ -10,7 +10,7 @@ use anyhow::Context as _;
 
 use super::{FIX, Finding, World};
 use base::paths::Places;
-use base::shown::count_with_noun;
+use base::shown::{count_with_noun, local_minute};
 use guard::boundary::{EndReason, Step, Token};
 use guard::files::{boundary, state};
 use guard::settings::file::Fault;
@@ -96,7 +96,7 @@ pub fn boundaries(world: &World) -> Vec<Finding> {
         count_with_noun(stale.len(), "boundary", "boundaries"),
         first.job,
         format!("{:?}", first.step).to_lowercase(),
-        first.since.format("%Y-%m-%d %H:%M UTC")
+        local_minute(Some(first.since))
     );
     vec![Finding::problem(seen, FIX)]
 }

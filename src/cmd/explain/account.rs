@@ -5,7 +5,7 @@ use std::fmt::{self, Write as _};
 use serde::Serialize;
 
 use base::clock::Time;
-use base::shown::group_thousands;
+use base::shown::{group_thousands, local_time};
 use guard::hook::facts::Facts;
 use guard::journal::{Call, Line, What};
 use guard::policy::coach::figure_in_full;
@@ -49,7 +49,7 @@ impl Account {
 
     fn in_words(&self, said: &str) -> String {
         let line = &self.line;
-        let mut out = format!("{} at {}", self.head, line.at.format("%Y-%m-%d %H:%M:%S UTC"));
+        let mut out = format!("{} at {}", self.head, local_time(line.at, "%Y-%m-%d %H:%M:%S"));
         let mut add = |name: &str, value: &str| {
             let value = value.trim_end().replace('\n', "\n              ");
             let _ = write!(out, "\n  {name:<11} {value}");

@@ -22,7 +22,7 @@ use crate::cmd::{Context, Exit, Failure, import, show, succession};
 use ::surgery::plan::{Performed, Plan, in_whole};
 use ::surgery::table::short;
 use base::env::Env;
-use base::shown::format_minute;
+use base::shown::local_minute;
 use sessions::operation::{Extraction, Operation, Order};
 use sessions::round::Session;
 use store::extracted::Record;
@@ -129,7 +129,7 @@ fn refuse_second_copy(env: &Env, store: &Store, session: &Session) -> anyhow::Re
     let what = format!(
         "{} was extracted already, into {name} ({})",
         short(&session.id),
-        format_minute(Some(copy.made))
+        local_minute(Some(copy.made))
     );
     let hint = format!(
         "nothing was written.\n  continue it    {}\n  remove it      brain-guard surgery undo {name}\n  make another   the same command with --again",

@@ -15,7 +15,7 @@ use super::{extractable_flag, view};
 use crate::cmd::{err, import};
 use base::clock::Time;
 use base::env::Env;
-use base::shown::format_minute;
+use base::shown::local_minute;
 use extract::entry::Role;
 use sessions::settings::ExtractSettings;
 
@@ -174,14 +174,14 @@ impl fmt::Display for Context {
             let tool = lean.tool.as_ref().map_or_else(String::new, |tool| format!(" of {tool}"));
             let restored = lean
                 .restored_at
-                .map_or_else(String::new, |at| format!(", restored {}", format_minute(Some(at))));
+                .map_or_else(String::new, |at| format!(", restored {}", local_minute(Some(at))));
             let away = if lean.in_context { "" } else { ", not in the context" };
             write!(
                 f,
                 "\n  {}{tool}: {}; {}{restored}{away}",
                 lean.entry_id,
                 parts.join(", "),
-                format_minute(Some(lean.extracted_at)),
+                local_minute(Some(lean.extracted_at)),
             )?;
         }
         Ok(())

@@ -13,7 +13,7 @@ use crate::cmd::err;
 use crate::cmd::import::{self, count};
 use base::clock::{self, Time};
 use base::env::Env;
-use base::shown::format_minute;
+use base::shown::local_minute;
 use store::blocks::Root;
 use store::extracted::{self, Amount, Extracted, Record, State};
 
@@ -155,7 +155,7 @@ impl fmt::Display for Status {
                 count(session.extracted as usize, "value"),
                 size(session.stored_bytes),
                 count(session.restores as usize, "restore"),
-                format_minute(session.last),
+                local_minute(session.last),
             )?;
             if let Some(file) = &session.file {
                 writeln!(f, "  {}", file.display())?;
@@ -171,11 +171,11 @@ impl fmt::Display for Status {
                 size(bytes)
             )?,
         }
-        let ran = |at: Option<Time>| at.map_or("never".to_owned(), |at| format_minute(Some(at)));
+        let ran = |at: Option<Time>| at.map_or("never".to_owned(), |at| local_minute(Some(at)));
         let watch = if self.watched { "running" } else { "not running" };
         writeln!(f, "last check of the sessions: {}; a watch is {watch}", ran(self.last_run_at))?;
         if let Some(next) = self.next_look {
-            writeln!(f, "next check, if a watch runs: {}", format_minute(Some(next)))?;
+            writeln!(f, "next check, if a watch runs: {}", local_minute(Some(next)))?;
         }
         let swept = ran(self.last_retention_run_at);
         write!(f, "`brain-guard extract gc` ran last: {swept}; nothing else removes content")

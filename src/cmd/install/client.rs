@@ -4,6 +4,7 @@
 //! nothing, and a plugin that the user disabled stays disabled.
 
 use std::{
+    fmt, fs,
     path::{Path, PathBuf},
     process::Command,
     time::Duration,
@@ -19,6 +20,77 @@ use base::process;
 pub const MARKETPLACE: &str = "brain-guard";
 /// The plugin as the client names it.
 pub const PLUGIN: &str = "brain-guard@brain-guard";
+
+/// What is said where there is no client.
+pub const NOT_FOUND: &str = "no `claude` found (looked on PATH, in ~/.local/bin and ~/.claude/local, and where npm, nvm, Volta, Bun, pnpm and Homebrew put it)";
+
+/// Folders in the user's home that installers of the client put it into.
+const IN_HOME: [&str; 9] = [
+    ".local/bin",
+    ".npm-global/bin",
+    ".npm-packages/bin",
+    ".npm/bin",
+    ".volta/bin",
+    ".bun/bin",
+    ".local/share/pnpm",
+    "Library/pnpm",
+    "node_modules/.bin",
+];
+
+/// Folders of the system that may be missing on a `PATH`.
+const IN_SYSTEM: [&str; 3] =
+    ["/usr/local/bin", "/opt/homebrew/bin", "/home/linuxbrew/.linuxbrew/bin"];
+
+/// Finds the client's program: on `PATH`, else where its installers put it.
+pub fn find(on_path: impl Iterator<Item = PathBuf>, home: &Path, config: &Path) -> Option<PathBuf> {
+    let nvm = home.join(".nvm/versions/node");
+    // The newest version of node last.
+    let mut nodes: Vec<PathBuf> =
+        fs::read_dir(nvm).into_iter().flatten().flatten().map(|node| node.path()).collect();
+    nodes.sort();
+    let folders = on_path
+        .chain(IN_HOME.iter().map(|folder| home.join(folder)))
+        .chain([config.join("local")])
+        .chain(nodes.into_iter().rev().map(|node| node.join("bin")))
+        .chain(IN_SYSTEM.map(PathBuf::from));
+    folders.map(|folder| folder.join("claude")).find(|path| path.is_file())
+}
+
+/// What came of registering the plugin.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Registration {
+    /// The client loads it.
+    Ready,
+    /// The user has it switched off in the client.
+    Disabled,
+    /// There is no client.
+    NoClient,
+    /// The client did not take it.
+    Failed(String),
+}
+
+impl fmt::Display for Registration {
+    /// The sentence that an installation ends with.
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        match self {
+            Self::Ready => f.write_str(
+                "ready: start `claude` in a project; a strip above the prompt shows that it works",
+            ),
+            Self::Disabled => write!(
+                f,
+                "installed, but you have it disabled in Claude Code; to enable it: claude plugin enable {PLUGIN}"
+            ),
+            Self::NoClient => write!(
+                f,
+                "installed, but not registered: {NOT_FOUND}; install Claude Code, then run `{COMMAND} install` again"
+            ),
+            Self::Failed(why) => write!(
+                f,
+                "installed, but not registered: {why}; when that is solved, run `{COMMAND} install` again"
+            ),
+        }
+    }
+}
 
 /// The client answers in under a second; after this time it counts as stuck.
 const DEADLINE: Duration = Duration::from_secs(60);
@@ -36,11 +108,11 @@ impl<'a> Client<'a> {
     }
 
     /// Makes the client know the plugin in `folder`, and checks that it does. Returns what came of
-    /// it, in words.
+    /// it, and the same in words.
     ///
     /// # Errors
     /// A client that cannot be run, refuses, or does not list the plugin afterwards.
-    pub fn register(&self, folder: &Path) -> Result<String> {
+    pub fn register(&self, folder: &Path) -> Result<(Registration, String)> {
         let known = self.marketplace()?;
         let before = self.plugin()?;
         let has_version =
@@ -68,13 +140,16 @@ impl<'a> Client<'a> {
         let known = known.filter(|_| !is_known);
         let before = known.map(|known| format!(", until now from {}", known.display()));
         let enable = format!("; it is disabled: claude plugin enable {PLUGIN}");
-        Ok(format!(
+        let registration =
+            if plugin.enabled { Registration::Ready } else { Registration::Disabled };
+        let words = format!(
             "reads it from {} ({}){now}{}{}",
             folder.display(),
             word(is_changed),
             before.unwrap_or_default(),
             if plugin.enabled { "" } else { &enable },
-        ))
+        );
+        Ok((registration, words))
     }
 
     /// Makes the client forget the plugin, and the marketplace if that is `folder`. If the

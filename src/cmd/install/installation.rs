@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
 
-use super::{COMMAND, place, shell, word};
+use super::{COMMAND, client, place, shell, word};
 use crate::cmd::{import, selector};
 use base::env::Env;
 use base::paths::{config_folder, state_root};
@@ -56,7 +56,7 @@ pub struct Installation {
     pub on_path: bool,
     /// Where completions and man pages are linked.
     pub shells: shell::UserFolders,
-    /// The client's program, where it was found on `PATH`.
+    /// The client's program, if it was found.
     pub client: Option<PathBuf>,
     /// The client's config folder (`$CLAUDE_CONFIG_DIR`, else `~/.claude`), which holds our settings
     /// and the chords.
@@ -79,14 +79,15 @@ impl Installation {
         };
         let user_data = folder("XDG_DATA_HOME", ".local/share");
         let (data, links) = (user_data.join("brain-guard"), home.join(LINKS));
+        let config = config_folder(env).context(NO_HOME)?;
         Ok(Self {
             store: import::root(env).map_or(data.clone(), |root| root.path().to_path_buf()),
             data,
             on_path: on_path(env, &links),
             links,
             shells: shell::folders(&user_data, &folder("XDG_CONFIG_HOME", ".config")),
-            client: folders_on_path(env).map(|dir| dir.join("claude")).find(|path| path.is_file()),
-            config: config_folder(env).context(NO_HOME)?,
+            client: client::find(folders_on_path(env), &home, &config),
+            config,
             state: state_root(env).context(NO_HOME)?,
         })
     }

@@ -21,6 +21,19 @@ pub const CURRENT: &str = "current";
 /// The binary's path in a release.
 pub const BINARY: &str = "bin/brain-guard";
 
+/// The release that `uninstall` leaves for open sessions. Its name is that of a release, so the next
+/// installation removes it.
+pub const IDLE: &str = "0-00000000";
+
+/// Puts a hook that does nothing in the place of the current one.
+///
+/// # Errors
+/// A file system error.
+pub fn leave_idle_hook(data: &Path) -> io::Result<()> {
+    write(&data.join(IDLE).join(BINARY), b"#!/bin/sh\nexit 0\n", 0o755)?;
+    link(&data.join(CURRENT), Path::new(IDLE), |_| true).map(drop)
+}
+
 /// 8 hex digits that identify a release's content.
 pub fn digest<'a>(
     files: impl Iterator<Item = (&'a str, impl AsRef<[u8]>)>,

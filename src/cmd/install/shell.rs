@@ -13,7 +13,8 @@ use clap_complete::{Generator, generate, shells};
 use clap_mangen::Man;
 
 use super::{COMMAND, place, word};
-use crate::cli::Cli;
+use crate::cli::{Cli, CompletionsArgs, Shell};
+use crate::cmd::{Context, Exit, Run, out_unchanged};
 
 /// Their folder in a release.
 const SHARE: &str = "share";
@@ -47,25 +48,39 @@ type Generated = (String, Vec<u8>);
 
 /// Every completion and man page.
 fn all() -> Result<Vec<Generated>> {
-    let completions = visible(&Cli::command());
-    let (path, bash) = completion(&completions, "brain-guard.bash", shells::Bash);
-    // Its names of a command differ if the program's name has a hyphen (clap-rs/clap#6421).
-    let bash = String::from_utf8_lossy(&bash).replace("brain__subcmd__guard", "brain__guard");
-    let mut files = vec![
-        (path, bash.into_bytes()),
-        completion(&completions, "_brain-guard", shells::Zsh),
-        completion(&completions, "brain-guard.fish", shells::Fish),
+    let completions = [
+        ("brain-guard.bash", Shell::Bash),
+        ("_brain-guard", Shell::Zsh),
+        ("brain-guard.fish", Shell::Fish),
     ];
+    let file = |(name, shell)| (format!("completions/{name}"), completion(shell).into_bytes());
+    let mut files: Vec<Generated> = completions.map(file).into();
     let mut command = Cli::command().disable_help_subcommand(true);
     command.build();
     add_pages(command, &mut files)?;
     Ok(files)
 }
 
-fn completion(command: &Command, name: &str, shell: impl Generator) -> Generated {
-    let mut text = Vec::new();
-    generate(shell, &mut command.clone(), COMMAND, &mut text);
-    (format!("completions/{name}"), text)
+/// The completions for a shell.
+fn completion(shell: Shell) -> String {
+    fn written(shell: impl Generator) -> String {
+        let mut text = Vec::new();
+        generate(shell, &mut visible(&Cli::command()), COMMAND, &mut text);
+        String::from_utf8_lossy(&text).into_owned()
+    }
+    match shell {
+        // Its names of a command differ if the program's name has a hyphen (clap-rs/clap#6421).
+        Shell::Bash => written(shells::Bash).replace("brain__subcmd__guard", "brain__guard"),
+        Shell::Zsh => written(shells::Zsh),
+        Shell::Fish => written(shells::Fish),
+    }
+}
+
+impl Run for CompletionsArgs {
+    fn run(&self, _: Context) -> Result<Exit> {
+        out_unchanged(completion(self.shell).trim_end());
+        Ok(Exit::Done)
+    }
 }
 
 /// A copy without what is hidden: `clap_complete` offers that, too.

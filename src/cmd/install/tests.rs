@@ -164,7 +164,7 @@ fn a_link_to_a_copy_from_a_marketplace_is_ours() {
 fn without_a_client_everything_else_is_done() {
     let mut world = World::new();
     world.at.client = None;
-    assert!(world.install().contains("no claude on PATH"));
+    assert!(world.install().contains("no `claude` found"));
     assert!(world.at.links.join(COMMAND).exists());
 }
 
@@ -191,8 +191,9 @@ fn an_older_version_in_the_client_is_brought_up_to_date() {
 fn a_client_that_refuses_leaves_a_valid_folder_and_can_be_tried_again() {
     let world = World::new();
     fs::write(world.client_file("refuse"), "").expect("file");
-    let why = install(&world.at, &world.program, &mut Vec::new()).expect_err("refused");
-    assert!(format!("{why:#}").contains("mock refusal"), "{why:#}");
+    let registration = install(&world.at, &world.program, &mut Vec::new()).expect("install");
+    let said = registration.to_string();
+    assert!(said.starts_with("installed, but not registered: ") && said.contains("mock refusal"));
     assert!(world.at.current().join(place::BINARY).exists());
     fs::remove_file(world.client_file("refuse")).expect("file");
     assert!(world.install().contains("from the next session"));
@@ -318,5 +319,36 @@ fn only_programs_in_a_plugin_cache_are_cached() {
         "/",
     ] {
         assert_eq!(cached_plugin(Path::new(other)), None, "{other}");
+    }
+}
+
+#[test]
+fn uninstall_leaves_open_sessions_a_hook_that_does_nothing() {
+    let world = World::new();
+    world.install();
+    let binary = world.at.current().join(place::BINARY);
+    place::remove(&world.at.data, None).expect("remove");
+    place::leave_idle_hook(&world.at.data).expect("idle");
+    let ended = std::process::Command::new(&binary).arg("hook").output().expect("hook");
+    assert!(ended.status.success() && ended.stdout.is_empty());
+    world.install();
+    assert_eq!(world.releases(), 1);
+    place::leave_idle_hook(&world.at.data).expect("idle");
+    world.uninstall().expect("uninstall");
+    assert!(!world.at.data.exists());
+}
+
+#[test]
+fn a_client_that_is_not_on_the_path_is_found_where_installers_put_it() {
+    let home = tempfile::tempdir().expect("home");
+    let config = home.path().join(".claude");
+    let find = || client::find(std::iter::empty(), home.path(), &config);
+    for place in
+        [".nvm/versions/node/v22.1.0/bin", ".claude/local", ".npm-global/bin", ".local/bin"]
+    {
+        let folder = home.path().join(place);
+        fs::create_dir_all(&folder).expect("folder");
+        fs::write(folder.join("claude"), "").expect("client");
+        assert_eq!(find(), Some(folder.join("claude")));
     }
 }

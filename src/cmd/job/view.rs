@@ -10,6 +10,7 @@ use crate::cmd::Failure;
 use base::atomic;
 use base::clock::Time;
 use base::plain;
+use base::shown::local_minute;
 use guard::compaction;
 use guard::files::jobs;
 use guard::job::{Holder, Link, PastPhase, Phase, Record, State, Summed, refusal};
@@ -68,8 +69,7 @@ fn state(state: State) -> &'static str {
 }
 
 fn when(at: Option<Time>) -> String {
-    let local = |at: Time| at.with_timezone(&chrono::Local).format("%Y-%m-%d %H:%M").to_string();
-    at.map_or_else(|| "-".into(), local)
+    local_minute(at)
 }
 
 /// A project's jobs, last written first.

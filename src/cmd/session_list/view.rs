@@ -6,7 +6,8 @@ use std::path::Path;
 use super::{Row, SessionList};
 use crate::cmd::look::Look;
 use base::clock::Time;
-use base::shown::{count_with_noun, format_minute, size, tokens};
+use base::shown::{count_with_noun, size, tokens};
+use chrono::{DateTime, Local};
 use surgery::table::short;
 
 /// Most columns of a project's folder.
@@ -18,7 +19,7 @@ impl fmt::Display for SessionList {
             return f.write_str(&self.nothing());
         };
         let lines: Vec<[String; 5]> = self.sessions.iter().map(|row| self.cells(row)).collect();
-        let heads = ["session", "time (UTC)", "rounds", "tokens", "project"];
+        let heads = ["session", "local time", "rounds", "tokens", "project"];
         let width = |column: usize| {
             let cells = lines.iter().filter_map(|line| line.get(column));
             let widest = cells.map(|cell| cell.chars().count()).max().unwrap_or_default();
@@ -110,8 +111,9 @@ fn rest(row: &Row) -> String {
 /// From when to when, without the parts of the end that are as in the start:
 /// `2026-03-19T10:23–11:45`.
 fn span(from: Option<Time>, to: Option<Time>) -> String {
-    let whole = |time| format_minute(Some(time)).trim_end_matches('Z').to_owned();
-    match (from, to) {
+    let local = |time: Option<Time>| time.map(|time| time.with_timezone(&Local));
+    let whole = |time: DateTime<Local>| time.format("%Y-%m-%dT%H:%M").to_string();
+    match (local(from), local(to)) {
         (Some(from), Some(to)) => {
             let same =
                 |format: &str| from.format(format).to_string() == to.format(format).to_string();
@@ -176,7 +178,7 @@ mod tests {
         wide.sessions[1] = file;
         assert_eq!(
             wide.to_string(),
-            "session   time (UTC)                    rounds   tokens  project\n\
+            "session   local time                    rounds   tokens  project\n\
              3f0a9d1e  2026-03-19T10:23–03-20T11:45      58     154k  ~/app    #console-work, from 2d3dee9b\n\
              7c41b2aa  2026-03-18T09:10                   -        -  -        not imported, 3.4 MB\n\
              28 more: --limit 30; list the rounds of one: brain-guard rounds 3f0a9d1e\n\

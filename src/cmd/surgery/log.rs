@@ -10,7 +10,7 @@ use crate::cmd::Failure;
 use crate::cmd::selector::Name;
 use base::clock::Time;
 use base::env::Env;
-use base::shown::format_minute;
+use base::shown::local_minute;
 use store::index::Export;
 use surgery::table::short;
 
@@ -142,7 +142,7 @@ fn line(export: &Export) -> String {
     };
     format!(
         "{}  {}  {} of {}{state}\n  {}",
-        format_minute(Some(export.made)),
+        local_minute(Some(export.made)),
         short(&export.id),
         export.operation,
         sources.join(" and "),

@@ -6,13 +6,14 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, bail};
 
 use crate::cmd::selector::{NAMES, named};
-use crate::cmd::{err, import};
+use crate::cmd::{Failure, err, import};
 use base::atomic;
 use base::clock::Time;
 use base::env::Env;
 use base::paths::{config_folder, same_file};
-use base::shown::format_minute;
+use base::shown::local_minute;
 use base::when::When;
+use chrono::{Local, TimeZone as _, Utc};
 use sessions::operation::Map;
 use sessions::round::Session;
 use store::blocks::{self, Folder, Root};
@@ -243,13 +244,16 @@ fn ids(folders: &[Folder]) -> String {
 /// # Errors
 /// An invalid text; the error lists the valid forms.
 pub fn when(text: &str, now: Time) -> anyhow::Result<When> {
-    let when = base::when::parse(text, now)?;
-    if let When::At(moment) = when
-        && !moment.zoned
-    {
-        err(format_args!("{text} has no zone: read as UTC, {}", format_minute(Some(moment.at))));
+    let when = base::when::parse(text, now).map_err(Failure::usage)?;
+    let When::At(moment) = when else { return Ok(when) };
+    if moment.zoned {
+        return Ok(when);
     }
-    Ok(when)
+    // In the hour that a clock is set back over, the first of both.
+    let local = Local.from_local_datetime(&moment.at.naive_utc()).earliest();
+    let at = local.map_or(moment.at, |local| local.with_timezone(&Utc));
+    err(format_args!("{text} has no zone: read as {}", local_minute(Some(at))));
+    Ok(When::from(at))
 }
 
 /// Reads the map of a split; `-` is stdin.

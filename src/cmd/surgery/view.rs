@@ -9,8 +9,8 @@ use serde::ser::Error as _;
 use serde::{Serialize, Serializer};
 
 use super::made::Made;
-use base::shown::format_minute;
 use base::shown::group_thousands;
+use base::shown::local_minute;
 use sessions::cost::{Cost, Lifetime};
 use sessions::operation::Fidelity;
 use store::extracted::Record;
@@ -30,7 +30,7 @@ pub fn is_extract_run(operation: &str) -> bool {
 pub fn operation(operation: &Performed) -> String {
     match operation {
         Performed::CompressBefore { before } => {
-            format!("{} {}", operation.name(), format_minute(Some(*before)))
+            format!("{} {}", operation.name(), local_minute(Some(*before)))
         }
         Performed::CompressEngagement { engagement }
         | Performed::ExtractEngagement { engagement } => {

@@ -10,7 +10,8 @@ use crate::view::app::App;
 use crate::view::keys::Pane;
 use crate::view::message::Opened;
 use crate::view::theme::{BOLD, DIM, Theme};
-use base::shown::{count_with_noun, format_minute, tokens};
+use base::shown::{count_with_noun, tokens};
+use chrono::Local;
 use sessions::round::Round;
 use sessions::sent::State;
 use surgery::table::{number, short, summary};
@@ -102,10 +103,10 @@ fn scale(buffer: &mut Buffer, area: Rect, opened: &Opened) {
     }
 }
 
-/// `11-27 14:00Z`: the year is of no use here.
+/// `11-27 14:00` by the user's clock: the year is of no use here.
 fn minute(round: &Round) -> String {
-    let minute = format_minute(round.started);
-    minute.get(5..).unwrap_or(&minute).replace('T', " ")
+    let local = round.started.map(|at| at.with_timezone(&Local).format("%m-%d %H:%M").to_string());
+    local.unwrap_or_else(|| "-".to_owned())
 }
 
 fn one(

@@ -134,7 +134,7 @@ fn log_filters_by_kind_session_and_time() {
     assert_eq!((nothing.code, nothing.stdout.as_str()), (Some(0), ""));
     let unknown = log(&["--kind", "denied"]);
     assert!(unknown.code == Some(2) && unknown.stderr.contains("would-deny"), "{unknown:?}");
-    assert_eq!(log(&["--since", "yesterday"]).code, Some(1));
+    assert_eq!(log(&["--since", "yesterday"]).code, Some(2));
     assert_eq!(log(&["--session", &hook.session, "--kind", "deny"]).stdout.lines().count(), 2);
     assert_eq!(log(&["--session", "other"]).code, Some(1));
     let everywhere = log(&["--all", "--kind", "deny"]).stdout;

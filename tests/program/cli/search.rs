@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use crate::cli::surgery_tags::{TWO, json_of, sessions, two};
-use crate::cli::verbs::{done, refused};
+use crate::cli::verbs::{done, refused, refused_with};
 
 #[test]
 fn search_finds_imported_words() {
@@ -48,13 +48,13 @@ fn a_search_in_a_nearly_empty_store_says_how_to_import() {
 #[test]
 fn an_invalid_search_says_why() {
     let hook = two();
-    for (args, expected) in [
-        (&["search", "console", "--engagement", "x"][..], "no round is tagged x"),
-        (&["search", "\"\""], "has no word"),
-        (&["search", "console", "--since", "round:1"], "--since takes a time"),
-        (&["search", "console", "--since", "soon"], "soon"),
+    for (args, code, expected) in [
+        (&["search", "console", "--engagement", "x"][..], 1, "no round is tagged x"),
+        (&["search", "\"\""], 1, "has no word"),
+        (&["search", "console", "--since", "round:1"], 2, "--since takes a time"),
+        (&["search", "console", "--since", "soon"], 2, "soon"),
     ] {
-        let said = refused(&hook, args);
+        let said = refused_with(code, &hook, args);
         assert!(said.contains(expected), "{args:?}: {said}");
     }
 }

@@ -1,10 +1,11 @@
 //! `settings check`: its report on each file, and its exit code.
 
 use std::fs;
+use std::process::Command;
 
 use serde_json::{Value, json};
 
-use crate::support::hook::Hook;
+use crate::support::hook::{Answer, Hook, PROGRAM, finish};
 
 fn check(hook: &Hook, args: &[&str]) -> (Option<i32>, Value) {
     let answer = hook.raw(&[&["settings", "check", "--json"], args].concat(), b"");
@@ -112,4 +113,79 @@ fn settings_show_prints_what_is_in_force_in_the_session() {
     assert_eq!(hook.raw(&["settings", "show"], b"").json()["file"]["words"], 2000);
     hook.prompt("go on");
     assert_eq!(hook.raw(&["settings", "show"], b"").json()["file"]["words"], 9000);
+}
+
+/// A hook whose user is at a terminal of their own.
+fn at_a_terminal() -> Hook {
+    let mut hook = Hook::new();
+    hook.set("CLAUDECODE", "");
+    hook
+}
+
+#[test]
+fn set_writes_a_value_says_what_it_changes_and_refuses_a_wrong_one() {
+    let hook = at_a_terminal();
+    let file = hook.home.join(".claude/brain-guard/settings.json");
+    let done = hook.raw(&["settings", "set", "tiers.narrow.context", "80"], b"");
+    assert_eq!(done.code, Some(0), "{done:?}");
+    assert!(done.stdout.contains("narrow") && done.stdout.contains("80 %"), "{done:?}");
+    assert!(done.stdout.contains("from your next prompt on"), "{done:?}");
+    let text = fs::read_to_string(&file).expect("settings");
+    for (key, value, way_out) in [
+        ("tiers.narow.context", "65", ""),
+        ("profil", "relaxed", "profile"),
+        ("profile", "lazy", "relaxed"),
+        ("tiers.narrow.context", "much", ""),
+    ] {
+        let wrong = hook.raw(&["settings", "set", key, value], b"");
+        assert_eq!(wrong.code, Some(2), "{key}: {wrong:?}");
+        assert!(wrong.stderr.contains(way_out), "{wrong:?}");
+        assert_eq!(fs::read_to_string(&file).expect("settings"), text);
+    }
+    let back = hook.raw(&["settings", "set", "tiers.narrow.context", "default"], b"");
+    assert!(back.stdout.contains("at once, because it is stricter"), "{back:?}");
+    fs::write(&file, "{ faulty").expect("settings");
+    let faulty = hook.raw(&["settings", "set", "profile", "relaxed"], b"");
+    assert!(faulty.code == Some(1) && faulty.stderr.contains("settings.json:1:"), "{faulty:?}");
+}
+
+#[test]
+fn an_agent_cannot_set_or_edit() {
+    let hook = Hook::begun();
+    for args in [&["settings", "set", "mode", "off"][..], &["settings", "edit"]] {
+        let refused = hook.raw(args, b"");
+        assert!(refused.code == Some(1) && refused.stderr.contains("only the user"), "{refused:?}");
+    }
+}
+
+/// Edits at a terminal, with an editor that is a line of shell, and types answers.
+fn edit(hook: &Hook, editor: &str, answers: &str) -> Answer {
+    let script = hook.home.join("editor");
+    fs::write(&script, editor).expect("editor");
+    let mut command = Command::new("script");
+    command
+        .args(["-qec", &format!("{PROGRAM} settings edit"), "/dev/null"])
+        .env_clear()
+        .envs(hook.variables())
+        .env("EDITOR", format!("sh {}", script.display()));
+    finish(command, answers.as_bytes())
+}
+
+#[test]
+fn edit_saves_only_what_is_sound_and_keeps_the_draft() {
+    let hook = at_a_terminal();
+    let file = hook.home.join(".claude/brain-guard/settings.json");
+    let done = edit(&hook, "echo '{\"profile\": \"relaxed\"}' > \"$1\"", "");
+    assert!(done.code == Some(0) && done.stdout.contains("narrow"), "{done:?}");
+    let text = fs::read_to_string(&file).expect("settings");
+    let same = edit(&hook, ":", "");
+    assert!(same.code == Some(0) && same.stdout.contains("nothing changed"), "{same:?}");
+    let faulty = edit(&hook, "echo '{\"profil\": 1}' > \"$1\"", "n\n");
+    assert!(faulty.code == Some(1) && faulty.stdout.contains("draft.json:1:"), "{faulty:?}");
+    assert_eq!(fs::read_to_string(&file).expect("settings"), text);
+    let mended = edit(&hook, "sed -i 's/profil\\b/profile/; s/1/\"auto\"/' \"$1\"", "");
+    assert!(mended.code == Some(0), "{mended:?}");
+    assert!(fs::read_to_string(&file).expect("settings").contains("auto"));
+    let failed = edit(&hook, "exit 3", "");
+    assert!(failed.code == Some(1) && failed.stdout.contains("nothing was written"), "{failed:?}");
 }

@@ -33,8 +33,13 @@ pub fn json(hook: &Hook, args: &[&str]) -> Value {
 
 /// Runs a verb that must be refused; returns why.
 pub fn refused(hook: &Hook, args: &[&str]) -> String {
+    refused_with(1, hook, args)
+}
+
+/// Runs a verb that must end with this code; returns why.
+pub fn refused_with(code: i32, hook: &Hook, args: &[&str]) -> String {
     let answer = hook.raw(args, b"");
-    assert_eq!((answer.code, answer.stdout.as_str()), (Some(1), ""), "{args:?}: {answer:?}");
+    assert_eq!((answer.code, answer.stdout.as_str()), (Some(code), ""), "{args:?}: {answer:?}");
     assert!(answer.stderr.starts_with("brain-guard: "), "{args:?}: {answer:?}");
     answer.stderr
 }

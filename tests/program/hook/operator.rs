@@ -153,7 +153,7 @@ fn an_override_typed_at_the_prompt_begins_no_turn() {
     assert_eq!(reply["decision"], "block");
     assert!(reply["reason"].as_str().expect("reason").contains("nothing is blocked"));
     assert!(hook.read().silent());
-    assert!(typed("ever")["reason"].as_str().expect("reason").contains("try 90s, 30m or 2h"));
+    assert!(typed("ever")["reason"].as_str().expect("reason").contains("say for how long"));
     assert!(typed("")["reason"].as_str().expect("reason").contains("say for how long"));
     assert!(hook.read().silent(), "a mistyped one changes nothing");
     typed("--off");

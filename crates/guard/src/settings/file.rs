@@ -102,7 +102,7 @@ pub fn parse<T: DeserializeOwned + Default>(path: &str, text: &str) -> Result<T,
 }
 
 /// A file's text without a byte order mark, which some editors write.
-pub(super) fn without_mark(text: &str) -> &str {
+pub fn without_mark(text: &str) -> &str {
     text.strip_prefix('\u{feff}').unwrap_or(text)
 }
 

@@ -6,7 +6,7 @@ use super::{Advice, Case, Find, change};
 use crate::plan::{self, Plan};
 use crate::table::short;
 use base::clock::Time;
-use base::shown::format_minute;
+use base::shown::local_minute;
 use sessions::operation::{Fidelity, Operation};
 use sessions::round::{Round, Session};
 
@@ -96,8 +96,8 @@ impl Parallel<'_> {
         let with = short(&other.id).to_owned();
         let why = format!(
             "{with} ran at the same time from {} to {}: {own} rounds here, {its} there",
-            format_minute(Some(*from)),
-            format_minute(Some(*to))
+            local_minute(Some(*from)),
+            local_minute(Some(*to))
         );
         let operation = Operation::Merge { with, has_table: true };
         Advice::new(session, Case::ParallelSessions, why, operation, change)

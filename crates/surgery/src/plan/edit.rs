@@ -7,7 +7,7 @@ use super::operations::there;
 use super::{Left, Lineage, Performed, Piece, Place, Plan, Refused, tables};
 use crate::ranges;
 use crate::table;
-use base::shown::{format_minute, tokens};
+use base::shown::{local_minute, tokens};
 use sessions::digest::preview;
 use sessions::operation::{Fate, Fates, Fidelity};
 use sessions::origin::Named;
@@ -59,7 +59,7 @@ pub fn list(session: &Session) -> String {
             text,
             "keep {:>width$}  {}  {:>6}  {tag}{}",
             round.seq,
-            format_minute(round.started),
+            local_minute(round.started),
             tokens(round.tokens),
             words(round)
         );

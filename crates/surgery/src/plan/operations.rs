@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::{Left, Lineage, Performed, Piece, Place, Plan, Refused, tables};
 use crate::ranges;
 use base::clock::Time;
-use base::shown::format_minute;
+use base::shown::local_minute;
 use base::when::When;
 use sessions::operation::Fidelity;
 use sessions::round::{Round, Session};
@@ -37,8 +37,8 @@ pub fn compress_before(
         return Err(Refused::Nothing(format!(
             "no round of {} is before {}: the first began {}",
             session.id,
-            format_minute(Some(before)),
-            format_minute(first)
+            local_minute(Some(before)),
+            local_minute(first)
         )));
     }
     let mut pieces = tables::pieces(&session, &table);
@@ -63,8 +63,8 @@ fn at_time(session: &Session, context: &[u32], before: Time) -> Result<usize, Re
         Refused::Nothing(format!(
             "no round of {} would be kept whole: the last one began {}, before {}",
             session.id,
-            format_minute(last),
-            format_minute(Some(before))
+            local_minute(last),
+            local_minute(Some(before))
         ))
     })
 }

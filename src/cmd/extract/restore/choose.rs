@@ -10,7 +10,7 @@ use crate::cmd::err;
 use crate::cmd::extract::placeholder_lookup::Live;
 use crate::cmd::extract::read::Read;
 use crate::cmd::extract::source::Source;
-use base::shown::format_minute;
+use base::shown::local_minute;
 
 /// The entry name that means all entries.
 pub const ALL: &str = "all";
@@ -156,7 +156,7 @@ fn choose_content(source: &Source, live: Live) -> anyhow::Result<Live> {
     let mut list = String::new();
     for (number, rival) in (1..=live.rivals.len()).filter_map(|n| Some((n, live.as_of(n)?))) {
         let file = &live.rivals[number - 1].file;
-        let (bytes, at) = (rival.bytes, format_minute(Some(rival.at)));
+        let (bytes, at) = (rival.bytes, local_minute(Some(rival.at)));
         // Writing to a string cannot fail.
         let _ = write!(
             list,

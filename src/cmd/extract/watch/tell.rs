@@ -10,7 +10,7 @@ use super::look::{Came, Seen};
 use crate::cmd::import::count;
 use crate::cmd::{err, out};
 use base::clock::Time;
-use base::shown::format_minute;
+use base::shown::local_minute;
 use extract::when::Verdict;
 
 /// One check.
@@ -157,7 +157,7 @@ fn words(came: &Came) -> String {
                 turns.map_or_else(|| "saves no tokens".to_owned(), |n| breaks_even(n.into()));
             format!(
                 "waits: extracting {saved}; its prompt cache expires at {}",
-                format_minute(Some(*until))
+                local_minute(Some(*until))
             )
         }
         _ => String::new(),

@@ -8,7 +8,7 @@ use crate::cmd::Failure;
 use crate::cmd::selector::Name;
 use base::env::Env;
 use base::paths::same_file;
-use base::shown::format_minute;
+use base::shown::local_minute;
 use store::index::Export;
 use surgery::table::short;
 
@@ -28,7 +28,7 @@ fn newest(mut all: Vec<Export>) -> anyhow::Result<Export> {
     let next_name = short(&next.id);
     let what = format!(
         "the newest session that surgery made, {name}, was undone already, {}; nothing was removed",
-        format_minute(undone)
+        local_minute(undone)
     );
     let hint = format!(
         "the next older one is {next_name} ({}): `brain-guard surgery undo {next_name}`",
@@ -50,7 +50,7 @@ pub fn find(env: &Env, mut all: Vec<Export>, id: Option<&str>) -> anyhow::Result
             )
         }
         [one] if one.undone.is_some() => {
-            bail!("{} was undone already, {}", short(&one.id), format_minute(one.undone))
+            bail!("{} was undone already, {}", short(&one.id), local_minute(one.undone))
         }
         [_] => Ok(all.remove(0)),
         _ => {

@@ -1,13 +1,11 @@
-//! `surgery edit`: a list of rounds from a file, or from an editor at a terminal.
+//! `surgery edit`: a list of rounds.
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use serde_json::{Value, json};
 
 use super::world::{ID, World, said};
-use crate::support::hook::{Answer, PROGRAM};
 
 fn path(made: &Value) -> &Path {
     Path::new(made["path"].as_str().expect("path"))
@@ -69,6 +67,15 @@ fn one_list_makes_a_session_with_what_stays_and_one_for_an_engagement() {
 }
 
 #[test]
+fn without_a_list_it_prints_one() {
+    let world = World::new(3);
+    let printed = world.done(&["surgery", "edit", ID]);
+    assert!(printed.starts_with("keep 1 "), "{printed}");
+    let made = edited(&world, ID, &printed.replacen("keep 2 ", "drop 2 ", 1));
+    assert_eq!(questions(&made[0]), [1, 3]);
+}
+
+#[test]
 fn a_list_with_mistakes_does_nothing() {
     let world = World::new(3);
     let file = list(&world, "fixup 1\n# fine\nindex 9\nkeep 2\n");
@@ -84,50 +91,4 @@ fn a_list_with_mistakes_does_nothing() {
     let why = world.refused(&["surgery", "edit", ID, "--plan", file]);
     assert!(why.contains("there is nothing to do"), "{why}");
     assert_eq!(world.json(&["surgery", "log"]), json!([]));
-    let no_terminal = world.run(&["surgery", "edit", ID]);
-    assert_eq!(no_terminal.code, Some(2), "{no_terminal:?}");
-    assert!(no_terminal.stderr.contains("--plan FILE"), "{no_terminal:?}");
-}
-
-/// Runs it at a terminal with an editor that is a line of shell, and types answers.
-fn at_a_terminal(world: &World, editor: &str, answers: &str) -> Answer {
-    let script = world.hook.project.join("editor");
-    fs::write(&script, editor).expect("editor");
-    let mut command = Command::new("script");
-    command
-        .args(["-qec", &format!("{PROGRAM} surgery edit {ID}"), "/dev/null"])
-        .env_clear()
-        .envs(world.hook.variables())
-        .env("EDITOR", format!("sh {}", script.display()));
-    crate::support::hook::finish(command, answers.as_bytes())
-}
-
-#[test]
-fn the_editor_gets_the_list_and_the_user_is_asked() {
-    let world = World::new(4);
-    let index = "sed -i 's/^keep 1 /index 1 /' \"$1\"";
-    let no = at_a_terminal(&world, index, "n\n");
-    assert!(no.stdout.contains("1 become lines of the index table; 2-4 stay whole"), "{no:?}");
-    assert!(no.stdout.contains("nothing was made; the list is") && no.code == Some(1), "{no:?}");
-    assert_eq!(world.json(&["surgery", "log"]), json!([]));
-    let yes = at_a_terminal(&world, index, "y\n");
-    assert!(yes.stdout.contains("claude --resume ") && yes.code == Some(0), "{yes:?}");
-    assert_eq!(world.json(&["surgery", "log"])[0]["operation"], "edit");
-
-    // A mistake is named by its line; the second time, the editor repairs it.
-    let twice = "if grep -q '^kep 2' \"$1\"; then sed -i 's/^kep 2/drop 2/' \"$1\"; \
-                 else sed -i 's/^keep 2/kep 2/' \"$1\"; fi";
-    let mended = at_a_terminal(&world, twice, "y\ny\n");
-    assert!(mended.stdout.contains("txt:2: unknown command `kep`"), "{mended:?}");
-    assert!(
-        mended.stdout.contains("2 are dropped; 1, 3-4 stay whole") && mended.code == Some(0),
-        "{mended:?}"
-    );
-    let left = at_a_terminal(&world, "sed -i 's/^keep 2/kep 2/' \"$1\"", "n\n");
-    assert!(left.stdout.contains("nothing was made; the list is"), "{left:?}");
-    let emptied = at_a_terminal(&world, ": > \"$1\"", "");
-    assert!(emptied.stdout.contains("no round was left in the list"), "{emptied:?}");
-    let failed = at_a_terminal(&world, "exit 3", "");
-    assert!(failed.stdout.contains("failed") && failed.code == Some(1), "{failed:?}");
-    assert_eq!(world.json(&["surgery", "log"]).as_array().map(Vec::len), Some(2));
 }

@@ -1,0 +1,200 @@
+//! `settings set` and `settings edit`: change the user's settings, and say what that changes and when
+//! it takes effect. A faulty text is never written.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context as _, bail};
+use serde_json::{Map, Value};
+
+use crate::cli::{EditArgs, SetArgs};
+use crate::cmd::{Context, Exit, Failure, Run, ask, operator, out, selector};
+use base::atomic;
+use base::env::Env;
+use guard::settings::Settings;
+use guard::settings::file::{Fault, without_mark};
+use guard::settings::sources::users;
+
+/// The text of a file that sets nothing.
+const EMPTY: &str = "{}\n";
+
+/// The user's settings file.
+struct UserFile {
+    path: PathBuf,
+    /// Its text; empty if there is none.
+    text: String,
+}
+
+impl UserFile {
+    fn read(env: &Env) -> anyhow::Result<Self> {
+        let path = selector::places(env, Path::new("/"))?.user_settings;
+        // A link stays a link.
+        let path = fs::canonicalize(&path).unwrap_or(path);
+        let text = atomic::read_text(&path)
+            .with_context(|| format!("could not read {}", path.display()))?
+            .unwrap_or_default();
+        Ok(Self { path, text })
+    }
+
+    fn name(&self) -> String {
+        self.path.display().to_string()
+    }
+
+    /// The settings of the text before; the defaults, if that is faulty.
+    fn settings(&self) -> Settings {
+        users(&self.name(), &self.text).unwrap_or_default()
+    }
+
+    /// Writes a sound text, and says what that changes.
+    fn write(&self, text: &str, new: &Settings) -> anyhow::Result<()> {
+        write(&self.path, text)?;
+        out(format_args!("written to {}", self.path.display()));
+        out(effect(&self.settings(), new));
+        Ok(())
+    }
+}
+
+/// Writes a file of the user's, and the folders above it.
+fn write(path: &Path, text: &str) -> anyhow::Result<()> {
+    let folder = path.parent().unwrap_or(path);
+    fs::create_dir_all(folder)
+        .and_then(|()| atomic::write(path, text.as_bytes()))
+        .with_context(|| format!("could not write {}", path.display()))
+}
+
+/// What other settings change, and when.
+fn effect(old: &Settings, new: &Settings) -> String {
+    let changes = old.changes(new, u64::MAX);
+    if changes.is_empty() {
+        return "nothing changes in how brain-guard works".to_owned();
+    }
+    let when = if old.tightened(new).changes(new, u64::MAX).is_empty() {
+        "in force at once, because it is stricter"
+    } else {
+        "in force in new sessions, and in a running one from your next prompt on; at once: brain-guard settings apply --all"
+    };
+    format!("{}\n{when}", changes.join("\n"))
+}
+
+/// A text with another value at `key`; `None` removes it.
+fn with(text: &str, key: &str, value: Option<Value>) -> anyhow::Result<String> {
+    let text = without_mark(text);
+    let text = if text.trim().is_empty() { EMPTY } else { text };
+    let mut all: Map<String, Value> = serde_json::from_str(text)?;
+    let (path, leaf) = key.rsplit_once('.').map_or((None, key), |(path, leaf)| (Some(path), leaf));
+    let mut at = &mut all;
+    for part in path.into_iter().flat_map(|path| path.split('.')) {
+        let below = at.entry(part).or_insert_with(|| Value::Object(Map::new()));
+        at = match below {
+            Value::Object(below) => below,
+            other => bail!("{part} is {other}, which has no keys of its own"),
+        };
+    }
+    match value {
+        Some(value) => at.insert(leaf.to_owned(), value),
+        None => at.remove(leaf),
+    };
+    Ok(serde_json::to_string_pretty(&all)? + "\n")
+}
+
+impl Run for SetArgs {
+    fn run(&self, Context { env, .. }: Context) -> anyhow::Result<Exit> {
+        operator::refuse_agent(env, "settings set")?;
+        let file = UserFile::read(env)?;
+        if let Err(fault) = users(&file.name(), &file.text) {
+            bail!("{fault}; {}, or run brain-guard settings edit", fault.way_out);
+        }
+        let value = serde_json::from_str(&self.value);
+        let value = value.unwrap_or_else(|_| Value::String(self.value.clone()));
+        let value = (self.value != "default").then_some(value);
+        let text = with(&file.text, &self.key, value).map_err(Failure::usage)?;
+        let new = users(&file.name(), &text).map_err(|Fault { key, why, way_out, .. }| {
+            let key = if key.is_empty() { &self.key } else { &key };
+            Failure::usage(format_args!("{key}: {why}")).hint(way_out)
+        })?;
+        file.write(&text, &new)?;
+        Ok(Exit::Done)
+    }
+}
+
+impl Run for EditArgs {
+    /// The text is edited in a draft beside the file, which stays if it can't be used.
+    fn run(&self, Context { env, .. }: Context) -> anyhow::Result<Exit> {
+        operator::refuse_agent(env, "settings edit")?;
+        let file = UserFile::read(env)?;
+        let draft = file.path.with_extension("draft.json");
+        if !draft.exists() {
+            let text = if file.text.is_empty() { EMPTY } else { &file.text };
+            write(&draft, text)?;
+        }
+        loop {
+            open(env, &draft)?;
+            let text = atomic::read_text(&draft)?.unwrap_or_default();
+            match users(&draft.display().to_string(), &text) {
+                Ok(_) if text == file.text => out("nothing changed"),
+                Ok(new) => file.write(&text, &new)?,
+                Err(fault) => {
+                    out(format_args!("{fault}; {}", fault.way_out));
+                    if ["n", "no"].contains(&ask("edit it again? [Y/n] ")?.to_lowercase().as_str())
+                    {
+                        out(format_args!(
+                            "nothing was written; `brain-guard settings edit` goes on with {}",
+                            draft.display()
+                        ));
+                        return Ok(Exit::Refused);
+                    }
+                    continue;
+                }
+            }
+            atomic::remove(&draft)?;
+            return Ok(Exit::Done);
+        }
+    }
+}
+
+/// Starts the user's editor as Git does, and waits for it.
+fn open(env: &Env, file: &Path) -> anyhow::Result<()> {
+    let set = |name| env.get(name).filter(|editor| !editor.trim().is_empty());
+    let editor = set("VISUAL").or_else(|| set("EDITOR")).unwrap_or_else(|| "vi".to_owned());
+    let status = Command::new("sh")
+        .args(["-c", &format!("{editor} \"$@\""), &editor])
+        .arg(file)
+        .status()
+        .with_context(|| format!("could not start the editor `{editor}`"))?;
+    if !status.success() {
+        bail!("the editor `{editor}` failed ({status}); nothing was written");
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_is_set_where_its_key_says_and_default_removes_it() {
+        let set = |text: &str, key: &str, value: &str| {
+            with(text, key, serde_json::from_str(value).ok()).unwrap()
+        };
+        let text = set("", "tiers.narrow.context", "65");
+        assert_eq!(
+            text,
+            "{\n  \"tiers\": {\n    \"narrow\": {\n      \"context\": 65\n    }\n  }\n}\n"
+        );
+        let both = set(&text, "profile", "\"relaxed\"");
+        assert!(both.contains("\"context\": 65") && both.contains("\"relaxed\""), "{both}");
+        let without = with(&both, "tiers.narrow.context", None).unwrap();
+        assert!(!without.contains("context"), "{without}");
+        assert!(with("{\"profile\": \"relaxed\"}", "profile.x", None).is_err());
+    }
+
+    #[test]
+    fn it_says_when_a_change_takes_effect() {
+        let of = |text: &str| users("settings.json", text).unwrap();
+        let (plain, more) = (of(""), of("{\"file\": {\"words\": 3000}}"));
+        assert!(effect(&plain, &more).contains("from your next prompt on"));
+        assert!(effect(&more, &plain).contains("at once, because it is stricter"));
+        assert_eq!(effect(&plain, &of("{}")), "nothing changes in how brain-guard works");
+    }
+}
