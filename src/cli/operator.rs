@@ -13,7 +13,7 @@ use super::SessionSelector;
 pub fn duration(text: &str) -> Result<Duration, String> {
     let minutes = text.parse().ok().and_then(Duration::try_minutes);
     let Some(duration) = minutes.or_else(|| when::duration(text)) else {
-        return Err("write 90s, 30m, 2h or 1d".to_owned());
+        return Err("write 90s, 30m, 2h or 1d; a bare number is minutes".to_owned());
     };
     if !(Duration::seconds(1)..=Duration::days(7)).contains(&duration) {
         return Err("out of range: from 1s to seven days (7d)".to_owned());

@@ -86,8 +86,8 @@ pub fn page(words: &[OsString]) -> Option<String> {
     let plain = Cli::command();
     Some(match words.as_slice() {
         [] => format!(
-            "brain-guard {} keeps long runs of AI coding agents sane.\n\n{}\nMore commands: `brain-guard help history`, `help agent`, `help setup`, `help all`.\n\
-             One command, with an example: `brain-guard help status`.",
+            "brain-guard {} keeps long runs of AI coding agents sane.\n\n{}\nMore: brain-guard help everyday | history | agent | setup | all\n\
+             One command, with an example: brain-guard help status",
             plain.get_version()?,
             list(&plain, FIRST)
         ),

@@ -60,6 +60,7 @@ pub enum Shell {
     after_help = "Examples:\n  brain-guard completions bash > ~/.local/share/bash-completion/completions/brain-guard\n  brain-guard completions zsh > ~/.zfunc/_brain-guard\n  brain-guard completions fish > ~/.config/fish/completions/brain-guard.fish"
 )]
 pub struct CompletionsArgs {
-    /// The shell
+    /// bash, zsh or fish
+    #[arg(hide_possible_values = true)]
     pub shell: Shell,
 }

@@ -92,9 +92,11 @@ impl Run for LogArgs {
         let last = self.last.unwrap_or(if self.since.is_some() { usize::MAX } else { LAST });
         entries.drain(..entries.len().saturating_sub(last));
         if entries.is_empty() && !self.json && !self.follow {
-            super::err(
-                "no log entry matches; `brain-guard log` without options shows the last ones",
-            );
+            super::err(if reader.positions.is_empty() {
+                "the log is empty: brain-guard has done nothing here yet"
+            } else {
+                "no log entry matches; `brain-guard log` without options shows the last ones"
+            });
         }
         let mut printed = print(look, &entries);
         while self.follow && printed.is_ok() {

@@ -57,6 +57,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use clap::FromArgMatches as _;
+use clap::error::ErrorKind;
 use signal_hook::consts::SIGXFSZ;
 
 use self::output::{ask, confirmed, err, out_json, out_json_line, out_unchanged, show, stdin_text};
@@ -141,7 +142,9 @@ pub fn main(env: &Env, view: OpenViewer) -> ExitCode {
             if !e.use_stderr() {
                 return Exit::Done.into();
             }
-            if let Some(examples) = cli::examples(&given) {
+            // Where a verb is missing, clap prints the whole help.
+            let is_help = e.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand;
+            if let Some(examples) = cli::examples(&given).filter(|_| !is_help) {
                 let _ = writeln!(io::stderr(), "\n{examples}");
             }
             return Exit::Usage.into();

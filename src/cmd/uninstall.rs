@@ -38,16 +38,18 @@ pub fn uninstall(at: &Installation, out: &mut dyn Write) -> Result<()> {
     if !at.data.exists() {
         return Ok(writeln!(out, "plugin   {data} was not there")?);
     }
+    let was_there = at.current().is_symlink();
     let could_not = || format!("could not remove {data}");
     place::remove(&at.data, None).with_context(could_not)?;
     if open_sessions(&at.config).is_empty() {
-        return Ok(writeln!(out, "plugin   {data} removed")?);
+        let done = if was_there { "removed" } else { "was not there" };
+        return Ok(writeln!(out, "plugin   {} {done}", at.current().display())?);
     }
     place::leave_idle_hook(&at.data).with_context(could_not)?;
     let idle = shell_quote(&at.data.to_string_lossy());
     Ok(writeln!(
         out,
-        "plugin   {data} removed, but for a hook that does nothing, because sessions are open; when they have ended: rm -r {idle}/{} {idle}/{}",
+        "plugin   {data}: removed, but for a hook that does nothing, because sessions are open; when they have ended: rm -r {idle}/{} {idle}/{}",
         place::CURRENT,
         place::IDLE
     )?)

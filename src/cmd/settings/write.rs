@@ -2,6 +2,7 @@
 //! it takes effect. A faulty text is never written.
 
 use std::fs;
+use std::io::{self, IsTerminal as _};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -15,6 +16,9 @@ use base::env::Env;
 use guard::settings::Settings;
 use guard::settings::file::{Fault, without_mark};
 use guard::settings::sources::users;
+
+/// The limits of a long context and of a small one, whose tiers differ.
+const LIMITS: [u64; 2] = [967_000, 167_000];
 
 /// The text of a file that sets nothing.
 const EMPTY: &str = "{}\n";
@@ -65,14 +69,25 @@ fn write(path: &Path, text: &str) -> anyhow::Result<()> {
 
 /// What other settings change, and when.
 fn effect(old: &Settings, new: &Settings) -> String {
-    let changes = old.changes(new, u64::MAX);
+    let [long, small] = LIMITS.map(|limit| old.changes(new, limit));
+    let mut changes = Vec::new();
+    for (own, other, contexts) in [(&long, &small, "long"), (&small, &long, "small")] {
+        for change in own {
+            if !other.contains(change) {
+                changes.push(format!("{change} in {contexts} contexts"));
+            } else if contexts == "long" {
+                changes.push(change.clone());
+            }
+        }
+    }
     if changes.is_empty() {
         return "nothing changes in how brain-guard works".to_owned();
     }
-    let when = if old.tightened(new).changes(new, u64::MAX).is_empty() {
+    let held = old.tightened(new);
+    let when = if LIMITS.iter().all(|limit| held.changes(new, *limit).is_empty()) {
         "in force at once, because it is stricter"
     } else {
-        "in force in new sessions, and in a running one from your next prompt on; at once: brain-guard settings apply --all"
+        "in force in new sessions, and in a running one from your next prompt on\nat once: brain-guard settings apply --all"
     };
     format!("{}\n{when}", changes.join("\n"))
 }
@@ -95,7 +110,17 @@ fn with(text: &str, key: &str, value: Option<Value>) -> anyhow::Result<String> {
         Some(value) => at.insert(leaf.to_owned(), value),
         None => at.remove(leaf),
     };
+    prune(&mut all);
     Ok(serde_json::to_string_pretty(&all)? + "\n")
+}
+
+/// Removes objects that hold nothing.
+fn prune(map: &mut Map<String, Value>) {
+    map.retain(|_, value| {
+        let Value::Object(below) = value else { return true };
+        prune(below);
+        !below.is_empty()
+    });
 }
 
 impl Run for SetArgs {
@@ -109,9 +134,13 @@ impl Run for SetArgs {
         let value = value.unwrap_or_else(|_| Value::String(self.value.clone()));
         let value = (self.value != "default").then_some(value);
         let text = with(&file.text, &self.key, value).map_err(Failure::usage)?;
-        let new = users(&file.name(), &text).map_err(|Fault { key, why, way_out, .. }| {
+        if text == file.text {
+            out("it is so already");
+            return Ok(Exit::Done);
+        }
+        let new = users(&file.name(), &text).map_err(|Fault { key, why, .. }| {
             let key = if key.is_empty() { &self.key } else { &key };
-            Failure::usage(format_args!("{key}: {why}")).hint(way_out)
+            Failure::usage(format_args!("{key}: {why}")).hint("nothing was written")
         })?;
         file.write(&text, &new)?;
         Ok(Exit::Done)
@@ -124,6 +153,16 @@ impl Run for EditArgs {
         operator::refuse_agent(env, "settings edit")?;
         let file = UserFile::read(env)?;
         let draft = file.path.with_extension("draft.json");
+        if !(io::stdin().is_terminal() && io::stdout().is_terminal()) {
+            let what = "there is no terminal for an editor";
+            return Err(Failure::usage(what).hint("use brain-guard settings set KEY VALUE").into());
+        }
+        if draft.exists() {
+            let what = format!("{} is the draft of an earlier edit", draft.display());
+            if ["n", "no"].contains(&ask(&format!("{what}; go on with it? [Y/n] "))?.as_str()) {
+                atomic::remove(&draft)?;
+            }
+        }
         if !draft.exists() {
             let text = if file.text.is_empty() { EMPTY } else { &file.text };
             write(&draft, text)?;
@@ -185,7 +224,7 @@ mod tests {
         let both = set(&text, "profile", "\"relaxed\"");
         assert!(both.contains("\"context\": 65") && both.contains("\"relaxed\""), "{both}");
         let without = with(&both, "tiers.narrow.context", None).unwrap();
-        assert!(!without.contains("context"), "{without}");
+        assert_eq!(without, "{\n  \"profile\": \"relaxed\"\n}\n");
         assert!(with("{\"profile\": \"relaxed\"}", "profile.x", None).is_err());
     }
 

@@ -133,7 +133,7 @@ fn set_writes_a_value_says_what_it_changes_and_refuses_a_wrong_one() {
     let text = fs::read_to_string(&file).expect("settings");
     for (key, value, way_out) in [
         ("tiers.narow.context", "65", ""),
-        ("profil", "relaxed", "profile"),
+        ("profil", "relaxed", "nothing was written"),
         ("profile", "lazy", "relaxed"),
         ("tiers.narrow.context", "much", ""),
     ] {
@@ -183,7 +183,7 @@ fn edit_saves_only_what_is_sound_and_keeps_the_draft() {
     let faulty = edit(&hook, "echo '{\"profil\": 1}' > \"$1\"", "n\n");
     assert!(faulty.code == Some(1) && faulty.stdout.contains("draft.json:1:"), "{faulty:?}");
     assert_eq!(fs::read_to_string(&file).expect("settings"), text);
-    let mended = edit(&hook, "sed -i 's/profil\\b/profile/; s/1/\"auto\"/' \"$1\"", "");
+    let mended = edit(&hook, "sed -i 's/profil\\b/profile/; s/1/\"auto\"/' \"$1\"", "\n");
     assert!(mended.code == Some(0), "{mended:?}");
     assert!(fs::read_to_string(&file).expect("settings").contains("auto"));
     let failed = edit(&hook, "exit 3", "");
