@@ -48,7 +48,7 @@ impl Question {
     /// The question in words.
     pub fn title(&self) -> &'static str {
         match self {
-            Self::Make { .. } => "Create the session?",
+            Self::Make { .. } => "Carry out the plan?",
             Self::Mend { .. } => "Mend the session?",
         }
     }
@@ -57,9 +57,9 @@ impl Question {
     pub fn keys(&self) -> &'static [(&'static str, &'static str)] {
         match self {
             Self::Make { .. } => &[
-                ("Enter", "create it"),
-                ("h", "create it, and switch the running client to it"),
-                ("w", "create it, and open it in a tmux window"),
+                ("Enter", "yes"),
+                ("h", "yes, and switch the running client to the new session"),
+                ("w", "yes, and open what is new in tmux windows"),
                 ("Esc", "not now"),
             ],
             Self::Mend { .. } => {

@@ -26,8 +26,8 @@ impl App {
             Purpose::Search => {
                 "Search for words, or #engagement; # alone: rounds without a tag".to_owned()
             }
-            Purpose::Tag => format!("Tag {rounds} with an engagement; empty removes the tags"),
-            Purpose::Extract => format!("Move {rounds} into a new session; name its engagement"),
+            Purpose::Tag => format!("Engagement (empty: none) of {rounds}"),
+            Purpose::Extract => format!("Engagement of a new session with {rounds}"),
         };
         let about = About { session: opened.name.clone(), rounds: targets };
         self.popups.push(Popup::Input { purpose, about, title, text: String::new(), names });

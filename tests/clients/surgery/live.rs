@@ -289,7 +289,7 @@ fn the_viewer_opens_above_the_client() {
     person.type_text("vi");
     shows("brain-guard surgery edit");
     person.keys("Enter");
-    shows("Create the session?");
+    shows("Carry out the plan?");
     person.type_text("h");
     running.tui.wait_screen("the end", |screen| {
         screen
