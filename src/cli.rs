@@ -79,10 +79,16 @@ pub struct SessionArgument {
 }
 
 impl SessionArgument {
-    /// The session: what the user wrote wins over what the hook filled in.
+    /// The session: what was written wins over what the hook filled in, and is looked up.
     pub fn selector(&self) -> SessionSelector {
-        let session = self.named.clone().or_else(|| self.selector.session.clone());
-        SessionSelector { session, ..self.selector.clone() }
+        let SessionSelector { session, call, project } = self.selector.clone();
+        match &self.named {
+            None => SessionSelector { session, call, project },
+            Some(named) => {
+                let call = call.filter(|_| session.is_none());
+                SessionSelector { session: Some(named.clone()), call, project }
+            }
+        }
     }
 }
 

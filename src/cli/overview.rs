@@ -83,6 +83,10 @@ pub fn command() -> Command {
 /// The page that these words ask for, if clap has none: the first commands, or those of a group.
 pub fn page(words: &[OsString]) -> Option<String> {
     let words: Vec<&str> = words.iter().skip(1).filter_map(|word| word.to_str()).collect();
+    // To build the command line takes time, and most calls need it for their verb only.
+    if !matches!(words[..], [] | ["help", _]) {
+        return None;
+    }
     let plain = Cli::command();
     Some(match words.as_slice() {
         [] => format!(

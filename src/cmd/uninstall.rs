@@ -41,7 +41,7 @@ pub fn uninstall(at: &Installation, out: &mut dyn Write) -> Result<()> {
     let was_there = at.current().is_symlink();
     let could_not = || format!("could not remove {data}");
     place::remove(&at.data, None).with_context(could_not)?;
-    if open_sessions(&at.config).is_empty() {
+    if !was_there || open_sessions(&at.config).is_empty() {
         let done = if was_there { "removed" } else { "was not there" };
         return Ok(writeln!(out, "plugin   {} {done}", at.current().display())?);
     }

@@ -227,7 +227,12 @@ impl<'a> Client<'a> {
     /// Runs `claude …` and returns its output.
     fn answer(&self, arguments: &[&str]) -> Result<String> {
         let shown = format!("claude {}", arguments.join(" "));
-        let output = process::output(Command::new(self.program).args(arguments), DEADLINE)
+        // A client of npm's is a script for the node beside it.
+        let beside = self.program.parent().unwrap_or(self.program).to_path_buf();
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let path = std::env::join_paths([beside].into_iter().chain(std::env::split_paths(&path)))?;
+        let mut command = Command::new(self.program);
+        let output = process::output(command.args(arguments).env("PATH", path), DEADLINE)
             .with_context(|| format!("could not run `{shown}` ({})", self.program.display()))?;
         let why = String::from_utf8_lossy(&output.stderr);
         ensure!(output.status.success(), "`{shown}` failed: {} {}", output.status, why.trim());

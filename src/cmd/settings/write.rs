@@ -5,9 +5,11 @@ use std::fs;
 use std::io::{self, IsTerminal as _};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::Arc;
 
 use anyhow::{Context as _, bail};
 use serde_json::{Map, Value};
+use signal_hook::consts::SIGINT;
 
 use crate::cli::{EditArgs, SetArgs};
 use crate::cmd::{Context, Exit, Failure, Run, ask, operator, out, selector};
@@ -98,8 +100,13 @@ fn with(text: &str, key: &str, value: Option<Value>) -> anyhow::Result<String> {
     let text = if text.trim().is_empty() { EMPTY } else { text };
     let mut all: Map<String, Value> = serde_json::from_str(text)?;
     let (path, leaf) = key.rsplit_once('.').map_or((None, key), |(path, leaf)| (Some(path), leaf));
+    let path: Vec<&str> = match path.and_then(|path| path.strip_prefix("projects.")) {
+        // A folder's name may have dots.
+        Some(folder) => vec!["projects", folder],
+        None => path.into_iter().flat_map(|path| path.split('.')).collect(),
+    };
     let mut at = &mut all;
-    for part in path.into_iter().flat_map(|path| path.split('.')) {
+    for part in path {
         let below = at.entry(part).or_insert_with(|| Value::Object(Map::new()));
         at = match below {
             Value::Object(below) => below,
@@ -135,7 +142,11 @@ impl Run for SetArgs {
         let value = (self.value != "default").then_some(value);
         let text = with(&file.text, &self.key, value).map_err(Failure::usage)?;
         if text == file.text {
-            out("it is so already");
+            let name = &self.key;
+            match &self.value[..] {
+                "default" => out(format_args!("{} sets no {name}", file.path.display())),
+                value => out(format_args!("{name} is {value} already")),
+            }
             return Ok(Exit::Done);
         }
         let new = users(&file.name(), &text).map_err(|Fault { key, why, .. }| {
@@ -152,31 +163,35 @@ impl Run for EditArgs {
     fn run(&self, Context { env, .. }: Context) -> anyhow::Result<Exit> {
         operator::refuse_agent(env, "settings edit")?;
         let file = UserFile::read(env)?;
-        let draft = file.path.with_extension("draft.json");
         if !(io::stdin().is_terminal() && io::stdout().is_terminal()) {
             let what = "there is no terminal for an editor";
             return Err(Failure::usage(what).hint("use brain-guard settings set KEY VALUE").into());
         }
-        if draft.exists() {
-            let what = format!("{} is the draft of an earlier edit", draft.display());
-            if ["n", "no"].contains(&ask(&format!("{what}; go on with it? [Y/n] "))?.as_str()) {
-                atomic::remove(&draft)?;
-            }
-        }
-        if !draft.exists() {
-            let text = if file.text.is_empty() { EMPTY } else { &file.text };
-            write(&draft, text)?;
+        // Among the state, where the agent's tools can't write.
+        let draft = selector::places(env, Path::new("/"))?.states.join("settings.draft.json");
+        let question = format!("go on with the draft of an earlier edit, {}?", draft.display());
+        let begin = if file.text.is_empty() { EMPTY } else { &file.text };
+        if !draft.exists() || !agrees(&format!("{question} [y/N] "), false)? {
+            write(&draft, begin)?;
         }
         loop {
-            open(env, &draft)?;
+            if let Err(why) = open(env, &draft) {
+                if atomic::read_text(&draft)?.as_deref() == Some(begin) {
+                    atomic::remove(&draft)?;
+                }
+                return Err(why);
+            }
+            if UserFile::read(env)?.text != file.text {
+                let (path, draft) = (file.path.display(), draft.display());
+                bail!("{path} was changed meanwhile; nothing was written, your text is {draft}");
+            }
             let text = atomic::read_text(&draft)?.unwrap_or_default();
             match users(&draft.display().to_string(), &text) {
-                Ok(_) if text == file.text => out("nothing changed"),
+                Ok(_) if text == begin => out("nothing changed"),
                 Ok(new) => file.write(&text, &new)?,
                 Err(fault) => {
                     out(format_args!("{fault}; {}", fault.way_out));
-                    if ["n", "no"].contains(&ask("edit it again? [Y/n] ")?.to_lowercase().as_str())
-                    {
+                    if !agrees("edit it again? [Y/n] ", true)? {
                         out(format_args!(
                             "nothing was written; `brain-guard settings edit` goes on with {}",
                             draft.display()
@@ -192,8 +207,16 @@ impl Run for EditArgs {
     }
 }
 
+/// Asks on the terminal; an empty answer is the default.
+fn agrees(question: &str, default: bool) -> io::Result<bool> {
+    let answer = ask(question)?.to_lowercase();
+    Ok(if answer.is_empty() { default } else { ["y", "yes"].contains(&answer.as_str()) })
+}
+
 /// Starts the user's editor as Git does, and waits for it.
 fn open(env: &Env, file: &Path) -> anyhow::Result<()> {
+    // An interrupt is for the editor.
+    signal_hook::flag::register(SIGINT, Arc::default())?;
     let set = |name| env.get(name).filter(|editor| !editor.trim().is_empty());
     let editor = set("VISUAL").or_else(|| set("EDITOR")).unwrap_or_else(|| "vi".to_owned());
     let status = Command::new("sh")
@@ -226,6 +249,8 @@ mod tests {
         let without = with(&both, "tiers.narrow.context", None).unwrap();
         assert_eq!(without, "{\n  \"profile\": \"relaxed\"\n}\n");
         assert!(with("{\"profile\": \"relaxed\"}", "profile.x", None).is_err());
+        let project = set("", "projects.~/src/example.com/x.mode", "\"off\"");
+        assert!(project.contains("\"~/src/example.com/x\": {\n      \"mode\""), "{project}");
     }
 
     #[test]

@@ -183,7 +183,8 @@ fn edit_saves_only_what_is_sound_and_keeps_the_draft() {
     let faulty = edit(&hook, "echo '{\"profil\": 1}' > \"$1\"", "n\n");
     assert!(faulty.code == Some(1) && faulty.stdout.contains("draft.json:1:"), "{faulty:?}");
     assert_eq!(fs::read_to_string(&file).expect("settings"), text);
-    let mended = edit(&hook, "sed -i 's/profil\\b/profile/; s/1/\"auto\"/' \"$1\"", "\n");
+    let mended = edit(&hook, "sed -i 's/profil\\b/profile/; s/1/\"auto\"/' \"$1\"", "y\n");
+    assert!(mended.stdout.contains("draft of an earlier edit"), "{mended:?}");
     assert!(mended.code == Some(0), "{mended:?}");
     assert!(fs::read_to_string(&file).expect("settings").contains("auto"));
     let failed = edit(&hook, "exit 3", "");

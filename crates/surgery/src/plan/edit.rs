@@ -38,15 +38,14 @@ const HELP: &str = "\
 #   keep, k               it stays
 #   index, i              it becomes a line of a table; `brain-guard inject` shows it in full
 #   shrink, s             it stays, with a line in place of each result of a tool
-#   drop, d               it is left out, and named when you see before and after
+#   drop, d               it is left out, and named in the answer
 #   engagement NAME, e    it goes into a new session with the other rounds of NAME
 # A line may name several rounds: `index 1-15,18`. Text after the numbers is ignored, and a round
 # without a line stays. The session itself doesn't change.
-# When you close the editor, you see before and after, and are asked.
-# If no line is left, nothing happens.
+# What a list comes to: brain-guard surgery edit SESSION --plan FILE --dry-run
 ";
 
-/// The list for a session, as it is opened in the editor.
+/// The list for a session.
 pub fn list(session: &Session) -> String {
     let context = session.in_context();
     let rounds = context.iter().filter_map(|seq| session.round(*seq));
