@@ -68,8 +68,15 @@ const GROUPS: [Group; 4] = [
 /// Columns of the lists.
 const WIDTH: usize = 80;
 
+/// The command line for these words. To lay out the groups takes time, so only its own help has
+/// them.
+pub fn command(words: &[OsString]) -> Command {
+    let is_help = |word: &OsString| word == "help" || word == "--help" || word == "-h";
+    if words.get(1).is_none_or(is_help) { with_groups() } else { Cli::command() }
+}
+
 /// The command line, with the groups in its `--help`.
-pub fn command() -> Command {
+fn with_groups() -> Command {
     let command = Cli::command();
     let groups = GROUPS.iter().map(|group| titled(&command, group));
     let groups = groups.collect::<Vec<_>>().join("\n");
@@ -95,7 +102,7 @@ pub fn page(words: &[OsString]) -> Option<String> {
             plain.get_version()?,
             list(&plain, FIRST)
         ),
-        ["help", "all"] => command().term_width(WIDTH).render_help().to_string(),
+        ["help", "all"] => with_groups().term_width(WIDTH).render_help().to_string(),
         ["help", name] => titled(&plain, GROUPS.iter().find(|group| group.name == *name)?),
         _ => return None,
     })

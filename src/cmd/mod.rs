@@ -190,8 +190,8 @@ fn perform(given: &[OsString], env: &Env) -> anyhow::Result<Exit> {
 }
 
 fn parse(given: &[OsString]) -> Result<Verb, clap::Error> {
-    let given = given.iter().cloned().map(list_item);
-    let matches = cli::command().try_get_matches_from(given)?;
+    let words = given.iter().cloned().map(list_item);
+    let matches = cli::command(given).try_get_matches_from(words)?;
     Cli::from_arg_matches(&matches).map(|cli| cli.verb)
 }
 
