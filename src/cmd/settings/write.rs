@@ -159,7 +159,7 @@ impl Run for SetArgs {
 }
 
 impl Run for EditArgs {
-    /// The text is edited in a draft beside the file, which stays if it can't be used.
+    /// The text is edited in a draft, which stays if it can't be used.
     fn run(&self, Context { env, .. }: Context) -> anyhow::Result<Exit> {
         operator::refuse_agent(env, "settings edit")?;
         let file = UserFile::read(env)?;
