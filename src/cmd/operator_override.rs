@@ -5,7 +5,7 @@ use super::{Context, Exit, Run, operator, out, selector};
 use crate::cli::{OverrideArgs, OverrideSpan};
 use anyhow::bail;
 use base::clock::Time;
-use chrono::Local;
+use chrono::{Duration, Local};
 use clap::Parser;
 use guard::files::state;
 use guard::hook::facts::Facts;
@@ -63,11 +63,10 @@ fn apply(facts: &Facts, how: &OverrideSpan) -> anyhow::Result<String> {
     Ok(format!("brain-guard: {said}{end}"))
 }
 
-/// A time of today as `20:14:05`, another one with its date.
+/// A time less than twelve hours away as `20:14:05`, another one with its date.
 pub(super) fn clock_time(at: Time, now: Time) -> String {
-    let (at, now) = (at.with_timezone(&Local), now.with_timezone(&Local));
-    let is_today = at.date_naive() == now.date_naive();
-    at.format(if is_today { "%H:%M:%S" } else { "%Y-%m-%d %H:%M:%S" }).to_string()
+    let is_near = (at - now).abs() < Duration::hours(12);
+    at.with_timezone(&Local).format(if is_near { "%H:%M:%S" } else { "%Y-%m-%d %H:%M:%S" }).to_string()
 }
 
 /// Sets or ends the override; `said` is its text for the journal.
@@ -78,4 +77,16 @@ pub(super) fn set(facts: &Facts, value: Option<Override>, said: &str) -> anyhow:
     state::update(&facts.places, facts.id, |s| s.override_ = value)?;
     facts.record(What::Override { until: said.to_owned() });
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_date_is_said_only_of_a_time_that_is_far() {
+        let now: Time = "2026-03-19T23:50:00Z".parse().unwrap();
+        assert_eq!(clock_time(now + Duration::minutes(30), now), "00:20:00");
+        assert_eq!(clock_time(now + Duration::hours(13), now), "2026-03-20 12:50:00");
+    }
 }
