@@ -15,6 +15,7 @@ mod plumbing;
 mod purge;
 mod settings;
 mod setup;
+mod slips;
 mod surgery;
 mod tags;
 mod views;
@@ -28,17 +29,18 @@ pub use lists::{RoundsArgs, SessionsArgs, ViewArgs};
 pub use log::LogArgs;
 pub use notes::{AppendArgs, CloseArgs, PhaseArgs, SealArgs, SteeringArgs};
 pub use operator::{LaterArgs, NowArgs, OverrideArgs, OverrideSpan, duration};
-pub use overview::{command, examples, page};
+pub use overview::{canonical, command, examples, page};
 pub use phase::PhaseVerb;
 pub use plumbing::{ClipboardArgs, ModArgs, WaiterArgs};
 pub use purge::{PurgeArgs, PurgeKind};
 pub use settings::{ApplyArgs, CheckArgs, EditArgs, SetArgs, SettingsVerb, ShowArgs};
 pub use setup::{CompletionsArgs, DemoArgs, InstallArgs, Shell, UninstallArgs};
+pub use slips::meant;
 pub use surgery::{
-    AdviseArgs, ExportArgs, ExportWhat, FidelityArgs, InjectArgs, MendArgs, OutputArgs, ReviveArgs,
-    SurgeryVerb, Thinking, ValidateArgs,
+    AdviseArgs, ExportArgs, ExportWhat, FidelityArgs, MendArgs, OutputArgs, ReviveArgs,
+    ShowRoundArgs, SurgeryVerb, Thinking, ValidateArgs,
 };
-pub use tags::{MatrixArgs, NarrowArgs, SearchArgs, TagArgs, UntagArgs};
+pub use tags::{MatrixArgs, NarrowArgs, SearchArgs, TagArgs, TagVerb};
 pub use views::{DoctorArgs, ExplainArgs, ReportArgs, StatusArgs};
 
 use clap::{Args, Parser, Subcommand};
@@ -90,6 +92,12 @@ impl SessionArgument {
             }
         }
     }
+}
+
+/// A number from 1 on.
+fn at_least_one(text: &str) -> Result<usize, &'static str> {
+    let number = text.parse().ok().filter(|number| *number > 0);
+    number.ok_or("write a number, 1 or more")
 }
 
 /// The verbs.
@@ -160,6 +168,7 @@ pub enum Verb {
         what: SurgeryVerb,
     },
     /// Run an operation of `surgery` by the name in its specification
+    #[command(hide = true)]
     ExportClaude(ExportArgs),
     /// See sessions on the whole terminal: search, tag and restructure them
     View(ViewArgs),
@@ -168,25 +177,18 @@ pub enum Verb {
     /// List the rounds of a session, one line each
     Rounds(RoundsArgs),
     /// Print a round in full
-    Inject(InjectArgs),
+    Show(ShowRoundArgs),
     /// Recommend surgery for a session, with the command for each
     Advise(AdviseArgs),
-    /// Make a successor: early work as an index table, the rest in full
-    Revive(ReviveArgs),
     /// Tag rounds with an engagement, a named piece of work
     Tag(TagArgs),
-    /// Remove the tags of rounds
-    Untag(UntagArgs),
     /// Find rounds by their words
     Search(SearchArgs),
-    /// Show which agent did which rounds in which phase of an engagement
-    Matrix(MatrixArgs),
     /// Check a session file: chain, ids, tool calls, thinking, times
     Validate(ValidateArgs),
     /// Make a sound session of one that Claude Code reads only in part, or that the API refuses
     Mend(MendArgs),
     /// Import sessions into the store
-    #[command(alias = "inscribe")]
     Import(ImportArgs),
     /// Write stored sessions back to files
     #[command(after_help = "Example:\n  brain-guard store export 3f0a9d1e --out restored/")]

@@ -2,8 +2,9 @@
 
 use std::path::PathBuf;
 
-use clap::builder::RangedU64ValueParser;
 use clap::{Args, Subcommand};
+
+use super::at_least_one;
 
 use sessions::operation::Extraction;
 
@@ -109,7 +110,7 @@ pub enum ExtractVerb {
             long,
             value_name = "N",
             allow_negative_numbers = true,
-            value_parser = RangedU64ValueParser::<usize>::new().range(1..)
+            value_parser = at_least_one
         )]
         from: Option<usize>,
         /// Put it back into the session's file instead of printing it

@@ -54,7 +54,7 @@ pub enum JobVerb {
     Complete,
     /// List the project's jobs, last written first
     #[command(
-        after_help = "Examples:\n  brain-guard job list\n  brain-guard job list --json | jq -r '.[].name'"
+        after_help = "Examples:\n  brain-guard job list\n  brain-guard job list --json | jq -r '.jobs[].name'"
     )]
     List {
         /// As JSON

@@ -1,12 +1,13 @@
 //! Lists of sessions and of their rounds.
 
 use clap::Args;
-use clap::builder::RangedU64ValueParser;
+
+use super::at_least_one;
 
 /// Whose rounds to list, and how many.
 #[derive(Debug, Clone, Default, Args)]
 #[command(
-    after_help = "Examples:\n  brain-guard rounds 3f0a9d1e\n  brain-guard rounds this --last 20\n  brain-guard rounds --json | jq '.rounds[] | select(.engagement == \"console-work\").round'\n\nA line has the round's number, when it began, the tokens that it added, its tag, and how it begins. A round marked (compacted), (rewound) or (cut off) is no longer in the context; `brain-guard inject` still prints it.\n\nExit codes: 0 listed, 1 no such session, 2 wrong usage."
+    after_help = "Examples:\n  brain-guard rounds 3f0a9d1e\n  brain-guard rounds this --last 20\n  brain-guard rounds --json | jq '.rounds[] | select(.engagement == \"console-work\").round'\n\nA line has the round's number, when it began, the tokens that it added, its tag, and how it begins. A round marked (compacted), (rewound) or (cut off) is no longer in the context; `brain-guard show` still prints it.\n\nExit codes: 0 listed, 1 no such session, 2 wrong usage."
 )]
 pub struct RoundsArgs {
     /// Session: an id, the beginning of one, a file, or `this` [default: the one this runs in, else the latest of the project]
@@ -16,7 +17,7 @@ pub struct RoundsArgs {
         long,
         value_name = "N",
         allow_negative_numbers = true,
-        value_parser = RangedU64ValueParser::<usize>::new().range(1..)
+        value_parser = at_least_one
     )]
     pub last: Option<usize>,
     /// As JSON
@@ -39,7 +40,7 @@ pub struct SessionsArgs {
         value_name = "N",
         default_value_t = 20,
         allow_negative_numbers = true,
-        value_parser = RangedU64ValueParser::<usize>::new().range(1..)
+        value_parser = at_least_one
     )]
     pub limit: usize,
     /// Also the sessions of subagents

@@ -1,9 +1,8 @@
 //! The options of `log`.
 
 use clap::Args;
-use clap::builder::RangedU64ValueParser;
 
-use super::{SessionArgument, duration};
+use super::{SessionArgument, at_least_one, duration};
 use chrono::Duration;
 use guard::journal::What;
 
@@ -17,7 +16,7 @@ pub struct LogArgs {
     #[command(flatten)]
     pub session: SessionArgument,
     /// The last N lines [default: 20, or all since --since]
-    #[arg(long, value_name = "N", value_parser = RangedU64ValueParser::<usize>::new().range(1..))]
+    #[arg(long, value_name = "N", value_parser = at_least_one)]
     pub last: Option<usize>,
     /// Only these kinds. Calls that were let through (pass) are shown only if asked for
     #[arg(long, value_name = "KIND", value_delimiter = ',', value_parser = What::KINDS)]

@@ -42,7 +42,7 @@ pub struct PhaseArgs {
 /// Which steering notes to show.
 #[derive(Debug, Clone, Args)]
 #[command(
-    after_help = "Example:\n  brain-guard steering\n  brain-guard steering --json | jq '.[].about'"
+    after_help = "Example:\n  brain-guard steering\n  brain-guard steering --json | jq '.groups[].about'"
 )]
 pub struct SteeringArgs {
     /// Which project

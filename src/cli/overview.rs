@@ -37,25 +37,8 @@ const GROUPS: [Group; 4] = [
         name: "history",
         title: "History commands",
         commands: &[
-            "view",
-            "sessions",
-            "rounds",
-            "search",
-            "inject",
-            "import",
-            "advise",
-            "surgery",
-            "revive",
-            "export-claude",
-            "tag",
-            "untag",
-            "matrix",
-            "validate",
-            "mend",
-            "extract",
-            "store",
-            "purge",
-            "mcp",
+            "view", "sessions", "rounds", "search", "show", "import", "advise", "surgery", "tag",
+            "validate", "mend", "extract", "store", "purge", "mcp",
         ],
     },
     Group {
@@ -65,8 +48,27 @@ const GROUPS: [Group; 4] = [
     },
 ];
 
+/// The specifications' names for commands, and what they run.
+const ALIASES: [(&str, &[&str]); 5] = [
+    ("inject", &["show"]),
+    ("inscribe", &["import"]),
+    ("matrix", &["tag", "matrix"]),
+    ("revive", &["surgery", "revive"]),
+    ("untag", &["tag", "--remove"]),
+];
+
 /// Columns of the lists.
 const WIDTH: usize = 80;
+
+/// These words, with a command in place of its alias.
+pub fn canonical(words: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
+    let mut words: Vec<OsString> = words.into_iter().collect();
+    let verb = words.get(1).and_then(|verb| verb.to_str());
+    if let Some((_, named)) = ALIASES.iter().find(|(alias, _)| Some(*alias) == verb) {
+        words.splice(1..2, named.iter().map(OsString::from));
+    }
+    words
+}
 
 /// The command line for these words. To lay out the groups takes time, so only its own help has
 /// them.
@@ -147,7 +149,7 @@ mod tests {
             let mut alone = command.clone().disable_help_flag(true).disable_help_subcommand(true);
             let below: Vec<Command> =
                 command.get_subcommands().filter(|c| !c.is_hide_set()).cloned().collect();
-            if below.is_empty() {
+            if below.is_empty() || !command.is_subcommand_required_set() {
                 alone = alone.bin_name(name).about(None::<&str>).term_width(100);
                 for line in alone.render_help().to_string().trim().lines() {
                     let _ = writeln!(all, "{}", format!("    {line}").trim_end());

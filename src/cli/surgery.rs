@@ -215,6 +215,8 @@ pub enum SurgeryVerb {
         #[command(flatten)]
         output: OutputArgs,
     },
+    /// Make a successor: early work as an index table, the rest in full
+    Revive(ReviveArgs),
     /// List what surgery has made, the newest first
     #[command(
         after_help = "Examples:\n  brain-guard surgery log\n  brain-guard surgery log 3f0a9d1e --json"
@@ -228,9 +230,9 @@ pub enum SurgeryVerb {
     },
     /// Remove a session that surgery made, as long as nobody has changed or opened it
     #[command(
-        after_help = "Examples:\n  brain-guard surgery undo\n  brain-guard surgery undo 9b1c04d2\n\nWithout an id, the newest one. If that was undone already, name an older one.\n\nExit codes: 0 removed, 1 refused (what has changed is printed, nothing was removed), 2 wrong usage."
+        after_help = "Examples:\n  brain-guard surgery remove\n  brain-guard surgery remove 9b1c04d2\n\nWithout an id, the newest one. If that was removed already, name an older one.\n\nExit codes: 0 removed, 1 refused (what has changed is printed, nothing was removed), 2 wrong usage."
     )]
-    Undo {
+    Remove {
         /// The successor: an id, the beginning of one, a file, or `this` [default: the newest]
         id: Option<String>,
         /// As JSON
@@ -242,9 +244,9 @@ pub enum SurgeryVerb {
 /// Which round to print, and how much of it.
 #[derive(Debug, Clone, Args)]
 #[command(
-    after_help = "Examples:\n  brain-guard inject 047\n  brain-guard inject 3f0a9d1e:47 --thinking ref\n  brain-guard inject 47 --session 3f0a9d1e\n\nA number alone is one of the index tables that the session this runs in was made with, else a round of that session itself.\n\nExit codes: 0 printed, 1 no such round, 2 wrong usage."
+    after_help = "Examples:\n  brain-guard show 047\n  brain-guard show 3f0a9d1e:47 --thinking ref\n  brain-guard show 47 --session 3f0a9d1e\n\nA number alone is one of the index tables that the session this runs in was made with, else a round of that session itself.\n\nExit codes: 0 printed, 1 no such round, 2 wrong usage."
 )]
-pub struct InjectArgs {
+pub struct ShowRoundArgs {
     /// The round: its number, or SESSION:NUMBER
     #[arg(value_name = "REF")]
     pub round: String,
@@ -303,10 +305,10 @@ pub struct ExportWhat {
     pub split: Option<PathBuf>,
 }
 
-/// The options of `revive`.
+/// The options of `surgery revive`.
 #[derive(Debug, Clone, Args)]
 #[command(
-    after_help = "Examples:\n  brain-guard revive 3f0a9d1e\n  brain-guard revive 3f0a9d1e --before round:40 --run\n\nWithout --before: from the last change of phase on in full, else the last third by tokens.\n\nExit codes: 0 made (and with --run, started), 1 refused, 2 wrong usage."
+    after_help = "Examples:\n  brain-guard surgery revive 3f0a9d1e\n  brain-guard surgery revive 3f0a9d1e --before round:40 --run\n\nWithout --before: from the last change of phase on in full, else the last third by tokens.\n\nExit codes: 0 made (and with --run, started), 1 refused, 2 wrong usage."
 )]
 pub struct ReviveArgs {
     /// Session: an id, the beginning of one, a file, or `this` [default: the one this runs in, else the latest of the project]

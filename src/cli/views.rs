@@ -3,9 +3,8 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use clap::builder::RangedU64ValueParser;
 
-use super::SessionArgument;
+use super::{SessionArgument, at_least_one};
 
 /// The options of `status`.
 #[derive(Debug, Clone, Args)]
@@ -45,7 +44,7 @@ pub struct ExplainArgs {
     #[command(flatten)]
     pub session: SessionArgument,
     /// The last N decisions, messages and actions, each explained
-    #[arg(long, value_name = "N", value_parser = RangedU64ValueParser::<usize>::new().range(1..))]
+    #[arg(long, value_name = "N", value_parser = at_least_one)]
     pub last: Option<usize>,
     /// How the last block was decided, and the session's whole status
     #[arg(long)]

@@ -46,7 +46,7 @@ fn run(env: &Env, facts: &Facts, call: &str, one: &OwnCall) -> Answer {
     }
     arguments.extend(one.words.iter().skip(1).map(OsString::from));
     let input = one.input.clone().unwrap_or_default();
-    let (result, text) = captured(input, || super::perform(&arguments, env));
+    let (result, text) = captured(input, || super::perform(arguments, env));
     remember_unwritten(facts, one.verb(), &result);
     let succeeded = result.is_ok_and(|exit| exit == Exit::Done);
     Answer { text, succeeded }

@@ -17,7 +17,7 @@ use serde::Serialize;
 
 use self::copies::Registered;
 use super::install::installation::Installation;
-use super::{Context, Exit, Run, install, out_json, selector, show};
+use super::{Context, Exit, Run, install, selector, show};
 use crate::cli::{DoctorArgs, SessionSelector};
 use base::clock::Time;
 use base::env::Env;
@@ -233,11 +233,7 @@ impl Run for DoctorArgs {
     fn run(&self, Context { env, now }: Context) -> anyhow::Result<Exit> {
         let done = if self.fix { fix_all(env, now)? } else { Vec::new() };
         let report = Report { done, found: World::of(env, now)?.look(&CHECKS) };
-        if self.json && !self.fix {
-            out_json(&report.found)?;
-        } else {
-            show(&report, self.json)?;
-        }
+        show(&report, self.json)?;
         let is_problem = report.found.iter().any(|line| line.finding.level == Level::Problem);
         Ok(if is_problem { Exit::Refused } else { Exit::Done })
     }

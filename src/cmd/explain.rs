@@ -77,14 +77,14 @@ fn one_call(facts: &Facts, lines: &[Line], id: &str) -> Result<Explained, Failur
 /// Explanations of journal lines.
 #[derive(Debug, Serialize)]
 struct Explained {
-    session_id: String,
+    session: String,
     accounts: Vec<Account>,
 }
 
 impl Explained {
     fn of(facts: &Facts, lines: &[Line]) -> Self {
         let accounts = lines.iter().map(|line| Account::of(facts, line)).collect();
-        Self { session_id: facts.id.to_owned(), accounts }
+        Self { session: facts.id.to_owned(), accounts }
     }
 }
 

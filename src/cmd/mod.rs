@@ -14,13 +14,12 @@ pub mod explain;
 pub mod extract;
 mod failure;
 pub mod import;
-pub mod inject;
 pub mod install;
 pub mod job;
+mod line;
 pub mod log;
 pub mod look;
 pub mod marketplace_setup;
-pub mod matrix;
 pub mod mcp;
 pub mod mend;
 pub mod module;
@@ -33,13 +32,13 @@ mod plumbing;
 mod progress;
 pub mod purge;
 pub mod report;
-pub mod revive;
 pub mod round_list;
 pub mod seal;
 pub mod search;
 pub mod selector;
 pub mod session_list;
 pub mod settings;
+pub mod show_round;
 pub mod status;
 pub mod steering;
 pub mod succession;
@@ -56,13 +55,12 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use clap::FromArgMatches as _;
-use clap::error::ErrorKind;
 use signal_hook::consts::SIGXFSZ;
 
+use self::line::Line;
 use self::output::{ask, confirmed, err, out_json, out_json_line, out_unchanged, show, stdin_text};
 pub(crate) use self::output::{captured, out};
-use crate::cli::{self, Cli, Verb, ViewArgs};
+use crate::cli::{Verb, ViewArgs};
 use base::clock::{self, Time};
 use base::env::Env;
 use base::paths::Places;
@@ -120,34 +118,27 @@ pub const PROGRAM: Program = Program {
 /// Opens the viewer. It stands on the verbs, so `main` passes it in.
 pub type OpenViewer = fn(&ViewArgs, Context) -> anyhow::Result<Exit>;
 
-/// Parses the command line and runs it; usage errors end with code 2.
+/// Runs the command line; usage errors end with code 2.
 pub fn main(env: &Env, view: OpenViewer) -> ExitCode {
-    let given: Vec<OsString> = std::env::args_os().collect();
-    if let Some(page) = cli::page(&given) {
-        out(page.trim_end());
-        return report(Ok(Exit::Done)).into();
-    }
-    let result = match parse(&given) {
-        Ok(verb) => {
+    let result = match line::read(std::env::args_os()) {
+        Line::Verb(verb) => {
             prepare(&verb, env);
             let context = Context { env, now: clock::now() };
-            match &verb {
+            match &*verb {
                 Verb::View(args) => view(args, context),
                 _ => verb.run(context),
             }
         }
-        Err(e) => {
-            // A closed terminal leaves nothing else to do.
-            let _ = e.print();
-            if !e.use_stderr() {
-                return Exit::Done.into();
-            }
-            // Where a verb is missing, clap prints the whole help.
-            let is_help = e.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand;
-            if let Some(examples) = cli::examples(&given).filter(|_| !is_help) {
-                let _ = writeln!(io::stderr(), "\n{examples}");
-            }
-            return Exit::Usage.into();
+        Line::Page(page) => {
+            out(page.trim_end());
+            Ok(Exit::Done)
+        }
+        // A closed terminal leaves nothing else to do.
+        Line::Help(help) => Ok(help.print().map_or(Exit::Done, |()| Exit::Done)),
+        Line::Wrong(error, examples) => {
+            let _ = error.print();
+            let _ = examples.map(|examples| writeln!(io::stderr(), "\n{examples}"));
+            Ok(Exit::Usage)
         }
     };
     let unwritten = output::finish();
@@ -164,42 +155,26 @@ pub fn main(env: &Env, view: OpenViewer) -> ExitCode {
 ///
 /// # Errors
 /// The verb's.
-fn perform(given: &[OsString], env: &Env) -> anyhow::Result<Exit> {
-    if let Some(page) = cli::page(given) {
-        out(page.trim_end());
-        return Ok(Exit::Done);
-    }
-    let verb = match parse(given) {
-        Ok(verb) => verb,
-        Err(e) => {
-            out(e.to_string().trim_end());
-            if !e.use_stderr() {
-                return Ok(Exit::Done);
+fn perform(words: Vec<OsString>, env: &Env) -> anyhow::Result<Exit> {
+    match line::read(words) {
+        Line::Verb(verb) => {
+            let result = verb.run(Context { env, now: clock::now() });
+            if let Err(e) = &result {
+                err(format_args!("{e:#}"));
             }
-            if let Some(examples) = cli::examples(given) {
+            return result;
+        }
+        Line::Page(page) => out(page.trim_end()),
+        Line::Help(help) => out(help.to_string().trim_end()),
+        Line::Wrong(error, examples) => {
+            out(error.to_string().trim_end());
+            if let Some(examples) = examples {
                 out(format_args!("\n{examples}"));
             }
             return Ok(Exit::Usage);
         }
-    };
-    let result = verb.run(Context { env, now: clock::now() });
-    if let Err(e) = &result {
-        err(format_args!("{e:#}"));
     }
-    result
-}
-
-fn parse(given: &[OsString]) -> Result<Verb, clap::Error> {
-    let words = given.iter().cloned().map(list_item);
-    let matches = cli::command(given).try_get_matches_from(words)?;
-    Cli::from_arg_matches(&matches).map(|cli| cli.verb)
-}
-
-/// An argument for clap. A value may be a list item: `append '- one thread'`. A line break before it
-/// keeps clap from parsing an option, and means nothing in Markdown.
-fn list_item(argument: OsString) -> OsString {
-    let item = argument.as_encoded_bytes().starts_with(b"- ");
-    if item { OsString::from_iter([OsString::from("\n"), argument]) } else { argument }
+    Ok(Exit::Done)
 }
 
 /// Prints an error, and says how the verb ended.
@@ -271,13 +246,10 @@ impl Run for Verb {
             Self::ExportClaude(args) => args.run(context),
             Self::Sessions(args) => args.run(context),
             Self::Rounds(args) => args.run(context),
-            Self::Inject(args) => args.run(context),
+            Self::Show(args) => args.run(context),
             Self::Advise(args) => args.run(context),
-            Self::Revive(args) => args.run(context),
             Self::Tag(args) => args.run(context),
-            Self::Untag(args) => args.run(context),
             Self::Search(args) => args.run(context),
-            Self::Matrix(args) => args.run(context),
             Self::Validate(args) => args.run(context),
             Self::Mend(args) => args.run(context),
             Self::Import(args) => args.run(context),

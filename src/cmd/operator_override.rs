@@ -66,7 +66,9 @@ fn apply(facts: &Facts, how: &OverrideSpan) -> anyhow::Result<String> {
 /// A time less than twelve hours away as `20:14:05`, another one with its date.
 pub(super) fn clock_time(at: Time, now: Time) -> String {
     let is_near = (at - now).abs() < Duration::hours(12);
-    at.with_timezone(&Local).format(if is_near { "%H:%M:%S" } else { "%Y-%m-%d %H:%M:%S" }).to_string()
+    at.with_timezone(&Local)
+        .format(if is_near { "%H:%M:%S" } else { "%Y-%m-%d %H:%M:%S" })
+        .to_string()
 }
 
 /// Sets or ends the override; `said` is its text for the journal.

@@ -191,7 +191,7 @@ impl fmt::Display for RoundList {
         }
         write!(
             f,
-            "{listed}{}, {} in the context with {} tokens\nread one: brain-guard inject {}:{last}",
+            "{listed}{}, {} in the context with {} tokens\nread one: brain-guard show {}:{last}",
             count_with_noun(self.total, "round", "rounds"),
             self.in_context.rounds,
             tokens(self.in_context.tokens),
@@ -235,7 +235,7 @@ mod tests {
             footer,
             [
                 "5 rounds, 2 in the context with 3.0k tokens",
-                "read one: brain-guard inject 3f0a9d1e:5"
+                "read one: brain-guard show 3f0a9d1e:5"
             ]
         );
     }

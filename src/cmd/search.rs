@@ -55,6 +55,12 @@ struct Listed<'a> {
 }
 
 #[derive(Serialize)]
+struct Hits<'a> {
+    query: &'a str,
+    rounds: Vec<Referred<'a>>,
+}
+
+#[derive(Serialize)]
 struct Referred<'a> {
     #[serde(flatten)]
     hit: &'a Hit,
@@ -64,8 +70,9 @@ struct Referred<'a> {
 
 impl Serialize for Listed<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let hits = self.found.hits.iter();
-        serializer.collect_seq(hits.map(|hit| Referred { hit, reference: reference(hit) }))
+        let Found { query, hits, .. } = self.found;
+        let rounds = hits.iter().map(|hit| Referred { hit, reference: reference(hit) }).collect();
+        Hits { query, rounds }.serialize(serializer)
     }
 }
 
@@ -78,7 +85,7 @@ impl fmt::Display for Listed<'_> {
             return f.write_str(&self.found.nothing());
         };
         let more = if self.is_cut { "; --limit shows more" } else { "" };
-        write!(f, "in full: brain-guard inject {}{more}", reference(first))
+        write!(f, "in full: brain-guard show {}{more}", reference(first))
     }
 }
 
@@ -154,7 +161,7 @@ pub fn line(hit: &Hit, look: Look) -> String {
     )
 }
 
-/// The reference that `inject` takes for a round.
+/// The reference that `show` takes for a round.
 pub fn reference(hit: &Hit) -> String {
     format!("{}:{}", table::short(&hit.session), table::number(hit.seq))
 }

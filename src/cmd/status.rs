@@ -33,7 +33,7 @@ use share::Share;
 pub struct Status {
     /// What is in force, in one sentence.
     now: String,
-    session_id: String,
+    session: String,
     job: String,
     context: Option<ContextUsage>,
     file: FileUsage,
@@ -132,7 +132,7 @@ impl Status {
         let messages = Messages::new(facts, &view.ramp, &view.readings, &view.stance);
         Self {
             now: format!("{}: {}", messages.usage(), messages.effect()),
-            session_id: facts.id.to_owned(),
+            session: facts.id.to_owned(),
             job: facts.session.job.clone(),
             context,
             file,
@@ -173,7 +173,7 @@ impl fmt::Display for Status {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{}", self.now)?;
         let mut line = |name: &str, value: &str| writeln!(f, "{name:<9} {value}");
-        line("session", &self.session_id)?;
+        line("session", &self.session)?;
         if let Some(mode) = self.mode() {
             line("mode", mode)?;
         }

@@ -17,15 +17,16 @@ use guard::texts::Text;
 
 impl Run for SteeringArgs {
     fn run(&self, Context { env, .. }: Context) -> anyhow::Result<Exit> {
-        show(&Notes(collect(env, &self.selector)?), self.json)?;
+        show(&Groups { groups: collect(env, &self.selector)? }, self.json)?;
         Ok(Exit::Done)
     }
 }
 
 /// Steering notes, grouped by what they are about.
 #[derive(Debug, Serialize)]
-#[serde(transparent)]
-struct Notes(Vec<Group>);
+struct Groups {
+    groups: Vec<Group>,
+}
 
 /// The notes of all jobs of a project. Unreadable files are left out.
 fn collect(env: &Env, selector: &SessionSelector) -> anyhow::Result<Vec<Group>> {
@@ -56,14 +57,14 @@ fn collect(env: &Env, selector: &SessionSelector) -> anyhow::Result<Vec<Group>> 
     Ok(steering::collect(&sources, &settings.file.shape, &templates, &phases))
 }
 
-impl fmt::Display for Notes {
+impl fmt::Display for Groups {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.0.is_empty() {
+        if self.groups.is_empty() {
             return f.write_str(
                 "no steering note in any job; `brain-guard append --kind steering --about NAME 'what it did to the work'` writes one",
             );
         }
-        for (index, group) in self.0.iter().enumerate() {
+        for (index, group) in self.groups.iter().enumerate() {
             if index > 0 {
                 writeln!(f)?;
             }

@@ -1,7 +1,8 @@
-//! `tag` and `untag`: which engagement rounds belong to. Tags are only in the index; the blocks do
+//! `tag`: which engagement rounds belong to. Tags are only in the index; the blocks do
 //! not change.
 
 mod found;
+pub mod matrix;
 mod phases;
 
 use std::collections::BTreeMap;
@@ -12,7 +13,7 @@ use serde::Serialize;
 
 use super::surgery::source::Store;
 use super::{Context, Exit, Failure, Run, err, show};
-use crate::cli::{TagArgs, UntagArgs};
+use crate::cli::{TagArgs, TagVerb};
 use base::env::Env;
 use sessions::round::Session;
 use store::blocks::Folder;
@@ -22,8 +23,25 @@ use surgery::{ranges, table};
 impl Run for TagArgs {
     fn run(&self, context: Context) -> anyhow::Result<Exit> {
         let Context { env, now } = context;
+        if let Some(TagVerb::Matrix(args)) = &self.what {
+            return args.run(context);
+        }
         let words: Vec<&str> = self.words.iter().map(String::as_str).collect();
         let usage = |what| Err(Failure::usage(what).hint("see brain-guard tag --help").into());
+        let narrow = &self.narrow;
+        let is_narrowed =
+            narrow.session.is_some() || narrow.agent.is_some() || narrow.since.is_some();
+        let narrowed = "--session, --agent and --since belong to --search and --from";
+        if self.remove {
+            let (session, rounds) = match words.as_slice() {
+                _ if is_narrowed => return usage(narrowed),
+                [session, rounds] => (Some(*session), *rounds),
+                [rounds] => (None, *rounds),
+                _ => return usage("rounds are missing: `brain-guard tag --remove [SESSION] 3-5`"),
+            };
+            show(&Retagged::make(env, session, rounds, None)?, self.json)?;
+            return Ok(Exit::Done);
+        }
         let (session, rounds, id) = match (&self.search, &self.from, words.as_slice()) {
             (Some(query), _, [id]) => {
                 valid(id)?;
@@ -43,28 +61,10 @@ impl Run for TagArgs {
             }
         };
         valid(id)?;
-        let narrow = &self.narrow;
-        if narrow.session.is_some() || narrow.agent.is_some() || narrow.since.is_some() {
-            return usage("--session, --agent and --since belong to --search and --from");
+        if is_narrowed {
+            return usage(narrowed);
         }
         show(&Retagged::make(env, session, rounds, Some(id))?, self.json)?;
-        Ok(Exit::Done)
-    }
-}
-
-impl Run for UntagArgs {
-    fn run(&self, Context { env, .. }: Context) -> anyhow::Result<Exit> {
-        let (session, rounds) = match self.words.as_slice() {
-            [session, rounds] => (Some(session.as_str()), rounds),
-            [rounds] => (None, rounds),
-            _ => {
-                return Err(Failure::usage(
-                    "rounds are missing: `brain-guard untag [SESSION] 3-5`",
-                )
-                .into());
-            }
-        };
-        show(&Retagged::make(env, session, rounds, None)?, self.json)?;
         Ok(Exit::Done)
     }
 }

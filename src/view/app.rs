@@ -363,7 +363,7 @@ impl App {
             return Vec::new();
         };
         let name = format!("{}:{}", short(&opened.session.id), round.seq);
-        self.say(format!("copied {name}; brain-guard inject {name} prints the round"));
+        self.say(format!("copied {name}; brain-guard show {name} prints the round"));
         vec![Effect::Copy(name)]
     }
 }

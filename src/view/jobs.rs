@@ -10,8 +10,9 @@ use std::sync::Arc;
 use anyhow::Context as _;
 
 use super::message::{Answer, Filter, Job, Opened};
+use crate::cmd::surgery::revive;
 use crate::cmd::surgery::source::Store;
-use crate::cmd::{Context, advise, inject, revive, round_list};
+use crate::cmd::{Context, advise, round_list, show_round};
 use base::atomic::{self, Mark};
 use base::clock;
 use base::env::Env;
@@ -80,10 +81,10 @@ fn reread(context: Context, name: &str, known: Option<Mark>) -> Option<Opened> {
 
 fn page(env: &Env, session: &Session, seq: u32) -> anyhow::Result<Answer> {
     let round = session.round(seq).with_context(|| format!("there is no round {seq}"))?;
-    let mut text = inject::page(&Store::open(env)?, session, round, Fidelity::default())?;
+    let mut text = show_round::page(&Store::open(env)?, session, round, Fidelity::default())?;
     if let Some((end, _)) = text.char_indices().nth(PAGE) {
         text.truncate(end);
-        text.push_str("\n\nall of it: brain-guard inject ");
+        text.push_str("\n\nall of it: brain-guard show ");
         text.push_str(&surgery::table::reference(session, seq));
     }
     Ok(Answer::Page { session: session.id.clone(), seq, text })

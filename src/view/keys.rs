@@ -144,7 +144,7 @@ pub const TABLE: &[Binding] = &[
     key(KeyCode::Char('3'), ROUND, Command::Fold(2), "thinking"),
     key(KeyCode::Char('4'), ROUND, Command::Fold(3), "calls of tools"),
     key(KeyCode::Char('5'), ROUND, Command::Fold(4), "results of tools, and what was attached"),
-    key(KeyCode::Char('y'), OPEN, Command::Copy, "copy the round's name, for inject"),
+    key(KeyCode::Char('y'), OPEN, Command::Copy, "copy the round's name, for show"),
     key(KeyCode::Char('?'), ALL, Command::Help, "these keys"),
     key(KeyCode::Char('q'), ALL, Command::Quit, "quit"),
     ctrl('c', ALL, Command::Quit, "quit"),

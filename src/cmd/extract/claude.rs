@@ -117,7 +117,7 @@ fn refuse_second_copy(env: &Env, store: &Store, session: &Session) -> anyhow::Re
     let mut exports = store.index.exports()?.into_iter().rev();
     let copy = exports.find(|export| {
         is_extract_run(&export.operation)
-            && export.undone.is_none()
+            && export.removed.is_none()
             && export.detail.sources.iter().any(|(_, id)| *id == session.id)
             && Path::new(&export.path).is_file()
     });
@@ -132,7 +132,7 @@ fn refuse_second_copy(env: &Env, store: &Store, session: &Session) -> anyhow::Re
         local_minute(Some(copy.made))
     );
     let hint = format!(
-        "nothing was written.\n  continue it    {}\n  remove it      brain-guard surgery undo {name}\n  make another   the same command with --again",
+        "nothing was written.\n  continue it    {}\n  remove it      brain-guard surgery remove {name}\n  make another   the same command with --again",
         resume_command(&session.dialect, cwd, id, path)
     );
     Err(Failure::refused(what).hint(hint).into())

@@ -74,8 +74,9 @@ fn when(at: Option<Time>) -> String {
 
 /// A project's jobs, last written first.
 #[derive(Debug, Serialize)]
-#[serde(transparent)]
-pub(super) struct Jobs(Vec<Listed>);
+pub(super) struct Jobs {
+    jobs: Vec<Listed>,
+}
 
 #[derive(Debug, Serialize)]
 struct Listed {
@@ -93,21 +94,21 @@ impl Jobs {
             let (line, record) = Line::of(around, name);
             Listed { line, phase: record.phase.map(|phase| phase.name) }
         };
-        let mut all: Vec<Listed> = names.iter().map(listed).collect();
-        all.sort_by(|a, b| {
+        let mut jobs: Vec<Listed> = names.iter().map(listed).collect();
+        jobs.sort_by(|a, b| {
             b.line.written.cmp(&a.line.written).then_with(|| a.line.name.cmp(&b.line.name))
         });
-        Self(all)
+        Self { jobs }
     }
 }
 
 impl fmt::Display for Jobs {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.0.is_empty() {
+        if self.jobs.is_empty() {
             return f.write_str("no job yet. The agent's first note begins one; `brain-guard job focus NAME` begins one now");
         }
-        let widest = self.0.iter().map(|listed| listed.line.name.len()).max().unwrap_or(0);
-        for Listed { line, phase } in &self.0 {
+        let widest = self.jobs.iter().map(|listed| listed.line.name.len()).max().unwrap_or(0);
+        for Listed { line, phase } in &self.jobs {
             let own = if line.own { "*" } else { " " };
             let phase = phase.as_deref().unwrap_or("-");
             let default = if line.default { ", default" } else { "" };

@@ -1,13 +1,13 @@
-//! `inject` and `search`: the verbs of the same names, as tools.
+//! `inject` and `search` as tools: the verbs `show` and `search`.
 
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::call::{Said, read};
 use super::session;
-use crate::cli::{FidelityArgs, InjectArgs, NarrowArgs, SearchArgs, Thinking};
+use crate::cli::{FidelityArgs, NarrowArgs, SearchArgs, ShowRoundArgs, Thinking};
 use crate::cmd::look::Look;
-use crate::cmd::{inject, search};
+use crate::cmd::{search, show_round};
 use base::clock::Time;
 use base::env::Env;
 use sessions::operation::Level;
@@ -81,7 +81,7 @@ impl From<Part> for Level {
 pub fn inject(env: &Env, _now: Time, arguments: Value) -> Said {
     let asked: Page = read(arguments)?;
     let much = |part: Option<Part>| part.map(Level::from).unwrap_or_default();
-    let args = InjectArgs {
+    let args = ShowRoundArgs {
         round: match asked.round {
             Number::Text(text) => text,
             Number::Alone(number) => number.to_string(),
@@ -97,7 +97,7 @@ pub fn inject(env: &Env, _now: Time, arguments: Value) -> Said {
         },
         json: false,
     };
-    Ok(vec![inject::find_round(&session::now(env), &args)?.text])
+    Ok(vec![show_round::find_round(&session::now(env), &args)?.text])
 }
 
 #[derive(Debug, Deserialize)]

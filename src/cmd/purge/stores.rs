@@ -62,7 +62,7 @@ impl<'a> Owners<'a> {
 pub fn imported(root: &Root, owners: &Owners) -> anyhow::Result<Vec<Stored>> {
     let index = Index::new(root.clone());
     let (mut sources, mut named) = (BTreeSet::new(), BTreeSet::new());
-    for export in index.exports()?.into_iter().filter(|export| export.undone.is_none()) {
+    for export in index.exports()?.into_iter().filter(|export| export.removed.is_none()) {
         sources.extend(export.detail.sources);
         named.extend(export.detail.tables.into_iter().map(|table| (table.agent, table.session)));
     }

@@ -12,7 +12,7 @@ pub fn stored_file(env: &Env, id: &str) -> anyhow::Result<Option<PathBuf>> {
     let index = Index::new(import::root(env)?);
     let imported = index.sessions()?.into_iter();
     let imported = imported.filter_map(|session| Some((session.id, session.source?)));
-    let made = index.exports()?.into_iter().filter(|export| export.undone.is_none());
+    let made = index.exports()?.into_iter().filter(|export| export.removed.is_none());
     let made = made.map(|export| (export.id, export.path));
     let mut files: Vec<PathBuf> = imported
         .chain(made)

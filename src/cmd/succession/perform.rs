@@ -10,9 +10,9 @@ use serde_json::{Value, json};
 
 use crate::cmd::surgery::made::Made;
 use crate::cmd::surgery::pipeline;
+use crate::cmd::surgery::remove::Removal;
 use crate::cmd::surgery::source::Store;
 use crate::cmd::surgery::target::Destination;
-use crate::cmd::surgery::undo::Undone;
 use crate::cmd::{Context, Failure};
 use base::tail::lines_backwards;
 use guard::files::journal::Journal;
@@ -93,7 +93,7 @@ fn origin(facts: &Facts) -> Option<String> {
 /// refused it.
 fn discard(facts: &Facts, token: &Succession, successor: Option<String>) {
     let Some(successor) = successor.filter(|_| matches!(token.work, Work::Make(_))) else { return };
-    if let Err(e) = Undone::run(facts.env, facts.now, Some(&successor)) {
+    if let Err(e) = Removal::run(facts.env, facts.now, Some(&successor)) {
         facts.fault("successor not removed", &io::Error::other(format!("{e:#}")));
     }
 }

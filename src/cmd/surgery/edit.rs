@@ -33,7 +33,7 @@ pub fn run(
             return succession::ask(context, &store, &session, order);
         }
         let made = pipeline::perform(context, &store, &session, &order, output.into())?;
-        show(&Children(made), output.json)?;
+        show(&Children { sessions: made }, output.json)?;
         return Ok(Exit::Done);
     }
     out_unchanged(edit::list(&session).trim_end());

@@ -58,11 +58,17 @@ impl fmt::Display for Log {
 
 impl Serialize for Log {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_seq(self.0.iter().map(Entry::of))
+        let sessions = self.0.iter().map(Entry::of).collect();
+        Entries { sessions }.serialize(serializer)
     }
 }
 
-/// The fields that are not only for `undo`.
+#[derive(Serialize)]
+struct Entries<'a> {
+    sessions: Vec<Entry<'a>>,
+}
+
+/// The fields that are not only for `remove`.
 #[derive(Serialize)]
 struct Entry<'a> {
     id: &'a str,
@@ -70,7 +76,7 @@ struct Entry<'a> {
     operation: &'a str,
     path: &'a str,
     bytes: u64,
-    undone: Option<Time>,
+    removed: Option<Time>,
     state: &'static str,
     sources: Vec<Source<'a>>,
     indexed: Vec<Indexed>,
@@ -97,7 +103,7 @@ struct Companion<'a> {
 
 impl<'a> Entry<'a> {
     fn of(export: &'a Export) -> Self {
-        let Export { id, made, operation, path, bytes, undone, detail, .. } = export;
+        let Export { id, made, operation, path, bytes, removed, detail, .. } = export;
         let indexed = detail.tables.iter().flat_map(|numbers| {
             let rounds = numbers.rounds.iter().flat_map(|(from, to)| *from..=*to);
             rounds.map(move |round| Indexed { session: numbers.session.clone(), round })
@@ -108,7 +114,7 @@ impl<'a> Entry<'a> {
             operation,
             path,
             bytes: *bytes,
-            undone: *undone,
+            removed: *removed,
             state: state(export),
             sources: detail
                 .sources
@@ -125,10 +131,10 @@ impl<'a> Entry<'a> {
     }
 }
 
-/// Whether the file still exists or was undone.
+/// Whether the file still exists or was removed.
 fn state(export: &Export) -> &'static str {
-    match export.undone {
-        Some(_) => "undone",
+    match export.removed {
+        Some(_) => "removed",
         None if Path::new(&export.path).exists() => "there",
         None => "gone",
     }

@@ -140,7 +140,7 @@ fn prepare<'c>(
 }
 
 /// Records a session, then gives it its name. A kill in between leaves a log line without a
-/// session, never a session that cannot be undone.
+/// session, never a session that cannot be removed.
 fn publish(
     store: &Store,
     now: Time,
@@ -158,7 +158,7 @@ fn publish(
         operation: view::operation(&made.plan.operation),
         path: path.display().to_string(),
         bytes: written.bytes,
-        undone: None,
+        removed: None,
         detail: Detail::default(),
     };
     let recorded = record::detail(store, &made, written.mark).and_then(|detail| {
@@ -174,7 +174,7 @@ fn publish(
         Err(why) => {
             write::remove_beside(&made.companions, &path);
             // The earlier error is the one to report.
-            let _ = store.index.undo_export(&made.id, now);
+            let _ = store.index.mark_removed(&made.id, now);
             return Err(why).with_context(failed);
         }
     };
@@ -188,7 +188,7 @@ fn publish(
 fn take_back(store: &Store, now: Time, made: &Made) {
     remove(made);
     // The other session's error is the one to report; the log shows that the file is gone.
-    let _ = store.index.undo_export(&made.id, now);
+    let _ = store.index.mark_removed(&made.id, now);
 }
 
 fn remove(made: &Made) {

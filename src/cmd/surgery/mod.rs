@@ -12,11 +12,12 @@ pub mod numbers;
 mod outside;
 pub mod pipeline;
 mod record;
+pub mod remove;
+pub mod revive;
 mod rows;
 pub mod source;
 pub mod start;
 pub(crate) mod target;
-pub mod undo;
 pub mod view;
 mod write;
 
@@ -71,6 +72,7 @@ impl Run for SurgeryVerb {
             Self::Edit { session, plan, output } => {
                 edit::run(context, session.as_deref(), plan.as_deref(), output)
             }
+            Self::Revive(args) => args.run(context),
             Self::Log { session, json } => {
                 let log = log::Log::of(env, session.as_deref())?;
                 if log.is_empty() && !json {
@@ -79,8 +81,8 @@ impl Run for SurgeryVerb {
                 show(&log, *json)?;
                 Ok(Exit::Done)
             }
-            Self::Undo { id, json } => {
-                show(&undo::Undone::run(env, now, id.as_deref())?, *json)?;
+            Self::Remove { id, json } => {
+                show(&remove::Removal::run(env, now, id.as_deref())?, *json)?;
                 Ok(Exit::Done)
             }
         }
@@ -126,14 +128,15 @@ fn perform(
     Ok(Exit::Done)
 }
 
-/// The successors of a split or an edit; always a list in JSON.
+/// The successors of a split or an edit.
 #[derive(Serialize)]
-#[serde(transparent)]
-struct Children(Vec<Made>);
+struct Children {
+    sessions: Vec<Made>,
+}
 
 impl fmt::Display for Children {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let texts: Vec<String> = self.0.iter().map(ToString::to_string).collect();
+        let texts: Vec<String> = self.sessions.iter().map(ToString::to_string).collect();
         f.write_str(&texts.join("\n\n"))
     }
 }
@@ -155,10 +158,10 @@ fn split(
         return succession::ask(context, &store, &session, order);
     }
     let made = pipeline::perform(context, &store, &session, &order, output.into())?;
-    let all = Children(made);
+    let all = Children { sessions: made };
     show(&all, output.json)?;
     let Some(windows) = windows else { return Ok(Exit::Done) };
-    for made in &all.0 {
+    for made in &all.sessions {
         let name = view::child(made);
         let window = windows
             .open(context.env, made, &name)

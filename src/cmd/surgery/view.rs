@@ -185,7 +185,7 @@ impl fmt::Display for Made {
         let (rows, bytes) = (group_thousands(self.rows), size(self.bytes));
         line("file", &format!("{} ({rows} rows, {bytes})", path.display()))?;
         line("continue", &command(self))?;
-        line("undo", &format!("brain-guard surgery undo {}", short(&self.id)))
+        line("remove", &format!("brain-guard surgery remove {}", short(&self.id)))
     }
 }
 

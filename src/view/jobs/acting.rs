@@ -4,10 +4,10 @@ use anyhow::bail;
 
 use crate::cmd::mend::Mended;
 use crate::cmd::surgery::made::Made;
+use crate::cmd::surgery::remove::Removal;
 use crate::cmd::surgery::source::Store;
 use crate::cmd::surgery::start::Windows;
 use crate::cmd::surgery::target::Destination;
-use crate::cmd::surgery::undo::Undone;
 use crate::cmd::surgery::{pipeline, view};
 use crate::cmd::tag::{self, Retagged};
 use crate::cmd::{Context, succession};
@@ -105,7 +105,7 @@ pub fn undo(Context { env, now }: Context, done: Done) -> anyhow::Result<Answer>
     };
     let (mut removed, mut faults) = (Vec::new(), Vec::new());
     for id in ids.into_iter().rev() {
-        match Undone::run(env, now, Some(&id)) {
+        match Removal::run(env, now, Some(&id)) {
             Ok(_) => removed.push(id),
             Err(e) => faults.push(format!("{e:#}")),
         }

@@ -6,7 +6,8 @@ use crate::cli::SessionsArgs;
 use crate::cmd::look::Look;
 use crate::cmd::session_list::{Row, SessionList};
 use crate::cmd::surgery::source::Store;
-use crate::cmd::{Context, advise, matrix};
+use crate::cmd::tag::matrix;
+use crate::cmd::{Context, advise};
 use crate::view::message::{Cell, Entry};
 use base::env::Env;
 use base::paths::config_folder;
@@ -31,7 +32,7 @@ pub fn sessions(context: Context, all: bool) -> anyhow::Result<Vec<Entry>> {
     let exports = Store::open(env)?.index.exports()?;
     let made: BTreeMap<String, String> = exports
         .into_iter()
-        .filter(|export| export.undone.is_none())
+        .filter(|export| export.removed.is_none())
         .map(|export| (export.id, export.operation))
         .collect();
     let open = config_folder(env).map(|config| guard::client::open_sessions(&config));

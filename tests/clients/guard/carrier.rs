@@ -23,8 +23,9 @@ fn doctor_command() -> Vec<String> {
 /// What the check saw, by the output of `doctor --json`.
 #[track_caller]
 fn carrier(text: &str) -> String {
-    let all: Vec<Value> = serde_json::from_str(text).unwrap_or_else(|e| panic!("{e}: {text}"));
-    let found = all.iter().find(|found| found["check"] == "carrier").expect("a carrier");
+    let report: Value = serde_json::from_str(text).unwrap_or_else(|e| panic!("{e}: {text}"));
+    let mut all = report["found"].as_array().into_iter().flatten();
+    let found = all.find(|found| found["check"] == "carrier").expect("a carrier");
     found["seen"].as_str().expect("text").to_owned()
 }
 

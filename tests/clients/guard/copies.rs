@@ -33,9 +33,10 @@ fn sessions(world: &World) -> Vec<Value> {
 /// The findings of the check `registered`.
 fn registered(world: &World) -> Vec<String> {
     let output = world.guard(&["doctor", "--json"]);
-    let found: Vec<Value> =
+    let report: Value =
         serde_json::from_str(&output.stdout).unwrap_or_else(|e| panic!("{e}: {output:?}"));
-    found.iter().filter(|f| f["check"] == "registered").map(ToString::to_string).collect()
+    let found = report["found"].as_array().into_iter().flatten();
+    found.filter(|f| f["check"] == "registered").map(ToString::to_string).collect()
 }
 
 /// Runs `claude plugin …`.

@@ -116,7 +116,7 @@ fn jobs(world: &World) -> Value {
 #[track_caller]
 fn state_of(world: &World, job: &str) -> String {
     let all = jobs(world);
-    let list = all.as_array().or_else(|| all["jobs"].as_array()).expect("a list").clone();
+    let list = all["jobs"].as_array().expect("a list").clone();
     let found = list.iter().find(|j| j["name"] == job).unwrap_or_else(|| panic!("{job}: {list:?}"));
     found["state"].as_str().unwrap_or_default().to_owned()
 }

@@ -11,7 +11,7 @@ use crate::support::world::{Spy, World};
 fn first_job(world: &World) -> Value {
     let jobs = world.guard(&["job", "list", "--json"]);
     let jobs: Value = serde_json::from_str(&jobs.stdout).expect("JSON");
-    jobs[0].clone()
+    jobs["jobs"][0].clone()
 }
 
 #[test]

@@ -10,7 +10,9 @@ use crate::support::world::World;
 /// The findings of `doctor`, which calls the client three times.
 fn doctor(world: &World) -> Vec<Value> {
     let output = world.guard(&["doctor", "--json"]);
-    serde_json::from_str(&output.stdout).unwrap_or_else(|e| panic!("{e}: {output:?}"))
+    let report: Value =
+        serde_json::from_str(&output.stdout).unwrap_or_else(|e| panic!("{e}: {output:?}"));
+    report["found"].as_array().expect("findings").clone()
 }
 
 /// The level and text of a check.

@@ -77,7 +77,8 @@ fn played(world: &World) {
     tui.wait_idle();
     assert_eq!(world.mock.main().len(), 10, "nothing starts by itself");
     let jobs = world.guard(&["job", "list", "--json"]);
-    let jobs: Value = serde_json::from_str(&jobs.stdout).expect("JSON");
+    let mut jobs: Value = serde_json::from_str(&jobs.stdout).expect("JSON");
+    let jobs = jobs["jobs"].take();
     let state = |name: &str| {
         let job = jobs.as_array().into_iter().flatten().find(|job| job["name"] == name);
         job.map_or(Value::Null, |job| json!([job["state"], job["holder"]]))

@@ -80,7 +80,7 @@ fn without_notes_no_boundary_starts_and_the_agent_continues() {
     assert_eq!((&status["tier"], &status["boundary"]), (&json!("narrow"), &json!(null)));
     let capped = status["capped"].as_str().expect("nothing is blocked without a way out");
     assert!(capped.contains("nothing was written in this session"), "{capped}");
-    assert_eq!(status["session_id"].as_str(), world.mock.main()[0].session.as_deref());
+    assert_eq!(status["session"].as_str(), world.mock.main()[0].session.as_deref());
     assert_eq!(world.mock.main().len(), 6);
 }
 
@@ -97,7 +97,7 @@ fn an_attended_third_end_waits_for_the_user() {
     assert_eq!(status["attended"], true);
     assert_eq!(status["boundary"]["step"], "unsealed", "{status}");
     assert!(tui.screen().contains("the session is waiting for you"), "the person is told");
-    assert_eq!(status["session_id"].as_str(), world.mock.main()[0].session.as_deref());
+    assert_eq!(status["session"].as_str(), world.mock.main()[0].session.as_deref());
     assert_eq!(world.mock.main().len(), 5);
 }
 

@@ -30,7 +30,7 @@ fn a_boundary_does_not_affect_the_other_session() {
                 (&json!("free"), &json!(0)),
                 "{status}"
             );
-            assert_eq!(status["session_id"].as_str(), r.session.as_deref());
+            assert_eq!(status["session"].as_str(), r.session.as_deref());
             assert_eq!((deliveries(r), super::heard(r)), (0, 0));
             Reply::text("beta is done").tokens(percent(8.5))
         }),

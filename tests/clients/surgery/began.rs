@@ -82,7 +82,7 @@ fn notes_and_contexts_come_along() {
     assert_eq!(began(&request), (1, 1), "{request}");
     assert_eq!(request.notes(), delivered.notes());
     let line = reference(&request, LOOKED).expect("the round that named a file");
-    let page = guard(&world, &["inject", &line]).stdout;
+    let page = guard(&world, &["show", &line]).stdout;
     assert!(page.contains("# a project"), "the file that was named: {page}");
     tui.quit();
 }

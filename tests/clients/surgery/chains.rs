@@ -132,11 +132,11 @@ fn operations_accept_outputs_of_operations() {
 
 #[test]
 fn a_compressed_session_goes_on_and_is_compressed_again() {
-    let inject = format!("{} inject 001", env!("CARGO_BIN_EXE_brain-guard"));
+    let show = format!("{} show 001", env!("CARGO_BIN_EXE_brain-guard"));
     let more = vec![
         step(move |r: &Request| {
             assert!(!r.said("result-of-a-one"), "the round is not in the context");
-            Reply::bash(&inject).tokens(9_000)
+            Reply::bash(&show).tokens(9_000)
         }),
         step(|r: &Request| {
             let told = r.tool_results().remove(0);

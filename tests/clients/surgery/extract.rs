@@ -141,7 +141,7 @@ fn an_extracted_session_continues_and_restores_its_values() {
     let entry = first.keys().next().expect("one");
     let in_place = world.guard(&["extract", "restore", &made.id, entry, "--in-place"]);
     assert!(!in_place.status.success(), "{in_place:?}");
-    assert!(in_place.stderr.contains("surgery undo"), "{in_place:?}");
+    assert!(in_place.stderr.contains("surgery remove"), "{in_place:?}");
     let context = guard(&world, &["extract", "context", &made.id, "--json"]);
     assert!(first.keys().all(|entry| context.stdout.contains(entry.as_str())), "{context:?}");
 
@@ -171,10 +171,10 @@ fn an_extracted_session_continues_and_restores_its_values() {
 fn undo_removes_the_successor() {
     let (world, source) = play();
     let made = run(&world, &source.id);
-    guard(&world, &["surgery", "undo", &made.id]);
+    guard(&world, &["surgery", "remove", &made.id]);
     assert!(!made.path.exists(), "it is gone");
     let log = guard(&world, &["surgery", "log", &source.id]);
-    assert!(log.stdout.contains("extract") && log.stdout.contains("undone"), "{log:?}");
+    assert!(log.stdout.contains("extract") && log.stdout.contains("removed"), "{log:?}");
     let folder = world.project().join("elsewhere");
     std::fs::create_dir(&folder).expect("a folder");
     let folder = folder.display().to_string();

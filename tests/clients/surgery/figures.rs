@@ -119,7 +119,7 @@ fn cases(world: &World, one: &str, other: &str) -> Vec<Case> {
     let run = |arguments: &[&str]| -> Vec<Value> {
         let output = guard(world, &[arguments, &["--json"]].concat());
         let made: Value = serde_json::from_str(&output.stdout).expect("JSON");
-        made.as_array().cloned().unwrap_or_else(|| vec![made])
+        made["sessions"].as_array().cloned().unwrap_or_else(|| vec![made])
     };
     let reduced = |level: &'static str, thinking: &'static str| {
         let flags = ["--thinking", thinking, "--tool-use", level, "--tool-result", level];

@@ -283,7 +283,7 @@ impl Walk<'_> {
         self.done.push(arguments[1..].join(" "));
         let told = guard(self.world, &[arguments, &["--json"]].concat()).stdout;
         let told: Value = serde_json::from_str(&told).expect("JSON");
-        let first = told.get(0).unwrap_or(&told);
+        let first = told["sessions"].get(0).unwrap_or(&told);
         first["id"].as_str().expect("an id").clone_into(&mut self.session);
         first["tokens"]["after"].as_u64().unwrap_or_else(|| panic!("no figure in {told}"))
     }
@@ -432,7 +432,7 @@ impl Walk<'_> {
             let Some(line) = reference(&request, &end_of(&part.to_string())) else {
                 self.fail(&format!("part {part} is nowhere"), &request);
             };
-            let page = guard(self.world, &["inject", &line]).stdout;
+            let page = guard(self.world, &["show", &line]).stdout;
             assert!(page.contains(&format!("read part {part}")), "{line}: {page}");
         }
         let half = |item: &&Item| {

@@ -186,7 +186,7 @@ fn fits(want: &Want, block: &Block, calls: &mut Calls) -> bool {
         (Want::Index(lines), Block::User(text)) => {
             let found =
                 text.lines().filter(|line| line.starts_with("| ") && !line.contains("| who |"));
-            text.contains("brain-guard inject") && found.eq(lines.iter())
+            text.contains("brain-guard show") && found.eq(lines.iter())
         }
         _ => false,
     }
@@ -197,7 +197,9 @@ fn shortened(long: &Value, short: &Value) -> bool {
     let (Some(long), Some(short)) = (long.as_object(), short.as_object()) else { return false };
     let like = |(name, value): (&String, &Value)| match (value.as_str(), short[name].as_str()) {
         (Some(text), Some(found)) if text.len() > LONG => {
-            found.len() < text.len() && found.starts_with(&text[..40]) && found.contains("inject")
+            found.len() < text.len()
+                && found.starts_with(&text[..40])
+                && found.contains("brain-guard show")
         }
         _ => value == &short[name],
     };
@@ -210,8 +212,9 @@ const LONG: usize = 250;
 /// Appends the expected blocks of a round at a fidelity.
 fn reduce(round: &Round, Fidelity(thinking, calls, results): Fidelity, out: &mut Vec<Want>) {
     let thought = round.blocks.iter().any(|block| matches!(block, Block::Thinking(..)));
-    let mut note = (thinking == Much::Summary && thought)
-        .then(|| Want::User("[brain-guard] Left out of this round: ", "inject".to_owned()));
+    let mut note = (thinking == Much::Summary && thought).then(|| {
+        Want::User("[brain-guard] Left out of this round: ", "brain-guard show".to_owned())
+    });
     for block in &round.blocks {
         let want = match block {
             Block::Thinking(..) if thinking != Much::Full => None,

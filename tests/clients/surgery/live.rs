@@ -245,7 +245,7 @@ fn the_user_is_told_of_a_successor_made_in_another_terminal() {
     // Once is enough, and nothing is said of a session that is gone.
     let made = running.world.guard(&["surgery", "compress-before", &running.original, "round:4"]);
     assert!(made.status.success(), "{made:?}");
-    let undone = running.world.guard(&["surgery", "undo"]);
+    let undone = running.world.guard(&["surgery", "remove"]);
     assert!(undone.status.success(), "{undone:?}");
     running.ask(NEXT);
     assert_eq!(running.tui.screen().matches("made a new session").count(), 1);

@@ -90,12 +90,12 @@ pub fn has_whole_pairs(request: &Request) -> bool {
     open.is_empty()
 }
 
-/// The reference of the table line with this text, as `inject` wants it.
+/// The reference of the table line with this text, as `show` wants it.
 pub fn reference(request: &Request, text: &str) -> Option<String> {
     let short: String = text.chars().take(40).collect();
     request.user_texts().into_iter().find_map(|table| {
         let line = table.lines().find(|line| line.starts_with("| ") && line.contains(&short))?;
-        let (_, prefix) = table.split_once("run `brain-guard inject ")?;
+        let (_, prefix) = table.split_once("run `brain-guard show ")?;
         let column = line.split(" | ").next()?.trim_start_matches("| ");
         Some(format!("{}{column}", prefix.split("ROUND").next()?))
     })
@@ -125,7 +125,7 @@ impl Original<'_> {
                 let text = if end.is_empty() { prompt } else { end };
                 let line = reference(&request, text);
                 let Some(line) = line else { fail(&format!("{prompt} is nowhere")) };
-                let page = guard(self.world, &["inject", &line]).stdout;
+                let page = guard(self.world, &["show", &line]).stdout;
                 assert!(page.contains(prompt), "{what}: {line} of {prompt} is\n{page}");
                 continue;
             }
@@ -231,7 +231,7 @@ impl Original<'_> {
         let again = self.one(&["surgery", "compress-engagement", &closed.id, "waiting"]);
         self.all(&again, "engagement, engagement");
         self.all(&self.cut(&closed.id, last), "engagement, compress");
-        let revived = self.one(&["revive", id]);
+        let revived = self.one(&["surgery", "revive", id]);
         self.all(&revived, "revive");
         self.all(&self.cut(&revived.id, NEXT), "revive, compress");
         let children = self.split(id);

@@ -159,7 +159,7 @@ pub fn make(world: &World, arguments: &[&str]) -> Vec<Made> {
         let id = told["id"].as_str()?.to_owned();
         Some(Made { id, path: told["path"].as_str()?.into() })
     };
-    let list = told.as_array().or_else(|| told["sessions"].as_array());
+    let list = told["sessions"].as_array();
     let made: Option<Vec<Made>> = match list {
         Some(list) => list.iter().map(one).collect(),
         None => one(&told).map(|made| vec![made]),

@@ -319,7 +319,7 @@ impl Walk {
             let line = reference(&live, &end_of(&part));
             let line =
                 line.unwrap_or_else(|| panic!("{:?}: {prompt} is nowhere: {live}", self.done));
-            let page = guard(&self.world, &["inject", &line]).stdout;
+            let page = guard(&self.world, &["show", &line]).stdout;
             assert!(page.contains(&prompt), "{:?}: {line} of {prompt} is\n{page}", self.done);
         }
     }

@@ -1,4 +1,4 @@
-//! The user's view: `revive --run` and `split --run` open the client in tmux windows with the
+//! The user's view: `surgery revive --run` and `split --run` open the client in tmux windows with the
 //! table on the screen, and the session picker lists each successor under its own name.
 
 use super::judge::{Promise, line};
@@ -90,7 +90,7 @@ impl Desk {
 #[test]
 fn revive_starts_the_successor() {
     let desk = desk();
-    let command = format!("brain-guard revive {} --before round:3 --run", desk.source.id);
+    let command = format!("brain-guard surgery revive {} --before round:3 --run", desk.source.id);
     let window = desk.opens(&command, 1).remove(0);
     let promise = Promise::default().index(&desk.lines(&[1, 2])).rounds(&desk.source, &[3]);
     desk.goes_on(window, promise);
@@ -120,7 +120,7 @@ fn split_opens_a_window_for_each_successor() {
 #[test]
 fn outside_tmux_the_output_has_the_resume_command() {
     let desk = desk();
-    let output = desk.world.guard(&["revive", &desk.source.id, "--before", "round:3"]);
+    let output = desk.world.guard(&["surgery", "revive", &desk.source.id, "--before", "round:3"]);
     assert!(output.status.success(), "{output:?}");
     let told = output.stdout.lines().find(|line| line.contains("claude --resume "));
     let told = told.unwrap_or_else(|| panic!("no command: {output:?}"));

@@ -189,7 +189,7 @@ fn the_figures_are_those_of_the_verb() {
     let told =
         guard(&world, &["surgery", "edit", &ids[0], "--plan", "list.txt", "--dry-run", "--json"]);
     let told: Value = serde_json::from_str(&told.stdout).expect("JSON");
-    let tokens = |name: &str| told[0]["tokens"][name].as_u64().expect("tokens");
+    let tokens = |name: &str| told["sessions"][0]["tokens"][name].as_u64().expect("tokens");
     let expected = format!(
         "{} → {} (",
         base::shown::tokens(tokens("before")),

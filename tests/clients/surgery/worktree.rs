@@ -61,7 +61,7 @@ fn a_session_stays_one_through_a_worktree() {
     assert!(found.contains("store        1 session"), "{found}");
     for (_, _, answer) in turns {
         let found = world.guard(&["search", answer, "--json"]);
-        assert_eq!(found.stdout.matches("\"seq\":").count(), 1, "{}", found.stdout);
+        assert_eq!(found.stdout.matches("\"round\":").count(), 1, "{}", found.stdout);
     }
 }
 

@@ -15,7 +15,9 @@ use breakages::BREAKAGES;
 use lab::{Fault, Lab};
 
 fn found(answer: &Answer) -> Vec<Value> {
-    serde_json::from_str(&answer.stdout).unwrap_or_else(|e| panic!("{e}: {answer:?}"))
+    let report: Value =
+        serde_json::from_str(&answer.stdout).unwrap_or_else(|e| panic!("{e}: {answer:?}"));
+    report["found"].as_array().expect("findings").clone()
 }
 
 /// The finding of one check.

@@ -66,9 +66,9 @@ fn no_verb_prints_what_a_terminal_would_obey() {
         &["rounds", ID],
         &["tag", ID, "1-2", "work"],
         &["search", "ask"],
-        &["matrix"],
-        &["inject", "0badf00d:1"],
-        &["inject", "0badf00d:1-4"],
+        &["tag", "matrix"],
+        &["show", "0badf00d:1"],
+        &["show", "0badf00d:1-4"],
         &["advise", ID],
         &["validate", &path],
         &["mend", &path, "--dry-run"],
@@ -78,7 +78,7 @@ fn no_verb_prints_what_a_terminal_would_obey() {
         &["surgery", "split", ID, "--by-tag"],
         &["surgery", "edit", ID, "--plan", &edit],
         &["surgery", "log"],
-        &["revive", ID],
+        &["surgery", "revive", ID],
         &["extract", "plan", ID, "--keep-recent", "1", "--min-length", "40"],
         &["extract", "run", ID, "--keep-recent", "1", "--min-length", "40"],
         &["extract", "context", ID],
@@ -96,7 +96,7 @@ fn no_verb_prints_what_a_terminal_would_obey() {
         }
     }
     // JSON still has every character.
-    let round = done(&hook, &["inject", "0badf00d:1", "--json"]);
+    let round = done(&hook, &["show", "0badf00d:1", "--json"]);
     let round: Value = serde_json::from_str(&round).expect("JSON");
     assert!(round["text"].as_str().is_some_and(|text| text.contains('\u{202e}')), "{round}");
 }

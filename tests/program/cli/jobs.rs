@@ -14,7 +14,7 @@ fn job(hook: &Hook, args: &[&str]) -> Answer {
 
 fn list(hook: &Hook) -> Vec<Value> {
     let answer = job(hook, &["list", "--json"]);
-    serde_json::from_str(&answer.stdout).unwrap_or_else(|e| panic!("{e}: {answer:?}"))
+    answer.json()["jobs"].as_array().unwrap_or_else(|| panic!("{answer:?}")).clone()
 }
 
 fn state_of(hook: &Hook, name: &str) -> Value {

@@ -24,9 +24,9 @@ fn rounds_lists_every_round_of_a_session() {
     assert!(lines[0].starts_with("001  2026-03-19T10:10Z  "), "{list}");
     assert!(lines[1].ends_with("#console-work  question 2 about apples"), "{list}");
     assert!(lines[3].starts_with("3 rounds, 3 in the context with "), "{list}");
-    assert_eq!(lines[4], "read one: brain-guard inject 3f0a9d1e:3");
+    assert_eq!(lines[4], "read one: brain-guard show 3f0a9d1e:3");
     assert!(!list.contains('\x1b'), "no colour in a pipe");
-    assert!(world.done(&["inject", "3f0a9d1e:3"]).contains("question 3"), "as the list says");
+    assert!(world.done(&["show", "3f0a9d1e:3"]).contains("question 3"), "as the list says");
 
     // What is new is imported, and a file is a name, too.
     world.write(ID, &world.session(ID, 4, 0));

@@ -237,7 +237,7 @@ fn rounds_are_found_and_printed() {
         "{page}"
     );
     assert_eq!(page, server.done("inject", &json!({ "ref": 2 })).concat(), "of this session");
-    let printed = hook.raw(&["inject", "2"], b"").stdout;
+    let printed = hook.raw(&["show", "2"], b"").stdout;
     assert_eq!(page.trim_end(), printed.trim_end(), "as the verb prints it");
     let why = server.refused("inject", &json!({ "ref": "5e550000:9" }));
     assert!(why.contains("it has rounds 1-2"), "{why}");

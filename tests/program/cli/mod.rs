@@ -17,6 +17,7 @@ mod seal;
 mod seal_asks;
 mod search;
 mod settings;
+mod slips;
 mod steering;
 mod store;
 mod surgery;

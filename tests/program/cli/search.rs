@@ -13,17 +13,20 @@ fn search_finds_imported_words() {
     assert_eq!(
         said,
         "5e550000:001  2026-03-19T10:01Z  claude\n       [design] the [console]\n\
-         in full: brain-guard inject 5e550000:001\n"
+         in full: brain-guard show 5e550000:001\n"
     );
-    assert_eq!(json_of(&hook, &["search", "console", "--json"]).as_array().map(Vec::len), Some(3));
+    assert_eq!(
+        json_of(&hook, &["search", "console", "--json"])["rounds"].as_array().map(Vec::len),
+        Some(3)
+    );
     let one = json_of(&hook, &["search", "console", "--session", TWO, "--json"]);
-    assert_eq!(one[0]["ref"], "7c41b2aa:001");
-    assert_eq!(one[0]["snippet"], "the [console] again");
+    assert_eq!(one["rounds"][0]["ref"], "7c41b2aa:001");
+    assert_eq!(one["rounds"][0]["snippet"], "the [console] again");
     let limited = done(&hook, &["search", "console", "--limit", "1"]);
     assert!(limited.contains("--limit shows more"), "{limited}");
-    assert_eq!(json_of(&hook, &["search", "京", "--json"])[0]["seq"], 2);
+    assert_eq!(json_of(&hook, &["search", "京", "--json"])["rounds"][0]["round"], 2);
     let since = ["search", "console", "--since", "2026-03-19T11:03+01:00", "--json"];
-    assert_eq!(json_of(&hook, &since)[0]["seq"], 4, "in another zone");
+    assert_eq!(json_of(&hook, &since)["rounds"][0]["round"], 4, "in another zone");
     done(&hook, &["tag", TWO, "1", "again"]);
     let tagged = done(&hook, &["search", "console", "--engagement", "again"]);
     assert!(tagged.starts_with("7c41b2aa:001  2026-03-19T10:01Z  claude  #again\n"), "{tagged}");

@@ -58,7 +58,7 @@ fn steering_groups_notes_of_all_jobs_by_topic() {
     let gone = "# other: removed by the seal of version 1\n\n## shrink: Process Insight\n\n- steering: [design] too big\n- steering: [linter] it was ignored\n";
     fs::write(other.join("sealed/v0001.removed.md"), gone).expect("file");
 
-    let groups = hook.raw(&["steering", "--json"], b"").json();
+    let groups = hook.raw(&["steering", "--json"], b"").json()["groups"].clone();
     let seen: Vec<_> = groups
         .as_array()
         .expect("groups")
@@ -103,11 +103,11 @@ fn steering_includes_sealed_away_notes() {
             .join(" ");
         hook.raw(&["append", "--kind", "steering", "--about", "design", &note], b"");
     }
-    let before = hook.raw(&["steering", "--json"], b"").json();
+    let before = hook.raw(&["steering", "--json"], b"").json()["groups"].clone();
     let sealed = crate::cli::seal::seal(&hook, &[]);
     assert_eq!(sealed.code, Some(0), "{sealed:?}");
     assert!(text(&hook).matches("steering: ").count() < 12, "the seal took some out");
-    let after = hook.raw(&["steering", "--json"], b"").json();
+    let after = hook.raw(&["steering", "--json"], b"").json()["groups"].clone();
     let texts = |groups: &serde_json::Value| {
         let mut texts: Vec<_> = groups[0]["notes"]
             .as_array()

@@ -222,7 +222,7 @@ fn purge_removes_editions_that_nothing_refers_to() {
     let made = parsed(&made)["id"].as_str().expect("an id").to_owned();
     let needed = purge(&["--yes"]);
     assert!(ok(&needed).contains("--forget removes it") && edition.is_file(), "{needed:?}");
-    ok(&hook.raw(&["surgery", "undo", &made], b""));
+    ok(&hook.raw(&["surgery", "remove", &made], b""));
     ok(&purge(&["--yes"]));
     assert!(!edition.exists());
     assert_eq!(fs::read(&blocks).expect("blocks"), whole);
@@ -241,7 +241,7 @@ fn watch_follows_a_session_until_it_is_ended() {
         .expect("started");
     let rounds = |number: u64| {
         let listed = hook.raw(&["search", "question", "--json"], b"");
-        listed.stdout.matches("\"seq\":").count() as u64 == number
+        listed.stdout.matches("\"round\":").count() as u64 == number
     };
     wait_for("the first round", || rounds(1));
     write(&hook, 1..=3);

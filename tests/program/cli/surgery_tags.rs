@@ -1,4 +1,4 @@
-//! `tag`, `untag` and `matrix` over sessions in the client's format.
+//! `tag`, `tag --remove` and `tag matrix` over sessions in the client's format.
 
 use std::fs;
 use std::path::PathBuf;
@@ -79,13 +79,13 @@ fn tag_and_untag_work_by_round_number() {
         said, "5e550000:2 tagged inscription\n  2 had been tagged console-work\n",
         "without a session: the one this runs in"
     );
-    let matrix = done(&hook, &["matrix"]);
+    let matrix = done(&hook, &["tag", "matrix"]);
     let expected = "ENGAGEMENT    PHASE  claude\nconsole-work         5e550000:1,4\ninscription          5e550000:2\n";
     assert_eq!(matrix, expected);
-    let value = json_of(&hook, &["untag", "this", "all", "--json"]);
+    let value = json_of(&hook, &["tag", "--remove", "this", "all", "--json"]);
     assert_eq!((&value["changed"], &value["rounds"]), (&json!(3), &json!("1-4")));
     assert_eq!(value["before"], json!({ "console-work": "1, 4", "inscription": "2" }));
-    assert!(done(&hook, &["matrix"]).starts_with("no round is tagged"));
+    assert!(done(&hook, &["tag", "matrix"]).starts_with("no round is tagged"));
 }
 
 #[test]
@@ -99,7 +99,7 @@ fn an_invalid_tag_says_why() {
         (&["tag", "nobody", "1", "x"], "no session nobody found in"),
         (&["tag", "nobody", "1", "x"], "give the path of its file"),
         (&["tag", "./nothing.jsonl", "1", "x"], "there is no file ./nothing.jsonl"),
-        (&["matrix", "x"], "no round is tagged x; engagements there are: none"),
+        (&["tag", "matrix", "x"], "no round is tagged x; engagements there are: none"),
         (&["tag", "--search", "elephants", "x"], "no untagged round holds \"elephants\""),
         (&["tag", "--from", "engagement.md"], "there is no file engagement.md"),
     ] {
@@ -140,7 +140,7 @@ fn tag_imports_a_new_session_first() {
     done(&hook, &["tag", path.to_str().expect("utf-8"), "1", "greeting"]);
     transcript(&hook, ONE, &[("hello", "there"), ("more", "since")]);
     assert_eq!(done(&hook, &["tag", "2", "greeting"]), "5e550000:2 tagged greeting\n", "grown");
-    let matrix = done(&hook, &["matrix", "greeting"]);
+    let matrix = done(&hook, &["tag", "matrix", "greeting"]);
     assert!(matrix.contains("5e550000:1-2") && matrix.contains("7c41b2aa:1"), "{matrix}");
 }
 
@@ -156,13 +156,13 @@ fn without_a_terminal_candidates_are_only_shown() {
     assert_eq!(listed.code, Some(1));
     let listed: Value = serde_json::from_str(&listed.stdout).expect("JSON");
     assert_eq!(listed["candidates"].as_array().map(Vec::len), Some(3));
-    assert!(done(&hook, &["matrix"]).starts_with("no round is tagged"));
+    assert!(done(&hook, &["tag", "matrix"]).starts_with("no round is tagged"));
 
     done(&hook, &["tag", ONE, "4", "colours"]);
     let said = done(&hook, &["tag", "--search", "console", "console-work", "--yes"]);
     assert!(said.contains("5e550000:1 tagged console-work\n"), "{said}");
     assert!(said.contains("7c41b2aa:1 tagged console-work\n"), "{said}");
-    assert!(done(&hook, &["matrix", "colours"]).contains("5e550000:4"), "it had a tag");
+    assert!(done(&hook, &["tag", "matrix", "colours"]).contains("5e550000:4"), "it had a tag");
     assert!(refused(&hook, &ask).contains("no untagged round"));
     let again = ["tag", "--search", "console", "console-work", "--yes", "--retag", "--json"];
     let value = json_of(&hook, &again);
@@ -186,7 +186,7 @@ fn on_a_terminal_tag_asks() {
     assert!(run("9\n").stdout.contains("the list has no 9"), "{no:?}");
     let some = run("2-3\n");
     assert_eq!(some.code, Some(0), "{some:?}");
-    let value = json_of(&hook, &["matrix", "--json"]);
+    let value = json_of(&hook, &["tag", "matrix", "--json"]);
     let count: u64 = value["lines"][0]["cells"]["claude"]
         .as_array()
         .expect("cells")
@@ -222,11 +222,11 @@ console-work  design              5e550000:1
               build               5e550000:2-3
               outside its phases  5e550000:4
 ";
-    assert_eq!(done(&hook, &["matrix", "console-work"]), expected);
+    assert_eq!(done(&hook, &["tag", "matrix", "console-work"]), expected);
 
     // One session, with rounds that have another tag.
     done(&hook, &["tag", "--from", "engagement.md", "--session", TWO, "--retag"]);
-    assert!(done(&hook, &["matrix"]).contains("7c41b2aa:2"));
+    assert!(done(&hook, &["tag", "matrix"]).contains("7c41b2aa:2"));
     // A file from another project.
     fs::create_dir(hook.home.join("elsewhere")).expect("folder");
     let other = hook.home.join("elsewhere/engagement.md");
@@ -252,7 +252,7 @@ fn tags_of_two_processes_are_both_stored() {
             });
         }
     });
-    let matrix = done(&hook, &["matrix"]);
+    let matrix = done(&hook, &["tag", "matrix"]);
     for n in 1..=4 {
         let line = matrix.lines().find(|line| line.starts_with(&format!("e{n}")));
         assert!(line.is_some_and(|line| line.ends_with(&format!("5e550000:{n}"))), "{matrix}");
@@ -289,7 +289,7 @@ fn a_read_only_store_can_be_read() {
     let found = run(&["search", "console"]);
     assert_eq!(found.code, Some(0), "{found:?}");
     assert!(found.stdout.contains("#console-work"), "{found:?}");
-    assert!(run(&["matrix"]).stdout.contains("5e550000:1"));
+    assert!(run(&["tag", "matrix"]).stdout.contains("5e550000:1"));
     let tagged = run(&["tag", ONE, "2", "x"]);
     assert_eq!(tagged.code, Some(1), "{tagged:?}");
     assert!(tagged.stderr.contains("Read-only file system"), "{tagged:?}");
@@ -301,7 +301,7 @@ fn tags_hold_at_the_second_operation() {
     done(&hook, &["tag", ONE, "1-2", "console-work"]);
     done(&hook, &["tag", ONE, "4", "colours"]);
     let made = |args: &[&str]| json_of(&hook, &[args, &["--json"]].concat());
-    let children = made(&["surgery", "split", ONE, "--by-tag"]);
+    let children = made(&["surgery", "split", ONE, "--by-tag"])["sessions"].clone();
     let names: Vec<&str> = children
         .as_array()
         .expect("a list")
@@ -328,7 +328,7 @@ fn tags_hold_at_the_second_operation() {
     fs::write(&map, r#"{"engagements":{"third":"3"}}"#).expect("the map");
     made(&["surgery", "split", ONE, map.to_str().expect("utf-8")]);
     assert_eq!(tags(ONE)[2], json!("third"));
-    done(&hook, &["untag", TWO, "all"]);
+    done(&hook, &["tag", "--remove", TWO, "all"]);
     let said = refused(&hook, &["surgery", "split", TWO, "--by-tag"]);
     assert!(said.contains("no round of 7c41b2aa is tagged"), "{said}");
 }
@@ -341,7 +341,7 @@ fn an_import_keeps_the_phases_of_its_engagement() {
     fs::write(hook.project.join("engagement.md"), text).expect("file");
     let path = transcript(&hook, ONE, &[("design the console", "a"), ("build it", "b")]);
     done(&hook, &["import", path.to_str().expect("utf-8")]);
-    let matrix = done(&hook, &["matrix", "console-work"]);
+    let matrix = done(&hook, &["tag", "matrix", "console-work"]);
     assert!(matrix.contains("design  5e550000:1\n"), "{matrix}");
     assert!(matrix.contains("build   5e550000:2\n"), "{matrix}");
     let many = "- p: 2026-03-19T10:00Z to 2026-03-19T10:01Z\n".repeat(1001);
@@ -357,7 +357,7 @@ fn an_import_keeps_the_phases_of_its_engagement() {
 #[test]
 fn revive_makes_no_session_that_is_not_shorter() {
     let hook = two();
-    let said = refused(&hook, &["revive", TWO]);
+    let said = refused(&hook, &["surgery", "revive", TWO]);
     assert!(said.contains("a successor would not be shorter: "), "{said}");
     assert_eq!(done(&hook, &["surgery", "log"]), "");
 }

@@ -27,7 +27,7 @@ fn status_json_has_its_documented_keys() {
         "mode",
         "now",
         "override",
-        "session_id",
+        "session",
         "settings_problems",
         "stance",
         "tier",
@@ -106,7 +106,7 @@ fn from_a_terminal_the_only_live_session_is_found() {
     let mut below = hook.command(&["status", "--json"]);
     let output = below.current_dir(hook.project.join("src")).output().expect("ran");
     let status: Value = serde_json::from_slice(&output.stdout).expect("JSON");
-    assert_eq!(status["session_id"], hook.session.as_str());
+    assert_eq!(status["session"], hook.session.as_str());
 }
 
 #[test]
@@ -124,16 +124,16 @@ fn views_show_the_latest_of_several_live_sessions() {
     other.kill().expect("ended");
     other.wait().expect("ended");
     assert_eq!(several.code, Some(0), "{several:?}");
-    assert!(several.stdout.contains(r#""session_id": "second""#), "{several:?}");
+    assert!(several.stdout.contains(r#""session": "second""#), "{several:?}");
     assert!(
         several.stderr.contains("2 live sessions here") && several.stderr.contains("--session")
     );
     assert_eq!(acting.code, Some(1), "a note goes to no session by guess: {acting:?}");
     assert!(acting.stderr.contains(&first) && acting.stderr.contains("second"), "{acting:?}");
-    assert_eq!(started["session_id"], first.as_str(), "by the beginning of its id");
-    assert_eq!(named["session_id"], "second");
+    assert_eq!(started["session"], first.as_str(), "by the beginning of its id");
+    assert_eq!(named["session"], "second");
     let left = hook.raw(&["status", "--json"], b"").json();
-    assert_eq!(left["session_id"], first.as_str(), "the other client is gone");
+    assert_eq!(left["session"], first.as_str(), "the other client is gone");
 }
 
 #[test]
@@ -144,7 +144,7 @@ fn status_finds_the_client_that_runs_below_the_folder() {
     command.current_dir(hook.project.parent().expect("a folder"));
     let answer = finish(command, b"");
     let status: Value = serde_json::from_str(&answer.stdout).expect("JSON");
-    assert_eq!(status["session_id"], hook.session.as_str());
+    assert_eq!(status["session"], hook.session.as_str());
     assert!(answer.stderr.contains("no live session here; this is the one in"), "{answer:?}");
 }
 

@@ -60,9 +60,10 @@ impl Scene {
             return Err(format!("the last inscription: {last:?}"));
         }
         let doctor = self.run(&["doctor", "--json"]);
-        let all: Vec<Value> = serde_json::from_str(&doctor.stdout)
+        let report: Value = serde_json::from_str(&doctor.stdout)
             .map_err(|e| format!("doctor says {doctor:?}: {e}"))?;
-        let found: Vec<&Value> = all.iter().filter(|f| f["check"] == "store").collect();
+        let all = report["found"].as_array().into_iter().flatten();
+        let found: Vec<&Value> = all.filter(|f| f["check"] == "store").collect();
         if found.len() != 1 || found[0]["level"] != "ok" {
             return Err(format!("doctor found {found:?}"));
         }

@@ -16,6 +16,7 @@ pub struct Copied {
     /// The agent that ran it.
     pub agent: String,
     /// The round's number in it.
+    #[serde(rename = "round")]
     pub seq: u32,
     /// Its engagement there.
     pub engagement: Option<String>,

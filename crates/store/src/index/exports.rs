@@ -1,4 +1,4 @@
-//! The log of what surgery wrote; `undo` and `inject` read it.
+//! The log of what surgery wrote; `surgery remove` and `show` read it.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -24,8 +24,8 @@ pub struct Export {
     pub path: String,
     /// Its size when it was written.
     pub bytes: u64,
-    /// When it was undone.
-    pub undone: Option<Time>,
+    /// When it was removed.
+    pub removed: Option<Time>,
     /// Further details.
     pub detail: Detail,
 }
@@ -98,7 +98,7 @@ impl Index {
     pub fn add_export(&self, export: &Export) -> Result<(), Error> {
         self.make_sessions_db()?.run(|c| {
             c.execute(
-                "INSERT INTO exports(id, made, operation, path, bytes, undone, detail) \
+                "INSERT INTO exports(id, made, operation, path, bytes, removed, detail) \
                  VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7)",
                 params![
                     export.id,
@@ -106,7 +106,7 @@ impl Index {
                     export.operation,
                     export.path,
                     export.bytes as i64,
-                    export.undone.map(rows::time),
+                    export.removed.map(rows::time),
                     rows::json(&export.detail)?,
                 ],
             )
@@ -119,7 +119,7 @@ impl Index {
         let Some(all) = self.all()? else { return Ok(Vec::new()) };
         all.run(|c| {
             let mut query = c.prepare(
-                "SELECT id, made, operation, path, bytes, undone, detail FROM exports \
+                "SELECT id, made, operation, path, bytes, removed, detail FROM exports \
                  ORDER BY made, id",
             )?;
             let export = |row: &rusqlite::Row| {
@@ -129,7 +129,7 @@ impl Index {
                     operation: row.get(2)?,
                     path: row.get(3)?,
                     bytes: row.get::<_, i64>(4)? as u64,
-                    undone: rows::at(row, 5)?,
+                    removed: rows::at(row, 5)?,
                     detail: rows::of_json(row, 6)?,
                 })
             };
@@ -158,7 +158,7 @@ impl Index {
             Ok(found)
         })?;
         let known: BTreeSet<String> = self.imported()?.into_iter().map(|one| one.session).collect();
-        let exports = self.exports()?.into_iter().filter(|export| export.undone.is_none());
+        let exports = self.exports()?.into_iter().filter(|export| export.removed.is_none());
         for export in exports.filter(|e| known.contains(&e.id) || Path::new(&e.path).exists()) {
             found.extend(export.detail.tables.into_iter().map(|numbers| numbers.session));
             found.extend(export.detail.sources.into_iter().map(|(_, session)| session));
@@ -174,10 +174,10 @@ impl Index {
         Ok(())
     }
 
-    /// Marks an export as undone.
-    pub fn undo_export(&self, id: &str, now: Time) -> Result<(), Error> {
+    /// Marks an export as removed.
+    pub fn mark_removed(&self, id: &str, now: Time) -> Result<(), Error> {
         self.make_sessions_db()?.run(|c| {
-            c.execute("UPDATE exports SET undone = ?2 WHERE id = ?1", [id, &rows::time(now)])
+            c.execute("UPDATE exports SET removed = ?2 WHERE id = ?1", [id, &rows::time(now)])
         })?;
         Ok(())
     }

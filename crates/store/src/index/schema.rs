@@ -115,7 +115,7 @@ pub(super) const SESSIONS: Schema = log(concat!(
         operation TEXT NOT NULL,
         path TEXT NOT NULL,
         bytes INTEGER NOT NULL,
-        undone TEXT,
+        removed TEXT,
         detail TEXT NOT NULL) WITHOUT ROWID;"
 ));
 

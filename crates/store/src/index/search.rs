@@ -48,6 +48,7 @@ pub struct Hit {
     /// The agent that ran it.
     pub agent: String,
     /// Its number.
+    #[serde(rename = "round")]
     pub seq: u32,
     /// When it began.
     pub started: Option<Time>,

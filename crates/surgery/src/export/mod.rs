@@ -295,7 +295,7 @@ impl<'p> Exporter<'p> {
             let first = self.session(first).map(|session| table::reference(session, first.seq));
             self.report.notes.push(format!(
                 "{} behind the change left out, because {model} refuses {} there; `brain-guard \
-                 inject {} thinking` shows the first",
+                 show {} thinking` shows the first",
                 count_with_noun(count, "thinking block", "thinking blocks"),
                 if count == 1 { "it" } else { "them" },
                 first.unwrap_or_default()

@@ -267,7 +267,7 @@ fn thinking_behind_a_change_is_left_out_where_the_model_refuses_it() {
         notes,
         [
             "2 thinking blocks behind the change left out, because claude-opus-5-5 refuses them there; \
-          `brain-guard inject 11111111:002 thinking` shows the first"
+          `brain-guard show 11111111:002 thinking` shows the first"
         ]
     );
     assert_eq!(thoughts(binds, [whole(0, &[1]), table()].concat(), false).0, 1, "before it");

@@ -75,7 +75,7 @@ fn full_is_what_it_was() {
     }
 }
 
-const NOTE: &str = "[brain-guard] Left out of this round: 1 thinking block, about 70 tokens. Read it with: brain-guard inject 3f:007 thinking";
+const NOTE: &str = "[brain-guard] Left out of this round: 1 thinking block, about 70 tokens. Read it with: brain-guard show 3f:007 thinking";
 
 /// Which rows remain.
 fn stay(left: &[Option<Value>]) -> Vec<bool> {
@@ -131,7 +131,7 @@ fn thinking_that_is_shorter_than_its_note_stays() {
 fn a_result_stays_a_result_while_its_call_is_one() {
     let left = seen(&Claude, &claude(), fidelity(Level::Full, Level::Full, Level::Summary));
     let row = left[3].as_ref().unwrap();
-    let summary = "[tool_result: 23 tokens, 34 ms, 1 image, first | line — brain-guard inject 3f:007 --tool-result full]";
+    let summary = "[tool_result: 23 tokens, 34 ms, 1 image, first | line — brain-guard show 3f:007 --tool-result full]";
     let expected = json!([{"type": "tool_result", "tool_use_id": "t1", "content": summary}]);
     assert_eq!(row["message"]["content"], expected);
     assert_eq!(
@@ -170,7 +170,7 @@ fn a_call_keeps_the_beginnings_of_its_long_values() {
     let input =
         json!({"file_path": "/w/a.rs", "edits": [{"new_string": long, "all": true}], "x": null});
     let short = format!(
-        "{}… (260 characters; brain-guard inject 3f:007)",
+        "{}… (260 characters; brain-guard show 3f:007)",
         long.chars().take(80).collect::<String>()
     );
     let expected =
@@ -207,7 +207,7 @@ fn values_are_cut_only_where_that_helps() {
     // The note has 45 characters.
     assert_eq!(cut(&format!(r#"{{"a":"{}"}}"#, "u".repeat(125))), None);
     let expected = format!(
-        r#"{{"a":"{}… (1,000 characters; brain-guard inject 3f:007)","b":"\"{{"}}"#,
+        r#"{{"a":"{}… (1,000 characters; brain-guard show 3f:007)","b":"\"{{"}}"#,
         text(80)
     );
     assert_eq!(cut(&format!(r#"{{"a":"{}","b":"\"{{"}}"#, text(1_000))), Some(expected));

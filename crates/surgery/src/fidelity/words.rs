@@ -28,7 +28,7 @@ pub fn left_out(texts: impl Iterator<Item = usize>, reference: &str) -> Option<S
     };
     let tokens = group_thousands(bytes.div_ceil(BYTES_A_TOKEN) as u64);
     Some(format!(
-        "{LEFT_OUT}{count} thinking {blocks}, about {tokens} tokens. Read {them} with: brain-guard inject {reference} thinking"
+        "{LEFT_OUT}{count} thinking {blocks}, about {tokens} tokens. Read {them} with: brain-guard show {reference} thinking"
     ))
 }
 
@@ -57,7 +57,7 @@ fn beginning(json: &[u8], reference: &str) -> Option<Vec<u8>> {
     let count = text.chars().count();
     let start: String = text.chars().take(PREVIEW).collect();
     let count = group_thousands(Some(count).filter(|count| *count > LONG)? as u64);
-    let short = quoted(&format!("{start}… ({count} characters; brain-guard inject {reference})"));
+    let short = quoted(&format!("{start}… ({count} characters; brain-guard show {reference})"));
     (short.len() < json.len()).then_some(short)
 }
 
@@ -73,7 +73,7 @@ pub fn thinking(text: Option<&str>, reference: &str) -> String {
 
 /// Stands for a call on a page.
 pub fn tool_use(title: &str, reference: &str) -> String {
-    format!("[tool_use: {title} — brain-guard inject {reference} --tool-use full]")
+    format!("[tool_use: {title} — brain-guard show {reference} --tool-use full]")
 }
 
 /// A text as JSON.
@@ -159,7 +159,7 @@ impl<'a> Result<'a> {
         let first = self.text.lines().find(|line| !line.trim().is_empty());
         parts.extend(first.map(|line| preview(line, PREVIEW)));
         format!(
-            "[tool_result: {} — brain-guard inject {reference} --tool-result full]",
+            "[tool_result: {} — brain-guard show {reference} --tool-result full]",
             parts.join(", ")
         )
     }

@@ -36,7 +36,7 @@ const HELP: &str = "\
 #
 # The command before each round says what becomes of it:
 #   keep, k               it stays
-#   index, i              it becomes a line of a table; `brain-guard inject` shows it in full
+#   index, i              it becomes a line of a table; `brain-guard show` shows it in full
 #   shrink, s             it stays, with a line in place of each result of a tool
 #   drop, d               it is left out, and named in the answer
 #   engagement NAME, e    it goes into a new session with the other rounds of NAME

@@ -92,7 +92,7 @@ impl SessionFile for Untouched {
         _: &mut dyn FnMut(u64, &[u8]) -> io::Result<Option<Vec<u8>>>,
     ) -> Result<Edited, Refused> {
         Err(Refused::Unsupported(format!(
-            "{}: a session of Claude Code is never changed; `extract run` makes a new one of it, `surgery undo` takes that back, and `extract restore` without --in-place prints what was extracted",
+            "{}: a session of Claude Code is never changed; `extract run` makes a new one of it, `surgery remove` takes that back, and `extract restore` without --in-place prints what was extracted",
             self.0.path().display()
         )))
     }

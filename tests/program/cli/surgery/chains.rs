@@ -21,7 +21,7 @@ fn id(made: &Value) -> &str {
     made["id"].as_str().expect("an id")
 }
 
-/// Checks that each round is in a session whole, with its tag, or in a line that `inject` resolves.
+/// Checks that each round is in a session whole, with its tag, or in a line that `show` resolves.
 fn holds_all(world: &World, made: &Value, what: &str) {
     let path = made["path"].as_str().expect("a path");
     world.done(&["validate", "--strict", path]);
@@ -47,13 +47,13 @@ fn holds_all(world: &World, made: &Value, what: &str) {
         let line = |table: &&String| {
             let answer = format!("the answer {n} is known");
             let line = table.lines().find(|line| line.contains(&answer))?.to_owned();
-            let (_, prefix) = table.split_once("run `brain-guard inject ")?;
+            let (_, prefix) = table.split_once("run `brain-guard show ")?;
             let column = line.split(" | ").next()?.trim_start_matches("| ").to_owned();
             Some(format!("{}{column}", prefix.split("ROUND").next()?))
         };
         let references: Vec<String> = tables.iter().filter_map(line).collect();
         let [reference] = &references[..] else { panic!("{what}: {references:?} for round {n}") };
-        let page = world.done(&["inject", reference]);
+        let page = world.done(&["show", reference]);
         assert!(page.contains(&question), "{what}: {reference} is\n{page}");
     }
 }
@@ -64,7 +64,7 @@ fn every_round_is_there_after_two_operations() {
     let first = |args: &[&str]| world.json(&[&["surgery"], args].concat());
     let cut = first(&["compress-before", ID, "round:4"]);
     let closed = first(&["compress-engagement", ID, "console-work"]);
-    let revived = world.json(&["revive", ID]);
+    let revived = world.json(&["surgery", "revive", ID]);
     for (name, made) in [("cut", &cut), ("closed", &closed), ("revived", &revived)] {
         holds_all(&world, made, name);
         // Twice in a row, in several ways.
@@ -76,9 +76,10 @@ fn every_round_is_there_after_two_operations() {
         let list = world.hook.project.join("list.txt");
         fs::write(&list, "index 2\n").unwrap();
         let list = list.to_str().unwrap();
-        let edited = world.json(&["surgery", "edit", id(made), "--plan", list]);
+        let edited = world.json(&["surgery", "edit", id(made), "--plan", list])["sessions"].clone();
         holds_all(&world, &edited[0], &format!("{name}, edited"));
-        let twice = world.json(&["surgery", "edit", id(&edited[0]), "--plan", list]);
+        let twice =
+            world.json(&["surgery", "edit", id(&edited[0]), "--plan", list])["sessions"].clone();
         holds_all(&world, &twice[0], &format!("{name}, edited, edited"));
         let merged = first(&["merge", ID, id(made)]);
         holds_all(&world, &merged, &format!("{name}, merged with its source"));
@@ -92,7 +93,7 @@ fn what_was_split_is_merged_and_split_again() {
     let world = tagged();
     let map = world.hook.project.join("map.json");
     fs::write(&map, r#"{"engagements": {"console-work": "1-3", "import-work": "4-6"}}"#).unwrap();
-    let children = world.json(&["surgery", "split", ID, map.to_str().unwrap()]);
+    let children = world.json(&["surgery", "split", ID, map.to_str().unwrap()])["sessions"].clone();
     let merged = world.json(&["surgery", "merge", id(&children[0]), id(&children[1])]);
     holds_all(&world, &merged, "split, merged");
     let again = world.json(&["surgery", "merge", id(&merged), id(&children[0])]);
@@ -109,7 +110,8 @@ fn what_was_split_is_merged_and_split_again() {
         of("import-work")
     );
     fs::write(&map, text).unwrap();
-    let parts = world.json(&["surgery", "split", id(&merged), map.to_str().unwrap()]);
+    let parts =
+        world.json(&["surgery", "split", id(&merged), map.to_str().unwrap()])["sessions"].clone();
     let merged = world.json(&["surgery", "merge", id(&parts[1]), id(&parts[0])]);
     holds_all(&world, &merged, "merged, split, merged");
 }
@@ -134,8 +136,9 @@ fn what_was_said_once_is_found_once() {
     assert_eq!(made.len(), 12);
     world.done(&["import", "--all"]);
     let found = world.json(&["search", "\"the answer 5 is known\""]);
-    let references: Vec<&Value> = found.as_array().unwrap().iter().map(|hit| &hit["ref"]).collect();
+    let references: Vec<&Value> =
+        found["rounds"].as_array().unwrap().iter().map(|hit| &hit["ref"]).collect();
     assert_eq!(references, ["3f0a9d1e:005"], "{found}");
-    let matrix = world.done(&["matrix", "import-work"]);
+    let matrix = world.done(&["tag", "matrix", "import-work"]);
     assert!(matrix.contains("3f0a9d1e:4-6") && matrix.matches(':').count() == 1, "{matrix}");
 }

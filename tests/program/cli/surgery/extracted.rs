@@ -47,7 +47,7 @@ fn a_second_extraction_names_the_copy_that_is_there() {
     for part in [
         format!("3f0a9d1e was extracted already, into {}", &id[..8]),
         made["resume"].as_str().expect("a command").to_owned(),
-        format!("brain-guard surgery undo {}", &id[..8]),
+        format!("brain-guard surgery remove {}", &id[..8]),
         "--again".to_owned(),
     ] {
         assert!(why.contains(&part), "{part}: {why}");
@@ -58,7 +58,7 @@ fn a_second_extraction_names_the_copy_that_is_there() {
     assert_ne!(another["id"], made["id"]);
     // Without the copies, it is as at first.
     for made in [made, another] {
-        world.done(&["surgery", "undo", made["id"].as_str().expect("an id")]);
+        world.done(&["surgery", "remove", made["id"].as_str().expect("an id")]);
     }
     world.done(&["extract", "run", ID]);
 }

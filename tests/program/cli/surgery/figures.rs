@@ -81,7 +81,8 @@ fn figures_include_shrunk_rounds_before_the_sample() {
     let list = world.hook.project.join("list.txt");
     fs::write(&list, "shrink 1-5\n").unwrap();
     let list = list.to_str().unwrap();
-    let made = world.json(&["surgery", "edit", ID, "--plan", list, "--dry-run"]);
+    let made =
+        world.json(&["surgery", "edit", ID, "--plan", list, "--dry-run"])["sessions"].clone();
     // A round takes a thousand tokens, and nearly all of it is the result.
     assert!((4_000..5_000).contains(&tokens(&made[0], "freed")), "{made}");
 }

@@ -72,14 +72,14 @@ fn a_lost_index_is_reported_and_rebuilt() {
         }
         world.done(&["import", "--all"]);
         for args in
-            [&["search", "question"][..], &["matrix"], &["tag", "--search", "question", "x"]]
+            [&["search", "question"][..], &["tag", "matrix"], &["tag", "--search", "question", "x"]]
         {
             let told = asked(args);
             assert!(told.contains(lost) && told.contains("doctor --fix"), "{args:?}: {told}");
         }
         world.run(&["doctor", "--fix"]);
         assert!(world.done(&["search", "question"]).contains("question"));
-        assert!(world.done(&["matrix"]).contains("console-work"));
+        assert!(world.done(&["tag", "matrix"]).contains("console-work"));
     }
 }
 
@@ -179,7 +179,7 @@ fn missing_sessions_are_refused() {
         assert!(why.contains("the session's name is empty; name a session"), "{verb:?}: {why}");
     }
     world.done(&["surgery", "compress-before", ID, "round:2"]);
-    for verb in [&["surgery", "undo", ""][..], &["store", "export", ""], &["validate", ""]] {
+    for verb in [&["surgery", "remove", ""][..], &["store", "export", ""], &["validate", ""]] {
         assert!(world.refused(verb).contains("the session's name is empty"), "{verb:?}");
     }
     assert!(world.done(&["validate", &ID[..8]]).contains("sound"), "by the beginning of its id");
@@ -230,7 +230,7 @@ fn nothing_is_overwritten() {
 #[test]
 fn a_failed_write_to_stdout_is_reported() {
     let world = World::new(2);
-    for args in [vec!["inject", "3f0a9d1e:1"], vec!["advise", ID, "--json"]] {
+    for args in [vec!["show", "3f0a9d1e:1"], vec!["advise", ID, "--json"]] {
         let full = fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
         let output = world.hook.command(&args).stdin(Stdio::null()).stdout(full).output().unwrap();
         let why = String::from_utf8_lossy(&output.stderr);
@@ -249,6 +249,6 @@ fn advise_suggests_nothing_for_a_single_round() {
     let world = World::new(1);
     let advice = world.json(&["advise", ID]);
     assert_eq!(advice["advice"][0]["command"], "", "{advice}");
-    let usage = world.run(&["inject", "3f0a9d1e:1", "--thinking", "none"]);
+    let usage = world.run(&["show", "3f0a9d1e:1", "--thinking", "none"]);
     assert!(usage.code == Some(2) && usage.stderr.contains("full, omit, ref"), "{usage:?}");
 }

@@ -10,5 +10,5 @@ mod input;
 mod meanwhile;
 mod numbers;
 mod operations;
-mod undo;
+mod remove;
 pub mod world;

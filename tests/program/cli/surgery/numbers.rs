@@ -1,4 +1,4 @@
-//! What a bare number means to `inject`.
+//! What a bare number means to `show`.
 
 use std::fs;
 
@@ -13,14 +13,14 @@ fn inject_takes_numbers_from_the_sessions_table() {
     let world = World::new(5);
     world.write(OTHER, &world.session(OTHER, 5, 5));
     let child = id(&world.json(&["surgery", "compress-before", ID, "round:4"]));
-    let asked = |seq: &str, session: &str| world.json(&["inject", seq, "--session", session]);
+    let asked = |seq: &str, session: &str| world.json(&["show", seq, "--session", session]);
     assert_eq!(asked("3", &child)["session"], ID);
     let file = world.file(&child);
     assert_eq!(asked("3", file.to_str().unwrap())["session"], ID, "by its file");
     // A kept round brought its table along.
     let map = world.hook.project.join("map.json");
     fs::write(&map, r#"{"engagements": {"console-work": "1-2"}}"#).unwrap();
-    let made = world.json(&["surgery", "split", &child, map.to_str().unwrap()]);
+    let made = world.json(&["surgery", "split", &child, map.to_str().unwrap()])["sessions"].clone();
     let third = asked("003", &id(&made[0]));
     assert_eq!(third["session"], ID, "{third}");
     assert!(third["text"].as_str().unwrap().contains("question 3 about apples"));
@@ -40,7 +40,7 @@ fn inject_takes_numbers_from_the_sessions_table() {
     // For several sessions the error lists the choices.
     let other = id(&world.json(&["surgery", "compress-before", OTHER, "round:4"]));
     let merged = id(&world.json(&["surgery", "merge", &child, &other]));
-    let why = world.refused(&["inject", "2", "--session", &merged]);
+    let why = world.refused(&["show", "2", "--session", &merged]);
     assert!(why.contains("ask for 3f0a9d1e:2 or 7c41b2aa:2"), "{why}");
 }
 
@@ -52,9 +52,9 @@ fn inject_refuses_an_ambiguous_id_prefix() {
         let file = folder.join(format!("aaaaaaaa-0000-4000-8000-00000000000{last}.jsonl"));
         world.done(&["surgery", "compress-before", ID, "round:3", "--out", file.to_str().unwrap()]);
     }
-    let why = world.refused(&["inject", "1", "--session", "aaaaaaaa"]);
+    let why = world.refused(&["show", "1", "--session", "aaaaaaaa"]);
     assert!(why.contains("several sessions begin with aaaaaaaa"), "{why}");
-    let one = world.json(&["inject", "1", "--session", "aaaaaaaa-0000-4000-8000-000000000002"]);
+    let one = world.json(&["show", "1", "--session", "aaaaaaaa-0000-4000-8000-000000000002"]);
     assert_eq!(one["session"], ID);
 }
 
@@ -64,13 +64,13 @@ fn inject_reads_the_edition_behind_the_table() {
     let child = id(&world.json(&["surgery", "compress-before", ID, "round:4"]));
     world.write(ID, &world.session(ID, 3, 0).replace("about apples", "about pears"));
     world.done(&["import", world.file(ID).to_str().unwrap()]);
-    let named = world.done(&["inject", "3", "--session", &child]);
+    let named = world.done(&["show", "3", "--session", &child]);
     assert!(named.contains("question 3 about apples") && !named.contains("pears"), "{named}");
     assert!(named.contains("was rewritten after"), "{named}");
-    assert!(world.done(&["inject", &format!("{ID}:3")]).contains("question 3 about pears"));
+    assert!(world.done(&["show", &format!("{ID}:3")]).contains("question 3 about pears"));
     // A successor made now names the current rounds.
     let now = id(&world.json(&["surgery", "compress-before", ID, "round:3"]));
-    let named = world.done(&["inject", "2", "--session", &now]);
+    let named = world.done(&["show", "2", "--session", &now]);
     assert!(named.contains("about pears") && !named.contains("rewritten"), "{named}");
 }
 

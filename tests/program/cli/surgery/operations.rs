@@ -110,7 +110,7 @@ fn merge_sorts_by_time_and_split_separates_again() {
     let line = |id: &str, n: u32| format!("| {id} | {n} | \"question {n} about apples\" |");
     let (a, b) = ("3f0a9d1e", "7c41b2aa");
     assert_eq!(lines, [line(a, 1), line(b, 1), line(a, 2), line(b, 2), line(a, 3)]);
-    assert!(voices.contains("brain-guard inject 3f0a9d1e:001"), "{voices}");
+    assert!(voices.contains("brain-guard show 3f0a9d1e:001"), "{voices}");
     // Search does not find the table.
     world.done(&["import", path(&merged).to_str().unwrap()]);
     assert!(!world.done(&["search", "merging several"]).contains("[brain-guard]"));
@@ -120,7 +120,7 @@ fn merge_sorts_by_time_and_split_separates_again() {
     let map = world.hook.project.join("map.json");
     fs::write(&map, r#"{"shared": "1", "engagements": {"console-work": "2", "inscription": "3"}}"#)
         .unwrap();
-    let children = world.json(&["surgery", "split", ID, map.to_str().unwrap()]);
+    let children = world.json(&["surgery", "split", ID, map.to_str().unwrap()])["sessions"].clone();
     let children = children.as_array().expect("children");
     assert_eq!(children.len(), 2);
     for (child, number) in children.iter().zip([2, 3]) {
@@ -147,7 +147,7 @@ fn rounds_are_kept_at_the_asked_fidelity() {
     let (reference, _) = text(&["--thinking", "ref"]);
     let note = "[brain-guard] Left out of this round: 1 thinking block, about ";
     assert!(
-        reference.contains(note) && reference.contains("brain-guard inject 3f0a9d1e:003 thinking"),
+        reference.contains(note) && reference.contains("brain-guard show 3f0a9d1e:003 thinking"),
         "{reference}"
     );
     assert!(!reference.contains("secret thought 3"), "{reference}");
@@ -176,9 +176,9 @@ fn thinking_that_the_model_refuses_is_left_out_and_can_be_read() {
     let (text, least) = made(&[]);
     assert!(!text.contains("\"thinking\""), "{text}");
     let note = "2 thinking blocks behind the change left out, because claude-fable-5-1 refuses them \
-                there; `brain-guard inject 3f0a9d1e:002 thinking` shows the first";
+                there; `brain-guard show 3f0a9d1e:002 thinking` shows the first";
     assert_eq!(least["notes"], json!([note]));
-    assert!(world.done(&["inject", "3f0a9d1e:002", "thinking"]).contains("secret thought"));
+    assert!(world.done(&["show", "3f0a9d1e:002", "thinking"]).contains("secret thought"));
     let (text, most) = made(&["--thinking", "full"]);
     assert_eq!(text.matches("\"thinking\":").count(), 2, "{text}");
     assert!(least["tokens"]["after"].as_u64() < most["tokens"]["after"].as_u64());
@@ -189,29 +189,29 @@ fn inject_reads_what_a_table_names() {
     let mut world = World::new(5);
     let made = world.json(&["surgery", "compress-before", ID, "round:4"]);
     let before = files(&world.hook.home.clone());
-    let long = world.done(&["inject", "3f0a9d1e:2"]);
+    let long = world.done(&["show", "3f0a9d1e:2"]);
     for part in ["question 2 about apples", "secret thought 2", "found thing 2", "the answer 2"] {
         assert!(long.contains(part), "{part}\n{long}");
     }
     assert!(!long.contains("question 3"), "{long}");
     // In the successor, the table's numbers are the source's.
     world.hook.set("CLAUDE_CODE_SESSION_ID", made["id"].as_str().unwrap());
-    assert_eq!(world.done(&["inject", "002"]), long);
-    let thinking = world.done(&["inject", "2", "thinking"]);
+    assert_eq!(world.done(&["show", "002"]), long);
+    let thinking = world.done(&["show", "2", "thinking"]);
     assert!(
         thinking.contains("secret thought 2") && !thinking.contains("found thing 2"),
         "{thinking}"
     );
-    let short = world.done(&["inject", "2", "--thinking", "omit", "--tool-result", "summary"]);
+    let short = world.done(&["show", "2", "--thinking", "omit", "--tool-result", "summary"]);
     assert!(!short.contains("secret thought 2") && short.contains("found thing 2"), "{short}");
     assert!(short.len() < long.len());
     assert_eq!(files(&world.hook.home.clone()), before, "a read");
     // A number that is in no table means the session's own round.
-    assert!(world.done(&["inject", "1"]).contains("question 1 about apples"));
-    assert!(world.refused(&["inject", "9"]).contains("1-3"));
+    assert!(world.done(&["show", "1"]).contains("question 1 about apples"));
+    assert!(world.refused(&["show", "9"]).contains("1-3"));
     world.hook.set("CLAUDE_CODE_SESSION_ID", "");
-    assert!(world.refused(&["inject", "2"]).contains("CLAUDE_CODE_SESSION_ID"));
-    assert!(world.refused(&["inject", "two"]).contains("3f0a9d1e:47"));
+    assert!(world.refused(&["show", "2"]).contains("CLAUDE_CODE_SESSION_ID"));
+    assert!(world.refused(&["show", "two"]).contains("3f0a9d1e:47"));
 }
 
 /// A successor can be operated on like any session.
@@ -230,16 +230,16 @@ fn a_compressed_session_is_compressed_again() {
         assert!(table.contains(&format!("the answer {n} is known")), "{n}: {table}");
     }
     let again = second["id"].as_str().unwrap();
-    let round = world.done(&["inject", "2", "--session", again]);
+    let round = world.done(&["show", "2", "--session", again]);
     assert!(
         round.starts_with("# Round 3f0a9d1e:002") && round.contains("question 2 about"),
         "{round}"
     );
-    let lines = world.done(&["inject", "1-5", "--session", again]);
+    let lines = world.done(&["show", "1-5", "--session", again]);
     assert!(lines.contains("| 005 | ") && !lines.contains("| 006 | "), "{lines}");
     // What was said once is found once.
     world.done(&["import", "--all"]);
-    let found = world.json(&["search", "\"question 6 about\""]);
+    let found = world.json(&["search", "\"question 6 about\""])["rounds"].clone();
     assert_eq!(found.as_array().map(Vec::len), Some(1), "{found}");
     assert_eq!(found[0]["ref"], "3f0a9d1e:006");
     assert_eq!(found[0]["copies"].as_array().map(Vec::len), Some(2), "{found}");
@@ -274,10 +274,10 @@ fn no_operation_alters_the_store() {
         vec!["surgery", "merge", ID, OTHER],
         vec!["surgery", "split", ID, "--by-tag"],
         vec!["surgery", "log"],
-        vec!["surgery", "undo"],
-        vec!["inject", "3f0a9d1e:1"],
+        vec!["surgery", "remove"],
+        vec!["show", "3f0a9d1e:1"],
         vec!["advise", ID],
-        vec!["revive", ID],
+        vec!["surgery", "revive", ID],
     ] {
         world.done(&args);
         assert_eq!(world.kept(), before, "{args:?}");
@@ -305,8 +305,8 @@ fn advise_does_not_merge_a_session_with_its_successor() {
         let sources = [ID, OTHER].contains(&id);
         assert_eq!(merges.len(), usize::from(sources), "{id}: {merges:?}");
     }
-    assert_eq!(world.json(&["inject", &format!("{id}:1")])["session"], id);
-    assert!(world.done(&["inject", &format!("{id}:1")]).contains(&format!("- made from: {ID}")));
+    assert_eq!(world.json(&["show", &format!("{id}:1")])["session"], id);
+    assert!(world.done(&["show", &format!("{id}:1")]).contains(&format!("- made from: {ID}")));
 }
 
 #[test]
@@ -345,15 +345,15 @@ fn a_successor_keeps_the_sessions_name() {
 #[test]
 fn revive_says_how_to_continue() {
     let world = World::new(9);
-    let text = world.done(&["revive", ID]);
+    let text = world.done(&["surgery", "revive", ID]);
     assert!(text.contains("claude --resume "), "{text}");
     assert!(text.contains("1-7 become lines of the index table; 8-9 stay whole"), "{text}");
-    let made = world.json(&["revive", ID, "--before", "round:8"]);
+    let made = world.json(&["surgery", "revive", ID, "--before", "round:8"]);
     assert_eq!(prompts(path(&made)), questions(&[8, 9]));
     let index = &said(path(&made))[0];
-    assert!(index.contains(ID) && index.contains("brain-guard inject"), "{index}");
+    assert!(index.contains(ID) && index.contains("brain-guard show"), "{index}");
     // Without a terminal nothing can be started; the session is made and the output says how.
-    let run = world.run(&["revive", ID, "--run"]);
+    let run = world.run(&["surgery", "revive", ID, "--run"]);
     assert_eq!(run.code, Some(1), "{run:?}");
     assert!(run.stderr.contains("claude --resume"), "{run:?}");
 }
@@ -378,7 +378,7 @@ fn a_successor_brings_its_subagents_along() {
     // The subagent's name is unknown, so no note says that it is missing.
     assert_eq!(made["notes"], serde_json::json!([]));
     let id = made["id"].as_str().unwrap();
-    world.done(&["surgery", "undo", id]);
+    world.done(&["surgery", "remove", id]);
     assert!(!path(&made).with_extension("").exists() && !path(&made).exists());
     assert!(agents.join("agent-a1b2c3d4.jsonl").exists());
 }
@@ -397,7 +397,7 @@ fn a_session_of_pi_is_found_by_its_id_though_its_file_begins_with_a_time() {
     fs::write(file, rows.join("\n")).unwrap();
     // First from the session's file, then from the store as well.
     for name in ["5b7e", "5b7e1f00-aaaa", "2026-02-20T10-00-00-000Z_5b7e1f00-aaaa"] {
-        let text = world.done(&["inject", &format!("{name}:1")]);
+        let text = world.done(&["show", &format!("{name}:1")]);
         assert!(text.contains("a question of pi"), "{name}: {text}");
     }
 }

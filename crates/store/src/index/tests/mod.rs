@@ -271,7 +271,7 @@ fn phases_and_exports_are_kept() {
         operation: "merge".into(),
         path: "/p/new.jsonl".into(),
         bytes: 7,
-        undone: None,
+        removed: None,
         detail: Detail {
             sources: vec![("claude".into(), "one".into()), ("claude".into(), "two".into())],
             companions: vec![],
@@ -288,8 +288,8 @@ fn phases_and_exports_are_kept() {
     export.detail.mark = (5, 6, 7, 3);
     store.index.detail_export("new", &export.detail).unwrap();
     assert_eq!(store.index.exports().unwrap(), [export.clone()]);
-    store.index.undo_export("new", at("2026-03-21T08:00:00Z")).unwrap();
-    export.undone = Some(at("2026-03-21T08:00:00Z"));
+    store.index.mark_removed("new", at("2026-03-21T08:00:00Z")).unwrap();
+    export.removed = Some(at("2026-03-21T08:00:00Z"));
     assert_eq!(store.reopen().exports().unwrap(), [export]);
 }
 

@@ -96,8 +96,8 @@ fn a_round_in_short_says_how_to_get_the_rest() {
     let short = shown(much(Level::Summary));
     for line in [
         "[thinking · 7 chars — inject(3f0a9d1e:047, thinking)]",
-        "[tool_use: Bash·List — brain-guard inject 3f0a9d1e:047 --tool-use full]",
-        "[tool_result: 5 tokens, 34 ms, total 48 — brain-guard inject 3f0a9d1e:047 --tool-result full]",
+        "[tool_use: Bash·List — brain-guard show 3f0a9d1e:047 --tool-use full]",
+        "[tool_result: 5 tokens, 34 ms, total 48 — brain-guard show 3f0a9d1e:047 --tool-result full]",
         "Look:",
         "Done.",
     ] {

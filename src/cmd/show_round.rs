@@ -1,4 +1,4 @@
-//! `inject`: prints a round from the store, by its number in an index table. It changes nothing.
+//! `show`: prints a round from the store, by its number in an index table. It changes nothing.
 
 mod edition;
 mod number;
@@ -12,7 +12,7 @@ use self::edition::Which;
 use self::number::RoundTarget;
 use super::surgery::source::Store;
 use super::{Context, Exit, Run, err, selector, show};
-use crate::cli::InjectArgs;
+use crate::cli::ShowRoundArgs;
 use base::env::Env;
 use sessions::dialect;
 use sessions::operation::{Fidelity, Level};
@@ -50,7 +50,7 @@ impl fmt::Display for Injected {
     }
 }
 
-impl Run for InjectArgs {
+impl Run for ShowRoundArgs {
     fn run(&self, Context { env, .. }: Context) -> anyhow::Result<Exit> {
         show(&find_round(env, self)?, self.json)?;
         Ok(Exit::Done)
@@ -61,7 +61,7 @@ impl Run for InjectArgs {
 ///
 /// # Errors
 /// No such session or round; blocks that cannot be read.
-pub fn find_round(env: &Env, args: &InjectArgs) -> anyhow::Result<Injected> {
+pub fn find_round(env: &Env, args: &ShowRoundArgs) -> anyhow::Result<Injected> {
     let Some(wanted) = inject::parse(&args.round) else {
         bail!(
             "`{}` is not a round: give its number, or SESSION:NUMBER, as in 3f0a9d1e:47; for the lines of several, 3f0a9d1e:1-15",
@@ -144,7 +144,7 @@ fn unfold(session: Session, seqs: &[u32]) -> Injected {
     let lines: Vec<String> = rounds.iter().map(table::line).collect();
     let first = rounds.first().map_or(1, |round| round.seq);
     let text = format!(
-        "# Rounds of {}\n\n{}\n{}\n\nOne in full: brain-guard inject {}\n",
+        "# Rounds of {}\n\n{}\n{}\n\nOne in full: brain-guard show {}\n",
         short(&session.id),
         table::HEAD,
         lines.join("\n"),
@@ -158,7 +158,7 @@ fn unfold(session: Session, seqs: &[u32]) -> Injected {
 fn resolve_number(
     env: &Env,
     store: &Store,
-    args: &InjectArgs,
+    args: &ShowRoundArgs,
     seq: u32,
 ) -> anyhow::Result<(Folder, Session, Option<Numbers>)> {
     // Do not guess another session: its round of the same number would be mistaken for this one.
@@ -181,7 +181,7 @@ fn resolve_number(
 }
 
 /// How much of the round to print. A single part leaves the others out.
-fn fidelity(args: &InjectArgs) -> Fidelity {
+fn fidelity(args: &ShowRoundArgs) -> Fidelity {
     let only =
         |part: &str| if args.part.as_deref() == Some(part) { Level::Full } else { Level::Omit };
     match args.part {

@@ -1,14 +1,14 @@
-//! `revive`: makes a successor of a session. Early rounds become an index table, the rest stays in
+//! `surgery revive`: makes a successor of a session. Early rounds become an index table, the rest stays in
 //! full, and the client can continue there.
 
 use anyhow::{Context as _, bail};
 
-use super::surgery::made::Made;
-use super::surgery::source::{self, Store};
-use super::surgery::start::{self, Windows};
-use super::surgery::{numbers, pipeline, view};
-use super::{Context, Exit, Failure, Run, out, show, succession};
+use super::made::Made;
+use super::source::{self, Store};
+use super::start::{self, Windows};
+use super::{numbers, pipeline, view};
 use crate::cli::ReviveArgs;
+use crate::cmd::{Context, Exit, Failure, Run, out, show, succession};
 use base::env::Env;
 use base::when::When;
 use sessions::operation::Operation;
@@ -59,7 +59,7 @@ fn start(env: &Env, made: &Made) -> anyhow::Result<Exit> {
 /// The first round that stays in full: where the last phase of the work began, as `advise` finds
 /// it. Without phases, where the last third of the tokens begins.
 pub(crate) fn cut(session: &Session) -> anyhow::Result<u32> {
-    let Some(turn) = advise::cut(session, &super::advise::phases(session)) else {
+    let Some(turn) = advise::cut(session, &crate::cmd::advise::phases(session)) else {
         bail!(
             "{} has a single round in its context: there is nothing to compress; resume it as it is",
             session.id

@@ -1,4 +1,4 @@
-//! `surgery log` and `surgery undo`.
+//! `surgery log` and `surgery remove`.
 
 use std::fs::{self, OpenOptions};
 use std::io::{Read as _, Write};
@@ -18,13 +18,13 @@ fn made(world: &World) -> (String, PathBuf) {
 }
 
 #[test]
-fn undo_removes_logged_successors() {
+fn remove_takes_logged_successors() {
     let world = World::new(4);
-    assert!(world.refused(&["surgery", "undo"]).contains("nothing to undo"));
+    assert!(world.refused(&["surgery", "remove"]).contains("nothing to remove"));
     let before = files(&world.folder());
     let (first, _) = made(&world);
     let (second, path) = made(&world);
-    let log = world.json(&["surgery", "log"]);
+    let log = world.json(&["surgery", "log"])["sessions"].clone();
     assert_eq!((&log[0]["id"], &log[1]["id"]), (&second.clone().into(), &first.clone().into()));
     assert_eq!(
         (&log[0]["state"], &log[0]["operation"]),
@@ -32,19 +32,19 @@ fn undo_removes_logged_successors() {
     );
     assert_eq!(log[0]["sources"], json!([{ "agent": "claude", "session": ID }]));
     assert_eq!(log[0]["indexed"][0], json!({ "session": ID, "round": 1 }));
-    assert!(world.done(&["surgery", "undo"]).contains(path.to_str().unwrap()));
+    assert!(world.done(&["surgery", "remove"]).contains(path.to_str().unwrap()));
     assert!(!path.exists());
     let log = world.done(&["surgery", "log", &second[..8]]);
-    assert!(log.contains("(undone)"), "{log}");
+    assert!(log.contains("(removed)"), "{log}");
     // The next older one must be named.
-    let why = world.refused(&["surgery", "undo"]);
-    assert!(why.contains(&format!("{}, was undone already", &second[..8])), "{why}");
-    assert!(why.contains(&format!("`brain-guard surgery undo {}`", &first[..8])), "{why}");
-    assert!(world.refused(&["surgery", "undo", &second]).contains("undone already"));
-    world.done(&["surgery", "undo", &first[..13]]);
+    let why = world.refused(&["surgery", "remove"]);
+    assert!(why.contains(&format!("{}, was removed already", &second[..8])), "{why}");
+    assert!(why.contains(&format!("`brain-guard surgery remove {}`", &first[..8])), "{why}");
+    assert!(world.refused(&["surgery", "remove", &second]).contains("removed already"));
+    world.done(&["surgery", "remove", &first[..13]]);
     assert_eq!(files(&world.folder()), before, "all is as it was");
-    assert!(world.refused(&["surgery", "undo"]).contains("all that surgery made was undone"));
-    assert!(world.refused(&["surgery", "undo", "abcdef"]).contains("surgery log"));
+    assert!(world.refused(&["surgery", "remove"]).contains("all that surgery made was removed"));
+    assert!(world.refused(&["surgery", "remove", "abcdef"]).contains("surgery log"));
     assert!(world.refused(&["surgery", "log", "abcdef"]).contains("abcdef"));
 }
 
@@ -59,9 +59,9 @@ fn no_list_shows_a_session_that_was_undone() {
     let second = second["id"].as_str().expect("id");
     world.done(&["rounds", second]);
     assert!(listed().contains(&first) && listed().contains(second));
-    world.done(&["surgery", "undo", second]);
+    world.done(&["surgery", "remove", second]);
     assert!(listed().contains(&first) && !listed().contains(second));
-    world.done(&["surgery", "undo", &first]);
+    world.done(&["surgery", "remove", &first]);
     assert!(listed().contains(ID) && !listed().contains(&first), "{}", listed());
 }
 
@@ -78,11 +78,11 @@ fn undo_and_validate_find_a_session_by_any_name() {
     for name in [&id, &id[..8], "lean.jsonl", out.to_str().expect("utf-8")] {
         assert!(world.done(&["validate", name]).contains("sound"), "{name}");
     }
-    world.done(&["surgery", "undo", "lean.jsonl"]);
+    world.done(&["surgery", "remove", "lean.jsonl"]);
     assert!(!out.exists());
     assert!(world.refused(&["validate", &id]).contains("no session"), "its file is gone");
     let id = make();
-    world.done(&["surgery", "undo", &id[..8]]);
+    world.done(&["surgery", "remove", &id[..8]]);
     assert!(!out.exists());
 }
 
@@ -94,14 +94,15 @@ fn undo_goes_on_with_the_rest_of_a_split() {
     let map = world.hook.project.join("map.json");
     let text = r#"{"shared": "1", "engagements": {"console-work": "2", "import-work": "3-4"}}"#;
     fs::write(&map, text).expect("written");
-    let split = world.json(&["surgery", "split", ID, map.to_str().expect("utf-8")]);
+    let split =
+        world.json(&["surgery", "split", ID, map.to_str().expect("utf-8")])["sessions"].clone();
     let paths = split.as_array().expect("a list").iter().map(|made| made["path"].clone());
     let paths: Vec<PathBuf> = paths.map(|path| path.as_str().expect("path").into()).collect();
     for left in [1, 0] {
-        world.done(&["surgery", "undo"]);
+        world.done(&["surgery", "remove"]);
         assert_eq!(paths.iter().filter(|path| path.exists()).count(), left);
     }
-    assert!(world.refused(&["surgery", "undo"]).contains("the next older one is"));
+    assert!(world.refused(&["surgery", "remove"]).contains("the next older one is"));
     assert!(older.exists());
 }
 
@@ -110,7 +111,7 @@ fn undo_says_when_the_file_was_gone_already() {
     let world = World::new(4);
     let (id, path) = made(&world);
     fs::remove_file(&path).unwrap();
-    let text = world.done(&["surgery", "undo", &id]);
+    let text = world.done(&["surgery", "remove", &id]);
     assert!(text.contains("was gone already") && !text.contains("removed"), "{text}");
 }
 
@@ -132,28 +133,28 @@ fn undo_keeps_a_changed_session() {
     let (id, path) = made(&world);
     let mut file = OpenOptions::new().append(true).open(&path).unwrap();
     file.write_all(b"{\"type\":\"mode\"}\n").unwrap();
-    let why = world.refused(&["surgery", "undo", &id]);
+    let why = world.refused(&["surgery", "remove", &id]);
     assert!(why.contains("has grown by 16 B") && why.contains(path.to_str().unwrap()), "{why}");
     assert!(path.exists());
     let (id, path) = made(&world);
     let text = fs::read_to_string(&path).unwrap();
     fs::write(&path, text.replace("question", "quastion")).unwrap();
-    let why = world.refused(&["surgery", "undo", &id]);
+    let why = world.refused(&["surgery", "remove", &id]);
     assert!(why.contains("is not as it was written: its content or its time was changed"), "{why}");
     let (id, path) = made(&world);
     fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
-    let why = world.refused(&["surgery", "undo", &id]);
+    let why = world.refused(&["surgery", "remove", &id]);
     assert!(why.contains("is not as it was written: its rights, its links"), "{why}");
     let (id, path) = made(&world);
     fs::copy(&path, path.with_extension("back")).unwrap();
     fs::rename(path.with_extension("back"), &path).unwrap();
-    let why = world.refused(&["surgery", "undo", &id]);
+    let why = world.refused(&["surgery", "remove", &id]);
     assert!(why.contains("is not as it was written: another file is there"), "{why}");
     let (id, path) = made(&world);
     let beside = path.with_extension("").join("tool-results/1.txt");
     fs::create_dir_all(beside.parent().unwrap()).unwrap();
     fs::write(&beside, "x").unwrap();
-    assert!(world.refused(&["surgery", "undo", &id]).contains("was put there since"));
+    assert!(world.refused(&["surgery", "remove", &id]).contains("was put there since"));
     assert!(path.exists() && beside.exists());
 }
 
@@ -169,7 +170,7 @@ fn undo_keeps_and_names_an_unrelated_folder() {
     fs::write(&stranger, "mine").unwrap();
     let out = out.to_str().unwrap();
     let made = world.json(&["surgery", "compress-before", ID, "round:3", "--out", out]);
-    let undone = world.json(&["surgery", "undo", made["id"].as_str().unwrap()]);
+    let undone = world.json(&["surgery", "remove", made["id"].as_str().unwrap()]);
     assert!(!PathBuf::from(out).exists(), "{undone}");
     assert_eq!(fs::read_to_string(&stranger).unwrap(), "mine");
     assert!(beside.join("empty").is_dir());
@@ -182,7 +183,7 @@ fn undo_keeps_a_running_session() {
     let mut world = World::new(4);
     let (id, path) = made(&world);
     world.hook.set("CLAUDE_CODE_SESSION_ID", &id);
-    assert!(world.refused(&["surgery", "undo", &id]).contains("this runs in the session"));
+    assert!(world.refused(&["surgery", "remove", &id]).contains("this runs in the session"));
     world.hook.set("CLAUDE_CODE_SESSION_ID", "");
     // A client started on it, recognized by its command line. Until it says something, the system
     // may not show that yet.
@@ -193,17 +194,17 @@ fn undo_keeps_a_running_session() {
         .spawn()
         .unwrap();
     client.stdout.as_mut().unwrap().read_exact(&mut [0]).unwrap();
-    let why = world.refused(&["surgery", "undo", &id]);
+    let why = world.refused(&["surgery", "remove", &id]);
     assert!(why.contains(&format!("the process {} runs", client.id())), "{why}");
     drop(client.stdin.take());
     client.wait().unwrap();
     // A client that was started without the id; this process plays it.
     let start = base::process::start_time(std::process::id()).unwrap();
     let registered = register_client(&path, start);
-    let why = world.refused(&["surgery", "undo", &id]);
+    let why = world.refused(&["surgery", "remove", &id]);
     assert!(why.contains(&format!("the process {} runs", std::process::id())), "{why}");
     fs::remove_file(registered).unwrap();
-    world.done(&["surgery", "undo", &id]);
+    world.done(&["surgery", "remove", &id]);
     assert!(!path.exists());
 }
 
@@ -214,14 +215,14 @@ fn undo_accepts_missing_files() {
     let (id, path) = made(&world);
     fs::remove_file(&path).unwrap();
     assert!(world.done(&["surgery", "log"]).contains("(gone)"));
-    world.done(&["surgery", "undo", &id]);
-    assert!(world.done(&["surgery", "log"]).contains("(undone)"));
+    world.done(&["surgery", "remove", &id]);
+    assert!(world.done(&["surgery", "log"]).contains("(removed)"));
 }
 
 /// Killed at each call that makes something permanent. Every named file is in the log and can be
 /// undone, and nothing else remains in the client's folder.
 #[test]
-fn a_killed_operation_leaves_no_session_unknown_to_undo() {
+fn a_killed_operation_leaves_no_session_unknown_to_remove() {
     let world = World::new(4);
     world.done(&["import", world.file(ID).to_str().unwrap()]);
     let mut killed = 0;
@@ -242,7 +243,7 @@ fn a_killed_operation_leaves_no_session_unknown_to_undo() {
         }
     }
     assert!(killed >= 3, "{killed}");
-    let log = world.json(&["surgery", "log"]);
+    let log = world.json(&["surgery", "log"])["sessions"].clone();
     let there = log.as_array().unwrap().iter().filter(|made| made["state"] == "there");
     let known: Vec<&str> = there.map(|made| made["path"].as_str().unwrap()).collect();
     for entry in fs::read_dir(world.folder()).unwrap().flatten() {
@@ -257,6 +258,6 @@ fn a_killed_operation_leaves_no_session_unknown_to_undo() {
     for path in known {
         world.done(&["validate", path]);
         let id = &path[path.len() - 42..path.len() - 6];
-        world.done(&["surgery", "undo", id]);
+        world.done(&["surgery", "remove", id]);
     }
 }

@@ -1,4 +1,4 @@
-//! `surgery undo`: removes a session that surgery made, if it is unchanged and not running.
+//! `surgery remove`: removes a session that surgery made, if it is unchanged and not running.
 
 mod beside;
 mod choose;
@@ -29,7 +29,7 @@ const LONGEST: u64 = 64 * 1024 * 1024;
 
 /// A session that was removed.
 #[derive(Debug, Serialize)]
-pub struct Undone {
+pub struct Removal {
     id: String,
     removed: Vec<String>,
     /// Files that surgery did not write.
@@ -40,7 +40,7 @@ pub struct Undone {
     path: String,
 }
 
-impl Undone {
+impl Removal {
     /// Removes a session that surgery made.
     ///
     /// # Errors
@@ -51,7 +51,7 @@ impl Undone {
         let name = short(&export.id).to_owned();
         if env.get(env::SESSION_ID).is_some_and(|session| session == export.id) {
             bail!(
-                "this runs in the session {name} itself; undo it from elsewhere, once that has ended"
+                "this runs in the session {name} itself; remove it from elsewhere, once that has ended"
             );
         }
         let path = Path::new(&export.path);
@@ -77,7 +77,7 @@ impl Undone {
             let removed: Vec<&str> = removed.iter().map(String::as_str).collect();
             beside::remove_emptied(&removed, &folder);
         }
-        store.index.undo_export(&export.id, now)?;
+        store.index.mark_removed(&export.id, now)?;
         forget(&store, &export.id)
             .with_context(|| format!("{name} is removed, but its copy in the store is not"))?;
         let Export { id, operation, path, .. } = export;
@@ -85,7 +85,7 @@ impl Undone {
     }
 }
 
-/// Removes the copy of an undone session from the store, so that no list shows it. What another
+/// Removes the copy of a removed session from the store, so that no list shows it. What another
 /// session points to stays.
 fn forget(store: &Store, id: &str) -> anyhow::Result<()> {
     let copies = store.root.find_exact(id)?;
@@ -98,7 +98,7 @@ fn forget(store: &Store, id: &str) -> anyhow::Result<()> {
     Ok(())
 }
 
-impl fmt::Display for Undone {
+impl fmt::Display for Removal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { removed, left, operation, path, .. } = self;
         let name = short(&self.id);

@@ -1,4 +1,4 @@
-//! Which session to undo.
+//! Which session to remove.
 
 use std::path::Path;
 
@@ -12,13 +12,13 @@ use base::shown::local_minute;
 use store::index::Export;
 use surgery::table::short;
 
-/// What the newest operation made and is not undone. An older one must be named, so that calling
-/// `undo` twice removes nothing that is still in use.
+/// What the newest operation made, if it is still there. An older one must be named, so that calling
+/// `remove` twice removes nothing that is still in use.
 fn newest(mut all: Vec<Export>) -> anyhow::Result<Export> {
-    let last = all.last().context("there is nothing to undo: surgery has made no session")?;
-    let (made, name, undone) = (last.made, short(&last.id).to_owned(), last.undone);
-    let Some(at) = all.iter().rposition(|export| export.undone.is_none()) else {
-        bail!("there is nothing to undo: all that surgery made was undone");
+    let last = all.last().context("there is nothing to remove: surgery has made no session")?;
+    let (made, name, removed) = (last.made, short(&last.id).to_owned(), last.removed);
+    let Some(at) = all.iter().rposition(|export| export.removed.is_none()) else {
+        bail!("there is nothing to remove: all that surgery made was removed");
     };
     let next = all.swap_remove(at);
     // A split makes several sessions at once.
@@ -27,11 +27,11 @@ fn newest(mut all: Vec<Export>) -> anyhow::Result<Export> {
     }
     let next_name = short(&next.id);
     let what = format!(
-        "the newest session that surgery made, {name}, was undone already, {}; nothing was removed",
-        local_minute(undone)
+        "the newest session that surgery made, {name}, was removed already, {}; nothing was removed",
+        local_minute(removed)
     );
     let hint = format!(
-        "the next older one is {next_name} ({}): `brain-guard surgery undo {next_name}`",
+        "the next older one is {next_name} ({}): `brain-guard surgery remove {next_name}`",
         next.operation
     );
     Err(Failure::refused(what).hint(hint).into())
@@ -49,8 +49,8 @@ pub fn find(env: &Env, mut all: Vec<Export>, id: Option<&str>) -> anyhow::Result
                 "surgery has made no session `{id}`; `brain-guard surgery log` lists what it made"
             )
         }
-        [one] if one.undone.is_some() => {
-            bail!("{} was undone already, {}", short(&one.id), local_minute(one.undone))
+        [one] if one.removed.is_some() => {
+            bail!("{} was removed already, {}", short(&one.id), local_minute(one.removed))
         }
         [_] => Ok(all.remove(0)),
         _ => {

@@ -100,7 +100,7 @@ mod tests {
             operation: String::new(),
             path: String::new(),
             bytes: 0,
-            undone: None,
+            removed: None,
             detail: Detail {
                 sources: vec![("claude".to_owned(), "source".to_owned())],
                 tables: tables.iter().map(numbers).collect(),

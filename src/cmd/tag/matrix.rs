@@ -1,8 +1,8 @@
-//! `matrix`: engagements and their phases, by agent.
+//! `tag matrix`: engagements and their phases, by agent.
 
-use super::surgery::source::Store;
-use super::{Context, Exit, Run, out, out_json};
 use crate::cli::MatrixArgs;
+use crate::cmd::surgery::source::Store;
+use crate::cmd::{Context, Exit, Run, out, out_json};
 use surgery::matrix::{self, Matrix};
 
 impl Run for MatrixArgs {

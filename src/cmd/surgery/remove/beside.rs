@@ -1,4 +1,4 @@
-//! Files beside an undone session: the client's, and foreign ones.
+//! Files beside a removed session: the client's, and foreign ones.
 
 use std::fs;
 use std::io;
