@@ -35,7 +35,7 @@ fetch() {
         elif command -v wget >/dev/null 2>&1; then
             wget -q -O "$work/$1" "$source/$1"
         else
-            fail 'neither curl nor wget is there; fetch the files by hand and give their folder'
+            fail "neither curl nor wget is there: install one (on Debian and Ubuntu: apt-get install curl), or fetch SHA256SUMS and $program from $source and run: sh install.sh FOLDER"
         fi
         ;;
     *) cp "$source/$1" "$work/$1" ;;
@@ -56,4 +56,5 @@ else
 fi || fail "$program is not what SHA256SUMS says: fetch it again, or tell the people who released it"
 chmod 755 "$program"
 cd - >/dev/null
+"$work/$program" --version >/dev/null || fail "programs can't run in $work; set TMPDIR to another folder"
 "$work/$program" install "$@"

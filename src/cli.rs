@@ -35,7 +35,7 @@ pub use plumbing::{ClipboardArgs, ModArgs, WaiterArgs};
 pub use purge::{PurgeArgs, PurgeKind};
 pub use settings::{ApplyArgs, CheckArgs, EditArgs, SetArgs, SettingsVerb, ShowArgs};
 pub use setup::{CompletionsArgs, DemoArgs, InstallArgs, Shell, UninstallArgs};
-pub use slips::meant;
+pub use slips::find_slip;
 pub use surgery::{
     AdviseArgs, ExportArgs, ExportWhat, FidelityArgs, MendArgs, OutputArgs, ReviveArgs,
     ShowRoundArgs, SurgeryVerb, Thinking, ValidateArgs,

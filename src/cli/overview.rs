@@ -63,9 +63,12 @@ const WIDTH: usize = 80;
 /// These words, with a command in place of its alias.
 pub fn canonical(words: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
     let mut words: Vec<OsString> = words.into_iter().collect();
-    let verb = words.get(1).and_then(|verb| verb.to_str());
+    let is_help = words.get(1).is_some_and(|verb| verb == "help");
+    let at = if is_help { 2 } else { 1 };
+    let verb = words.get(at).and_then(|verb| verb.to_str());
     if let Some((_, named)) = ALIASES.iter().find(|(alias, _)| Some(*alias) == verb) {
-        words.splice(1..2, named.iter().map(OsString::from));
+        let named = named.iter().filter(|word| !is_help || !word.starts_with('-'));
+        words.splice(at..=at, named.map(OsString::from));
     }
     words
 }
@@ -192,6 +195,16 @@ mod tests {
             GROUPS.iter().flat_map(|group| group.commands.iter().copied()).collect();
         assert_eq!(grouped.iter().copied().collect::<BTreeSet<_>>(), people);
         assert_eq!(grouped.len(), people.len(), "none twice");
+    }
+
+    #[test]
+    fn an_alias_runs_its_command_and_shows_its_help() {
+        let of = |line: &str| canonical(words(line));
+        assert_eq!(of("x inject 47"), words("x show 47"));
+        assert_eq!(of("x untag this all"), words("x tag --remove this all"));
+        assert_eq!(of("x help untag"), words("x help tag"));
+        assert_eq!(of("x help matrix"), words("x help tag matrix"));
+        assert_eq!(of("x tag matrix"), words("x tag matrix"));
     }
 
     fn words(line: &str) -> Vec<OsString> {

@@ -5,15 +5,18 @@ use std::ffi::OsString;
 const OFF: &str = "`brain-guard override 30m` lifts the guard for a while, `brain-guard settings \
                    set mode off` until you set it again";
 
+const ON: &str = "`brain-guard override --off` ends an override, `brain-guard settings set mode \
+                  default` undoes `settings set mode off`";
+
 /// What was typed, and what does it.
-const MEANT: [(&str, &str); 22] = [
+const SLIPS: [(&str, &str); 22] = [
     ("off", OFF),
     ("disable", OFF),
     ("stop", OFF),
     ("pause", OFF),
     ("unblock", OFF),
-    ("on", "`brain-guard override --off` ends an override"),
-    ("enable", "`brain-guard override --off` ends an override"),
+    ("on", ON),
+    ("enable", ON),
     ("why", "`brain-guard explain` says why a call was blocked"),
     ("clear", "`brain-guard now` clears a session whose notes are sealed"),
     ("restart", "`brain-guard now` clears a session whose notes are sealed"),
@@ -30,16 +33,19 @@ const MEANT: [(&str, &str); 22] = [
         "`brain-guard sessions` lists the project's sessions, `brain-guard view` opens them",
     ),
     ("surgery undo", "`brain-guard surgery remove` removes a session that surgery made"),
-    ("update", "install again to update: `sh install.sh`"),
+    (
+        "update",
+        "to update, install again, or run `claude plugin update` if you use its marketplace",
+    ),
     ("version", "`brain-guard --version` prints it"),
 ];
 
 /// What these words were meant to do, if there is no such command.
-pub fn meant(words: &[OsString]) -> Option<String> {
+pub fn find_slip(words: &[OsString]) -> Option<String> {
     let verb = words.get(1)?.to_str()?;
     let both = words.get(2).and_then(|word| word.to_str()).map(|next| format!("{verb} {next}"));
     let is_typed = |typed: &str| typed == verb || both.as_deref() == Some(typed);
-    let (typed, does) = MEANT.iter().find(|(typed, _)| is_typed(typed))?;
+    let (typed, does) = SLIPS.iter().find(|(typed, _)| is_typed(typed))?;
     Some(format!("there is no command `{typed}`; {does}"))
 }
 
@@ -52,9 +58,9 @@ mod tests {
     #[test]
     fn no_command_is_taken_for_a_slip() {
         let command = crate::cli::Cli::command();
-        for (typed, _) in MEANT {
+        for (typed, _) in SLIPS {
             let words: Vec<OsString> = format!("x {typed}").split(' ').map(Into::into).collect();
-            assert!(meant(&words).is_some());
+            assert!(find_slip(&words).is_some());
             let mut words = typed.split(' ');
             let found = words.try_fold(&command, |at, word| at.find_subcommand(word));
             assert!(found.is_none(), "{typed} is a command");

@@ -13,7 +13,8 @@ use tempfile::TempDir;
 
 use super::install::installation::Installation;
 use super::install::place::BINARY;
-use super::{Context, Exit, Run, out};
+use super::output::out_folded;
+use super::{Context, Exit, Run};
 use crate::cli::DemoArgs;
 use base::env::{self, Env};
 use base::{atomic, clock, plain, process, shown};
@@ -87,14 +88,15 @@ impl Run for DemoArgs {
     }
 }
 
+const WAY_OUT: &str = "run `brain-guard install` to reinstall the plugin";
+
 /// Plays the events through the plugin in `plugin`.
 ///
 /// # Errors
 /// No plugin there, no temporary folder, or a step that failed.
 pub fn run(env: &Env, plugin: &Path) -> anyhow::Result<Exit> {
-    const WAY_OUT: &str = "run `brain-guard install` to reinstall the plugin";
-    let stage = Stage::new(env, plugin).context(WAY_OUT)?;
-    out(format_args!("a session through {}", stage.plugin.join(BINARY).display()));
+    let stage = Stage::new(env, plugin)?;
+    out_folded(format_args!("a session through {}", stage.plugin.join(BINARY).display()));
     let project = json!(stage.project()).to_string();
     for line in EVENTS.lines() {
         let play: Play =
@@ -102,7 +104,7 @@ pub fn run(env: &Env, plugin: &Path) -> anyhow::Result<Exit> {
         let failed = || format!("the step `{}` failed; {WAY_OUT}", play.step);
         stage.play(&play).with_context(failed)?;
     }
-    out("Every step went as it should.");
+    out_folded("Every step went as it should.");
     Ok(Exit::Done)
 }
 
@@ -119,7 +121,7 @@ impl Stage {
         // Hooks run in the project, where a relative path would be wrong.
         let plugin = std::path::absolute(plugin)?;
         let text = atomic::read_text(&plugin.join("hooks/hooks.json"))?;
-        let text = text.with_context(|| format!("no plugin in {}", plugin.display()))?;
+        let text = text.with_context(|| format!("no plugin in {}; {WAY_OUT}", plugin.display()))?;
         let hooks = serde_json::from_str(&text)
             .with_context(|| format!("hooks/hooks.json in {} is not JSON", plugin.display()))?;
         let temp = env.path("TMPDIR").unwrap_or_else(|| PathBuf::from("/tmp"));
@@ -171,9 +173,9 @@ impl Stage {
         }
         let line = said.lines().find(|line| line.contains(with)).unwrap_or_default();
         if !line.is_empty() {
-            out(format_args!("  {step} '{}'", plain::line(line, SHOWN)));
+            out_folded(format_args!("  {step} '{}'", plain::line(line, SHOWN)));
         } else if tokens.is_some() {
-            out(format_args!("  {step}"));
+            out_folded(format_args!("  {step}"));
         }
         Ok(())
     }
@@ -188,7 +190,7 @@ impl Stage {
         let tokens = |name: &str| shown::tokens(context[name].as_u64().unwrap_or_default());
         let percent = context["percent"].as_f64().unwrap_or_default();
         let (used, limit) = (tokens("used"), tokens("limit"));
-        out(format_args!("context {percent:.0} % ({used} of {limit}): tier {tier}"));
+        out_folded(format_args!("context {percent:.0} % ({used} of {limit}): tier {tier}"));
         ensure!(tier == play.tier, "expected the tier {}", play.tier);
         Ok(())
     }

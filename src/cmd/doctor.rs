@@ -17,7 +17,8 @@ use serde::Serialize;
 
 use self::copies::Registered;
 use super::install::installation::Installation;
-use super::{Context, Exit, Run, install, selector, show};
+use super::output::out_folded;
+use super::{Context, Exit, Run, install, out_json, selector};
 use crate::cli::{DoctorArgs, SessionSelector};
 use base::clock::Time;
 use base::env::Env;
@@ -32,6 +33,8 @@ use guard::settings::file::Fault;
 const FIX: &str = "run `brain-guard doctor --fix`";
 
 const INSTALL: &str = "run `brain-guard install`";
+
+const SETUP: &str = "type /brain-guard:setup at the client's prompt";
 
 /// A check.
 struct Check {
@@ -164,6 +167,17 @@ impl<'a> World<'a> {
         })
     }
 
+    /// Whether the client has the plugin only from a marketplace, without `install`.
+    fn is_from_marketplace(&self) -> bool {
+        let registered = self.registered.as_ref().and_then(|asked| asked.as_ref().ok());
+        !self.current.is_symlink() && registered.is_some_and(Registered::is_elsewhere)
+    }
+
+    /// What puts the command and the chords in place.
+    fn install_hint(&self) -> &'static str {
+        if self.is_from_marketplace() { SETUP } else { INSTALL }
+    }
+
     fn look(&self, checks: &[Check]) -> Vec<Line> {
         let lines = checks.iter().flat_map(|check| {
             let found = (check.look)(self).into_iter();
@@ -171,6 +185,15 @@ impl<'a> World<'a> {
         });
         lines.collect()
     }
+}
+
+/// What keeps a registered plugin from working, and the way out.
+pub fn obstacle(env: &Env, at: &Installation) -> Option<String> {
+    let project = selector::project(env, &SessionSelector::default()).ok()?;
+    let switches = switches::find(&at.config, &project).into_iter();
+    let mut found = installed::find_client(at.client.as_deref()).into_iter().chain(switches);
+    let Finding { seen, way_out, .. } = found.find(|found| found.level == Level::Problem)?;
+    Some(way_out.map_or(seen.clone(), |way_out| format!("{seen}; {way_out}")))
 }
 
 /// The answer to the slash command.
@@ -233,7 +256,11 @@ impl Run for DoctorArgs {
     fn run(&self, Context { env, now }: Context) -> anyhow::Result<Exit> {
         let done = if self.fix { fix_all(env, now)? } else { Vec::new() };
         let report = Report { done, found: World::of(env, now)?.look(&CHECKS) };
-        show(&report, self.json)?;
+        if self.json {
+            out_json(&report)?;
+        } else {
+            out_folded(report.to_string().trim_end());
+        }
         let is_problem = report.found.iter().any(|line| line.finding.level == Level::Problem);
         Ok(if is_problem { Exit::Refused } else { Exit::Done })
     }

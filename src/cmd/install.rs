@@ -13,30 +13,16 @@ pub mod keys;
 pub mod place;
 pub mod shell;
 
-use std::{
-    fs,
-    io::{self, Write},
-    path::Path,
-};
+use std::{fs, io::Write, path::Path};
 
 use anyhow::{Context as _, Result, bail};
 
 use self::client::{Client, NOT_FOUND, Registration};
-use self::installation::{Installation, program, settings};
-use super::{Context, Exit, Run, demo, import, out};
-use crate::cli::InstallArgs;
+use self::installation::{Installation, program};
 use base::env::Env;
-use base::switch::Switch;
-use guard::settings::Settings;
-use sessions::settings::ImportWhen;
 
 /// The name under which the command is linked.
 pub const COMMAND: &str = "brain-guard";
-
-/// Whether this program starts as fast as it can: without the system's loader.
-const IS_STATIC: bool = cfg!(any(not(target_os = "linux"), target_feature = "crt-static"));
-
-const NOT_STATIC: &str = "the program is not static, so every hook starts slower: install musl-tools, then run `cargo xtask install` again";
 
 /// Whether a step changed something, in words.
 fn word(is_changed: bool) -> &'static str {
@@ -54,9 +40,6 @@ pub fn install(at: &Installation, binary: &Path, out: &mut dyn Write) -> Result<
     let in_data = || format!("could not install to {}", at.data.display());
     let (release, is_changed) = place::release(&at.data, &bytes).with_context(in_data)?;
     writeln!(out, "plugin   {} ({})", release.display(), word(is_changed))?;
-    if !IS_STATIC {
-        writeln!(out, "         {NOT_STATIC}")?;
-    }
     at.link_command(&at.current().join(place::BINARY), out)?;
     shell::install(&at.current(), &at.shells, out)?;
     let registration = match register(at, out) {
@@ -81,7 +64,7 @@ fn register(at: &Installation, out: &mut dyn Write) -> Result<Registration> {
         let id = &other.id;
         writeln!(
             out,
-            "         it also has {id}, and runs only one of them; to remove that one: claude plugin uninstall {id}"
+            "         it also has {id}, and runs only one of them; to remove that one: `claude plugin uninstall {id}`"
         )?;
     }
     Ok(registration)
@@ -105,57 +88,6 @@ pub fn repair(env: &Env) -> Result<String> {
         .map(|line| line.split_whitespace().collect::<Vec<_>>().join(" "))
         .collect();
     Ok(format!("installed again: {}", done.join("; ")))
-}
-
-impl Run for InstallArgs {
-    /// Also plays the demo with the installed plugin. The last line says whether brain-guard is ready.
-    fn run(&self, Context { env, .. }: Context) -> Result<Exit> {
-        let (at, settings) = (Installation::find(env)?, settings(env)?);
-        let stdout = &mut io::stdout();
-        let registration = install(&at, &program(env)?, stdout)?;
-        match settings.boundary.chords {
-            Switch::Off => keys::unbind(&at.config, ", boundary.chords is off", stdout)?,
-            Switch::On if self.no_keybindings => {
-                keys::unbind(&at.config, ", as you asked", stdout)?;
-            }
-            Switch::On => {
-                keys::bind(&at.config, stdout)?;
-                out(format_args!("         without them: {COMMAND} install --no-keybindings"));
-            }
-        }
-        let file = at.config.join("brain-guard/settings.json");
-        out(format_args!("tiers    {}", tiers(&settings)));
-        out(format_args!(
-            "         to change them: {{\"profile\": \"relaxed\"}} in {}",
-            file.display()
-        ));
-        if settings.surgery.import != ImportWhen::SessionEnd {
-            let setting = import::AT_SESSION_END;
-            out(format_args!(
-                "history  to import each session as it ends, for search and surgery: {setting} there"
-            ));
-        }
-        if !self.no_demo {
-            out("\ndemo: a session through the installed hook, without a model or network");
-            demo::run(env, &at.current())?;
-        }
-        if !IS_STATIC {
-            out(format_args!("\n{NOT_STATIC}"));
-        }
-        out(format_args!("\n{registration}"));
-        Ok(Exit::Done)
-    }
-}
-
-/// Where the tiers begin.
-fn tiers(settings: &Settings) -> String {
-    let at = |limit| {
-        let ramp = settings.ramp(limit);
-        let at: Vec<String> = ramp.tiers().iter().map(|t| format!("{:.0}", t.context)).collect();
-        at.join(" / ")
-    };
-    let (large, small) = (at(967_000), at(167_000));
-    format!("{large} % of contexts of 500k tokens and more, {small} % of smaller ones")
 }
 
 #[cfg(test)]

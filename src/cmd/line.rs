@@ -2,7 +2,8 @@
 
 use std::ffi::OsString;
 
-use clap::error::{ContextKind, ErrorKind};
+use clap::builder::StyledStr;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory as _, FromArgMatches as _};
 
 use crate::cli::{self, Cli, Verb};
@@ -15,7 +16,7 @@ pub enum Line {
     Page(String),
     /// clap's help.
     Help(clap::Error),
-    /// Nothing that there is; with the examples of its command.
+    /// Wrong usage, with the command's examples.
     Wrong(clap::Error, Option<String>),
 }
 
@@ -35,10 +36,15 @@ pub fn read(words: impl IntoIterator<Item = OsString>) -> Line {
             Line::Wrong(e, None)
         }
         Err(mut e) => {
+            let tips =
+                |tips: &[StyledStr]| tips.iter().all(|tip| tip.to_string().starts_with("to pass"));
             // "to pass '--all' as a value, use '-- --all'" is never what was meant.
-            e.remove(ContextKind::Suggested);
-            let error = match cli::meant(&words) {
-                Some(meant) => Cli::command().error(e.kind(), meant),
+            if matches!(e.get(ContextKind::Suggested), Some(ContextValue::StyledStrs(all)) if tips(all))
+            {
+                e.remove(ContextKind::Suggested);
+            }
+            let error = match cli::find_slip(&words) {
+                Some(slip) => Cli::command().error(e.kind(), slip),
                 None => e,
             };
             Line::Wrong(error, cli::examples(&words))

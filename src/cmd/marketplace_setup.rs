@@ -146,7 +146,7 @@ mod tests {
             let at = Installation {
                 data: folder("data"),
                 links: folder("bin"),
-                on_path: true,
+                path_folders: vec![folder("bin")],
                 shells: shell::folders(&folder("data"), &folder("config")),
                 client: None,
                 config: folder("claude"),

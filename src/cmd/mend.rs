@@ -227,7 +227,8 @@ impl fmt::Display for Sent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.sent.as_str() {
             "" => write!(f, "none of {}", count_with_noun(self.rounds, "round", "rounds")),
-            sent => write!(f, "rounds {sent} of {}", self.rounds),
+            one if one.parse::<u32>().is_ok() => write!(f, "round {one} of {}", self.rounds),
+            several => write!(f, "rounds {several} of {}", self.rounds),
         }
     }
 }

@@ -38,6 +38,7 @@ pub mod search;
 pub mod selector;
 pub mod session_list;
 pub mod settings;
+mod setup;
 pub mod show_round;
 pub mod status;
 pub mod steering;

@@ -7,7 +7,12 @@ use std::sync::{Mutex, PoisonError};
 
 use serde::Serialize;
 
+use rustix::termios::tcgetwinsize;
+
 use base::plain::{self, EscapedJson};
+
+/// The most columns of a line's label.
+const LABEL: usize = 24;
 
 /// The first error of a write to stdout.
 static UNWRITTEN: Mutex<Option<io::Error>> = Mutex::new(None);
@@ -77,6 +82,72 @@ pub(crate) fn out(text: impl Display) {
     let mut stdout = io::stdout().lock();
     let text = plain::printed(&text, || io::stdout().is_terminal());
     keep_error(writeln!(stdout, "{text}"));
+}
+
+/// Prints lines with labels, such as `client   found`: on a terminal they are folded.
+pub fn out_folded(text: impl Display) {
+    let text = text.to_string();
+    match columns().filter(|_| !is_captured()) {
+        Some(columns) => {
+            let lines: Vec<String> = text.lines().map(|line| folded(line, columns)).collect();
+            out(lines.join("\n"));
+        }
+        None => out(text),
+    }
+}
+
+/// Prints whole lines with [`out_folded`].
+#[derive(Debug, Default)]
+pub struct Lines(Vec<u8>);
+
+impl Write for Lines {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.extend_from_slice(bytes);
+        while let Some(end) = self.0.iter().position(|byte| *byte == b'\n') {
+            let line: Vec<u8> = self.0.drain(..=end).collect();
+            out_folded(String::from_utf8_lossy(&line[..end]));
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// The columns of the terminal; `None` if there is none.
+fn columns() -> Option<usize> {
+    let stdout = io::stdout();
+    let size = stdout.is_terminal().then(|| tcgetwinsize(&stdout).ok()).flatten();
+    size.map(|size| usize::from(size.ws_col)).filter(|columns| *columns > 2 * LABEL)
+}
+
+/// A line broken between words, below the text behind its label. A command in backticks stays on
+/// one line: it is there to be copied.
+fn folded(line: &str, columns: usize) -> String {
+    let head: String = line.chars().take(LABEL).collect();
+    let label = head.rfind("  ").map_or(0, |gap| gap + 2);
+    let indent = head[..label].chars().count();
+    let mut is_command = false;
+    let words = line[label..].split(|c: char| {
+        is_command ^= c == '`';
+        c == ' ' && !is_command
+    });
+    let (mut text, mut at) = (line[..label].to_owned(), indent);
+    for word in words {
+        let width = word.chars().count();
+        if at > indent && at + 1 + width > columns {
+            text.push('\n');
+            text.extend(std::iter::repeat_n(' ', indent));
+            at = indent;
+        } else if at > indent {
+            text.push(' ');
+            at += 1;
+        }
+        text.push_str(word);
+        at += width;
+    }
+    text
 }
 
 /// Prints a line as it is, where no person reads it; on a terminal like [`out`].
@@ -195,4 +266,23 @@ pub(super) fn confirmed(what: &str, option: &str) -> io::Result<bool> {
         writeln!(io::stdout(), "Nothing was removed.")?;
     }
     Ok(agreed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_line_goes_on_below_its_text() {
+        let line = "client   /usr/bin/claude reads it from /home/me/.local";
+        let shown = "client   /usr/bin/claude reads it from\n         /home/me/.local";
+        assert_eq!(folded(line, 40), shown);
+        let shown = "note  keys  a b\n            c d";
+        assert_eq!(folded("note  keys  a b c d", 16), shown);
+        assert_eq!(folded("a sentence in plain words", 15), "a sentence in\nplain words");
+        let path = "  /a/path/that/is/longer/than/the/line";
+        assert_eq!(folded(path, 20), path);
+        let command = "to end it `rm -r one two` and go";
+        assert_eq!(folded(command, 18), "to end it\n`rm -r one two`\nand go");
+    }
 }

@@ -1,6 +1,6 @@
 //! `search`: finds rounds by their words.
 
-use std::fmt::{self, Write as _};
+use std::fmt;
 use std::path::Path;
 
 use serde::{Serialize, Serializer};
@@ -115,16 +115,16 @@ fn few_imported(env: &Env, store: &Store) -> anyhow::Result<Option<String>> {
     if imported >= FEW {
         return Ok(None);
     }
-    let are = if imported == 1 { "1 session is" } else { &format!("{imported} sessions are") };
-    let mut text = format!("only {are} imported; if there are others: brain-guard import --all");
+    let are = match imported {
+        0 => "no session is",
+        1 => "only 1 session is",
+        _ => &format!("only {imported} sessions are"),
+    };
+    let mut text = format!("{are} imported; if there are others: brain-guard import --all");
     let places = selector::places(env, Path::new("/"))?;
     if read_settings(&places, env).0.surgery.import == ImportWhen::Off {
-        let _ = write!(
-            text,
-            "\nto import each session as it ends: {} in {}",
-            import::AT_SESSION_END,
-            places.user_settings.display()
-        );
+        text.push_str("\nto import each session as it ends: brain-guard ");
+        text.push_str(import::AT_SESSION_END);
     }
     Ok(Some(text))
 }

@@ -3,15 +3,13 @@
 mod edition;
 mod number;
 
-use std::fmt;
-
 use anyhow::{Context as _, bail};
 use serde::Serialize;
 
 use self::edition::Which;
 use self::number::RoundTarget;
 use super::surgery::source::Store;
-use super::{Context, Exit, Run, err, selector, show};
+use super::{Context, Exit, Run, err, out, out_json, selector};
 use crate::cli::ShowRoundArgs;
 use base::env::Env;
 use sessions::dialect;
@@ -44,15 +42,14 @@ pub enum Rounds {
     Rounds(Vec<Round>),
 }
 
-impl fmt::Display for Injected {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.text)
-    }
-}
-
 impl Run for ShowRoundArgs {
     fn run(&self, Context { env, .. }: Context) -> anyhow::Result<Exit> {
-        show(&find_round(env, self)?, self.json)?;
+        let found = find_round(env, self)?;
+        if self.json {
+            out_json(&found)?;
+        } else {
+            out(found.text.trim_end());
+        }
         Ok(Exit::Done)
     }
 }

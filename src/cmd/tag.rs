@@ -37,7 +37,8 @@ impl Run for TagArgs {
                 _ if is_narrowed => return usage(narrowed),
                 [session, rounds] => (Some(*session), *rounds),
                 [rounds] => (None, *rounds),
-                _ => return usage("rounds are missing: `brain-guard tag --remove [SESSION] 3-5`"),
+                [_, _, ..] => return usage("--remove takes [SESSION] ROUNDS, and no engagement"),
+                [] => return usage("rounds are missing: `brain-guard tag --remove [SESSION] 3-5`"),
             };
             show(&Retagged::make(env, session, rounds, None)?, self.json)?;
             return Ok(Exit::Done);

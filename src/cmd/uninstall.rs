@@ -10,6 +10,7 @@ use anyhow::{Context as _, Result};
 use super::install::client::{Client, MARKETPLACE, NOT_FOUND, PLUGIN};
 use super::install::installation::Installation;
 use super::install::{COMMAND, keys, place, shell};
+use super::output::Lines;
 use super::purge::size::measure;
 use super::purge::{RemovalFailure, Selection, list, shown};
 use super::{Context, Exit, Run, confirmed, err, operator, out};
@@ -26,7 +27,7 @@ pub fn uninstall(at: &Installation, out: &mut dyn Write) -> Result<()> {
         Some(program) => leave(at, program, out)?,
         None => writeln!(
             out,
-            "client   {NOT_FOUND}; where there is one, run `claude plugin uninstall {PLUGIN}`"
+            "client   {NOT_FOUND}; where there is one, run `claude plugin uninstall {PLUGIN}` and `claude plugin marketplace remove {MARKETPLACE}`"
         )?,
     }
     keys::unbind(&at.config, "", out)?;
@@ -46,12 +47,11 @@ pub fn uninstall(at: &Installation, out: &mut dyn Write) -> Result<()> {
         return Ok(writeln!(out, "plugin   {} {done}", at.current().display())?);
     }
     place::leave_idle_hook(&at.data).with_context(could_not)?;
-    let idle = shell_quote(&at.data.to_string_lossy());
+    let idle = collapsed(&at.data, vec![at.current(), at.data.join(place::IDLE)]);
     Ok(writeln!(
         out,
-        "plugin   {data}: removed, but for a hook that does nothing, because sessions are open; when they have ended: rm -r {idle}/{} {idle}/{}",
-        place::CURRENT,
-        place::IDLE
+        "plugin   {data}: removed, but for a hook that does nothing, because sessions are open; when they have ended: `rm -r {}`",
+        quoted(&idle)
     )?)
 }
 
@@ -59,7 +59,12 @@ pub fn uninstall(at: &Installation, out: &mut dyn Write) -> Result<()> {
 fn leave(at: &Installation, program: &Path, out: &mut dyn Write) -> Result<()> {
     let client = Client::new(program);
     let program = program.display();
-    if let Some(other) = client.forget(&at.current())? {
+    let unchanged = || {
+        format!(
+            "brain-guard's files are unchanged; repair or remove {program}, then run this again"
+        )
+    };
+    if let Some(other) = client.forget(&at.current()).with_context(unchanged)? {
         let other = other.display();
         writeln!(out, "client   {program} reads it from {other}, which stays")?;
     } else {
@@ -76,7 +81,7 @@ fn leave(at: &Installation, program: &Path, out: &mut dyn Write) -> Result<()> {
     }
     for copy in client.copies()? {
         let id = copy.id;
-        writeln!(out, "         it keeps {id}; to remove it: claude plugin uninstall {id}")?;
+        writeln!(out, "         it keeps {id}; to remove it: `claude plugin uninstall {id}`")?;
     }
     Ok(())
 }
@@ -88,6 +93,23 @@ fn remove_folder(folder: &Path) -> Result<()> {
         }
         _ => Ok(()),
     }
+}
+
+/// These paths, with `folder` in place of all that is in it.
+fn collapsed(folder: &Path, mut paths: Vec<PathBuf>) -> Vec<PathBuf> {
+    let mut inside = fs::read_dir(folder).into_iter().flatten().flatten().peekable();
+    if inside.peek().is_some() && inside.all(|entry| paths.contains(&entry.path())) {
+        paths.retain(|path| !path.starts_with(folder));
+        paths.push(folder.to_path_buf());
+    }
+    paths
+}
+
+/// Paths for a shell.
+fn quoted(paths: &[PathBuf]) -> String {
+    let quoted: Vec<String> =
+        paths.iter().map(|path| shell_quote(&path.to_string_lossy())).collect();
+    quoted.join(" ")
 }
 
 /// Our data, and what it is.
@@ -111,13 +133,10 @@ pub fn list_kept(at: &Installation, out: &mut dyn Write) -> Result<()> {
         let (_, bytes, _) = measure(std::slice::from_ref(&path));
         writeln!(out, "{title:<8} {} ({holds}, {})", path.display(), size(bytes))?;
     }
-    let paths: Vec<String> = data(at)
-        .into_iter()
-        .filter(|(path, _)| path.exists())
-        .map(|(path, _)| shell_quote(&path.to_string_lossy()))
-        .collect();
+    let paths = data(at).into_iter().map(|(path, _)| path).filter(|path| path.exists()).collect();
+    let paths = collapsed(&at.data, paths);
     if !paths.is_empty() {
-        writeln!(out, "         to remove all of it: rm -r {}", paths.join(" "))?;
+        writeln!(out, "         to remove all of it: `rm -r {}`", quoted(&paths))?;
     }
     Ok(())
 }
@@ -139,9 +158,9 @@ impl Run for UninstallArgs {
                 return Ok(Exit::Refused);
             }
         }
-        uninstall(&at, &mut io::stdout())?;
+        uninstall(&at, &mut Lines::default())?;
         let is_gone = purged.is_none_or(|selection| purge(&at, &selection));
-        list_kept(&at, &mut io::stdout())?;
+        list_kept(&at, &mut Lines::default())?;
         Ok(if is_gone { Exit::Done } else { Exit::Refused })
     }
 }

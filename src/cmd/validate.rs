@@ -9,7 +9,7 @@ use std::path::Path;
 use anyhow::{Context as _, bail, ensure};
 use serde::Serialize;
 
-use super::{Context, Exit, Run, selector, show};
+use super::{Context, Exit, Run, import, selector, show};
 use crate::cli::ValidateArgs;
 use base::atomic;
 use sessions::line::Lines;
@@ -91,15 +91,17 @@ impl fmt::Display for Report {
         }
         let verdict = if self.sound { "sound" } else { "not sound" };
         let dialect = if seen.dialect.is_empty() { "nothing" } else { seen.dialect };
+        let count = |number: u64, what: &str| import::count(number as usize, what);
         write!(
             f,
-            "{verdict}: {dialect}, {} lines, {} rows in the chain, {} messages of the agent, {} tool calls, {} thinking blocks; {errors} errors, {} warnings",
-            seen.lines,
-            seen.chained,
-            seen.messages,
-            seen.calls,
-            seen.thinking,
-            list.len() - errors,
+            "{verdict}: {dialect}, {}, {} in the chain, {} of the agent, {}, {}; {}, {}",
+            count(seen.lines, "line"),
+            count(seen.chained, "row"),
+            count(seen.messages, "message"),
+            count(seen.calls, "tool call"),
+            count(seen.thinking, "thinking block"),
+            count(*errors as u64, "error"),
+            count((list.len() - *errors) as u64, "warning"),
         )?;
         if dialect == "claude" && list.iter().any(|found| MENDED.contains(&found.rule)) {
             f.write_str("\n`brain-guard mend` makes a session without these errors")?;

@@ -204,7 +204,7 @@ fn screens_are_as_checked_in() {
     scenes.push(("the matrix", one));
     let mut one = app();
     let lines =
-        vec!["mend 3f0a9d1e".to_owned(), "  before   the client sends rounds 6 of 6".to_owned()];
+        vec!["mend 3f0a9d1e".to_owned(), "  before   the client sends round 6 of 6".to_owned()];
     answer(&mut one, Answer::Survey { name: "x".into(), lines, is_broken: true });
     scenes.push(("a broken session", one));
     let mut one = app();

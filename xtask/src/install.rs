@@ -29,6 +29,8 @@ pub fn command(root: &Path) -> Result<Command, String> {
             }
             Err(why) => {
                 eprintln!("the program will not be static, so its hooks start slower: {why}");
+                // `install` says it again in the end.
+                command.env("BRAIN_GUARD_NOT_STATIC", why);
             }
         }
     }
@@ -56,8 +58,8 @@ fn compiler(path: &OsStr, target: &str) -> Result<(), String> {
         return Ok(());
     }
     Err(format!(
-        "no C compiler for it is on PATH ({}); on Debian and Ubuntu `sudo apt-get install \
-         musl-tools`, then install again",
+        "no C compiler for musl, a static C library, is on PATH ({}); on Debian and Ubuntu `sudo \
+         apt-get install musl-tools`, then `cargo xtask install` again",
         names.join(" or ")
     ))
 }
@@ -72,7 +74,8 @@ fn add_target(rustup: &OsStr, target: &str) -> Result<(), String> {
         return Ok(());
     }
     let why = String::from_utf8_lossy(&run.stderr);
-    Err(format!("`rustup target add {target}` failed: {}", why.trim()))
+    let why = why.lines().find(|line| line.starts_with("error:")).unwrap_or(why.trim());
+    Err(format!("`rustup target add {target}` failed: {why}"))
 }
 
 #[cfg(test)]

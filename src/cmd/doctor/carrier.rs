@@ -75,7 +75,7 @@ fn bound_keys(world: &World) -> Finding {
     let shown = path.display();
     let unbound = || {
         let seen = format!("no chord for /clear in {shown}, so it is typed");
-        Finding::note(seen, format!("{INSTALL}, unless you asked for that"))
+        Finding::note(seen, format!("{}, unless you asked for that", world.install_hint()))
     };
     let (text, changed) = match keybindings::read(&path) {
         Ok(Some(found)) => found,
@@ -99,5 +99,8 @@ fn bound_keys(world: &World) -> Finding {
     if chords.resume.is_some() {
         return Finding::ok(seen);
     }
-    Finding::note(seen, format!("{INSTALL}; until then a hook starts the cleared session"))
+    Finding::note(
+        seen,
+        format!("{}; until then a hook starts the cleared session", world.install_hint()),
+    )
 }

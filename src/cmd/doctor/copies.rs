@@ -91,7 +91,10 @@ fn installed(registered: &Registered, current: &Path) -> Finding {
         let seen = format!("{seen}, a marketplace that took the place of the installed one");
         return Finding::note(seen, format!("{INSTALL} for {}", current.display()));
     }
-    let release = fs::read_link(current).unwrap_or_default().display().to_string();
+    let Ok(release) = fs::read_link(current) else {
+        return Finding::problem(format!("{seen}, which is not there"), INSTALL);
+    };
+    let release = release.display().to_string();
     let version = plugin.version.as_deref().unwrap_or("unknown");
     if release.starts_with(&format!("{version}-")) {
         return Finding::ok(seen);

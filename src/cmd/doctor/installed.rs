@@ -1,6 +1,7 @@
 //! The plugin's folder, its files, the command's link, and the client.
 
 use std::fs;
+use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
@@ -76,13 +77,16 @@ pub fn binary(world: &World) -> Vec<Finding> {
 pub fn command(world: &World) -> Vec<Finding> {
     let link = world.plan.link();
     let shown = link.display();
+    let is_from_marketplace = world.is_from_marketplace();
+    let is_ours = place::leads_to(&link, &world.current.join(place::BINARY))
+        || is_from_marketplace && fs::read_link(&link).is_ok_and(|to| world.plan.is_ours(&to));
     vec![if !link.is_symlink() && !link.exists() {
-        let way = if world.current.is_symlink() { FIX } else { INSTALL };
+        let way = if world.current.is_symlink() { FIX } else { world.install_hint() };
         Finding::note(format!("{shown} is not there"), way)
-    } else if !place::leads_to(&link, &world.current.join(place::BINARY)) {
+    } else if !is_ours {
         let seen = format!("{shown} is not the installed command");
-        Finding::note(seen, format!("move away what is there, then {INSTALL}"))
-    } else if world.plan.on_path {
+        Finding::note(seen, format!("move away what is there, then {}", world.install_hint()))
+    } else if world.plan.path_folders.contains(&world.plan.links) {
         Finding::ok(shown.to_string())
     } else {
         let seen = format!("{} is not on this PATH", world.plan.links.display());
@@ -91,7 +95,12 @@ pub fn command(world: &World) -> Vec<Finding> {
 }
 
 pub fn client(world: &World) -> Vec<Finding> {
-    let Some(program) = &world.plan.client else {
+    find_client(world.plan.client.as_deref())
+}
+
+/// Whether there is a client, and of which version.
+pub fn find_client(program: Option<&Path>) -> Vec<Finding> {
+    let Some(program) = program else {
         let way = format!("install Claude Code, then {INSTALL}");
         return vec![Finding::problem(NOT_FOUND, way)];
     };

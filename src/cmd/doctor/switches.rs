@@ -1,5 +1,6 @@
 //! Checks the client's own settings for entries that stop our hooks or disable the plugin.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use serde_json::Value;
@@ -14,12 +15,22 @@ use guard::policy::limit::Layer;
 const PROGRAMS: [&str; 3] = ["PATH", "LD_", "DYLD_"];
 
 pub fn look(world: &World) -> Vec<Finding> {
-    look_in(&world.plan.config, &world.places.project, Path::new(MANAGED))
+    find(&world.plan.config, &world.places.project)
+}
+
+/// What is in the way in the settings of this client folder and project.
+pub fn find(config: &Path, project: &Path) -> Vec<Finding> {
+    look_in(config, project, Path::new(MANAGED))
 }
 
 fn look_in(config: &Path, project: &Path, managed: &Path) -> Vec<Finding> {
     let (mut sets, mut found) = (Vec::new(), Vec::new());
+    // In the home folder, the user's file is the project's, too.
+    let mut read = BTreeSet::new();
     for (layer, path) in limits::files(config, project, managed) {
+        if !read.insert(path.clone()) {
+            continue;
+        }
         let shown = path.display().to_string();
         let text = atomic::read_text(&path).map_err(|e| e.to_string());
         let parsed = text.and_then(|text| {

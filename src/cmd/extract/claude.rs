@@ -112,7 +112,7 @@ pub fn plan(
 /// be forgotten, or continued by mistake.
 ///
 /// # Errors
-/// There is one; the error says how to continue, undo, or make another.
+/// There is one; the error says how to continue, remove, or make another.
 fn refuse_second_copy(env: &Env, store: &Store, session: &Session) -> anyhow::Result<()> {
     let mut exports = store.index.exports()?.into_iter().rev();
     let copy = exports.find(|export| {

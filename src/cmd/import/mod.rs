@@ -37,8 +37,8 @@ pub use engagement::Engagements;
 pub use session::{Done, PATIENCE, hold, settled};
 pub use source::{Source, below, find_files, homes, ids, is_session, of_project};
 
-/// The setting that imports each session as it ends.
-pub const AT_SESSION_END: &str = r#"{"surgery": {"import": "session-end"}}"#;
+/// The command that has each session imported as it ends.
+pub const AT_SESSION_END: &str = "settings set surgery.import session-end";
 
 /// Finds the store from the environment and the user's settings.
 ///

@@ -4,7 +4,7 @@
 //! nothing, and a plugin that the user disabled stays disabled.
 
 use std::{
-    fmt, fs,
+    fs,
     path::{Path, PathBuf},
     process::Command,
     time::Duration,
@@ -42,13 +42,15 @@ const IN_SYSTEM: [&str; 3] =
     ["/usr/local/bin", "/opt/homebrew/bin", "/home/linuxbrew/.linuxbrew/bin"];
 
 /// Finds the client's program: on `PATH`, else where its installers put it.
-pub fn find(on_path: impl Iterator<Item = PathBuf>, home: &Path, config: &Path) -> Option<PathBuf> {
+pub fn find(on_path: &[PathBuf], home: &Path, config: &Path) -> Option<PathBuf> {
     let nvm = home.join(".nvm/versions/node");
     // The newest version of node last.
     let mut nodes: Vec<PathBuf> =
         fs::read_dir(nvm).into_iter().flatten().flatten().map(|node| node.path()).collect();
     nodes.sort();
     let folders = on_path
+        .iter()
+        .cloned()
         .chain(IN_HOME.iter().map(|folder| home.join(folder)))
         .chain([config.join("local")])
         .chain(nodes.into_iter().rev().map(|node| node.join("bin")))
@@ -69,24 +71,21 @@ pub enum Registration {
     Failed(String),
 }
 
-impl fmt::Display for Registration {
-    /// The sentence that an installation ends with.
-    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+impl Registration {
+    /// The sentence that an installation ends with. `client` and `command` are typed so.
+    pub fn sentence(&self, client: &str, command: &str) -> String {
         match self {
-            Self::Ready => f.write_str(
-                "ready: start `claude` in a project; a strip above the prompt shows that it works",
+            Self::Ready => format!(
+                "ready: start `{client}` in a project; a strip above the prompt shows that it works"
             ),
-            Self::Disabled => write!(
-                f,
-                "installed, but you have it disabled in Claude Code; to enable it: claude plugin enable {PLUGIN}"
+            Self::Disabled => format!(
+                "installed, but you have it disabled in Claude Code; to enable it: `{client} plugin enable {PLUGIN}`"
             ),
-            Self::NoClient => write!(
-                f,
-                "installed, but not registered: {NOT_FOUND}; install Claude Code, then run `{COMMAND} install` again"
+            Self::NoClient => format!(
+                "installed, but not registered: {NOT_FOUND}; install Claude Code, then run `{command} install` again"
             ),
-            Self::Failed(why) => write!(
-                f,
-                "installed, but not registered: {why}; when that is solved, run `{COMMAND} install` again"
+            Self::Failed(why) => format!(
+                "installed, but not registered: {why}; when that is solved, run `{command} install` again"
             ),
         }
     }
@@ -139,7 +138,7 @@ impl<'a> Client<'a> {
         let now = if is_changed { ", from the next session or /reload-plugins on" } else { "" };
         let known = known.filter(|_| !is_known);
         let before = known.map(|known| format!(", until now from {}", known.display()));
-        let enable = format!("; it is disabled: claude plugin enable {PLUGIN}");
+        let enable = format!("; it is disabled: `claude plugin enable {PLUGIN}`");
         let registration =
             if plugin.enabled { Registration::Ready } else { Registration::Disabled };
         let words = format!(
@@ -235,7 +234,8 @@ impl<'a> Client<'a> {
         let output = process::output(command.args(arguments).env("PATH", path), DEADLINE)
             .with_context(|| format!("could not run `{shown}` ({})", self.program.display()))?;
         let why = String::from_utf8_lossy(&output.stderr);
-        ensure!(output.status.success(), "`{shown}` failed: {} {}", output.status, why.trim());
+        let why = if why.trim().is_empty() { String::new() } else { format!(": {}", why.trim()) };
+        ensure!(output.status.success(), "`{shown}` failed: {}{why}", output.status);
         Ok(String::from_utf8_lossy(&output.stdout).into_owned())
     }
 }

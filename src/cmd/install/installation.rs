@@ -10,6 +10,7 @@ use super::{COMMAND, client, place, shell, word};
 use crate::cmd::{import, selector};
 use base::env::Env;
 use base::paths::{config_folder, state_root};
+use base::shown::shell_quote;
 use guard::hook::facts::read_settings;
 use guard::settings::Settings;
 
@@ -24,16 +25,6 @@ const NO_HOME: &str = "HOME is not set; set it to your home folder";
 /// The system does not name it.
 pub fn program(env: &Env) -> Result<PathBuf> {
     env.program().context("brain-guard cannot find its own program file")
-}
-
-/// Whether a folder is on the `PATH`.
-fn on_path(env: &Env, folder: &Path) -> bool {
-    folders_on_path(env).any(|dir| dir == folder)
-}
-
-fn folders_on_path(env: &Env) -> impl Iterator<Item = PathBuf> {
-    let path = env.os("PATH").unwrap_or_default();
-    std::env::split_paths(&path).collect::<Vec<_>>().into_iter()
 }
 
 /// The user's settings, without any project's.
@@ -52,8 +43,8 @@ pub struct Installation {
     pub data: PathBuf,
     /// Where the user's commands are linked (`~/.local/bin`).
     pub links: PathBuf,
-    /// Whether that folder is on the user's `PATH`.
-    pub on_path: bool,
+    /// The folders on the user's `PATH`.
+    pub path_folders: Vec<PathBuf>,
     /// Where completions and man pages are linked.
     pub shells: shell::UserFolders,
     /// The client's program, if it was found.
@@ -80,13 +71,15 @@ impl Installation {
         let user_data = folder("XDG_DATA_HOME", ".local/share");
         let (data, links) = (user_data.join("brain-guard"), home.join(LINKS));
         let config = config_folder(env).context(NO_HOME)?;
+        let path = env.os("PATH").unwrap_or_default();
+        let path_folders: Vec<PathBuf> = std::env::split_paths(&path).collect();
         Ok(Self {
             store: import::root(env).map_or(data.clone(), |root| root.path().to_path_buf()),
             data,
-            on_path: on_path(env, &links),
             links,
             shells: shell::folders(&user_data, &folder("XDG_CONFIG_HOME", ".config")),
-            client: client::find(folders_on_path(env), &home, &config),
+            client: client::find(&path_folders, &home, &config),
+            path_folders,
             config,
             state: state_root(env).context(NO_HOME)?,
         })
@@ -100,6 +93,17 @@ impl Installation {
     /// The link to the command.
     pub fn link(&self) -> PathBuf {
         self.links.join(COMMAND)
+    }
+
+    /// How a user types a program: its name, or its path where its folder is not on the `PATH`.
+    pub fn typed(&self, program: &Path) -> String {
+        let (folder, name) = (program.parent(), program.file_name());
+        match name
+            .filter(|_| self.path_folders.iter().any(|on_path| Some(on_path.as_path()) == folder))
+        {
+            Some(name) => name.to_string_lossy().into_owned(),
+            None => shell_quote(&program.to_string_lossy()),
+        }
     }
 
     /// Whether the command's link leads to the installed program, or into a copy of the plugin from a
@@ -126,11 +130,12 @@ impl Installation {
             return Ok(());
         };
         writeln!(out, "command  {} ({})", link.display(), word(is_new))?;
-        if !self.on_path {
+        if !self.path_folders.contains(&self.links) {
             let folder = self.links.display();
+            let quoted = shell_quote(&self.links.to_string_lossy());
             writeln!(
                 out,
-                "         {folder} is not on your PATH; add it, or call the command by its path"
+                "         {folder} is not on your PATH; to add it in this shell: `export PATH={quoted}:\"$PATH\"`"
             )?;
         }
         Ok(())

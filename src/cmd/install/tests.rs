@@ -46,7 +46,7 @@ impl World {
         fs::write(at("program"), "#!/bin/sh\n").expect("program");
         let installation = Installation {
             data: at("data/brain-guard"),
-            on_path: true,
+            path_folders: vec![at("bin")],
             links: at("bin"),
             shells: shell::folders(&at("data"), &at("user-config")),
             client: Some(client),
@@ -174,7 +174,7 @@ fn a_disabled_plugin_stays_disabled() {
     world.install();
     fs::write(world.client_file("enabled"), "false").expect("disable");
     let before = world.log();
-    assert!(world.install().contains("it is disabled: claude plugin enable"));
+    assert!(world.install().contains("it is disabled: `claude plugin enable"));
     assert_eq!(world.log(), before);
 }
 
@@ -192,8 +192,9 @@ fn a_client_that_refuses_leaves_a_valid_folder_and_can_be_tried_again() {
     let world = World::new();
     fs::write(world.client_file("refuse"), "").expect("file");
     let registration = install(&world.at, &world.program, &mut Vec::new()).expect("install");
-    let said = registration.to_string();
+    let said = registration.sentence("claude", "/home/me/.local/bin/brain-guard");
     assert!(said.starts_with("installed, but not registered: ") && said.contains("mock refusal"));
+    assert!(said.ends_with("run `/home/me/.local/bin/brain-guard install` again"), "{said}");
     assert!(world.at.current().join(place::BINARY).exists());
     fs::remove_file(world.client_file("refuse")).expect("file");
     assert!(world.install().contains("from the next session"));
@@ -339,10 +340,19 @@ fn uninstall_leaves_open_sessions_a_hook_that_does_nothing() {
 }
 
 #[test]
+fn a_program_that_is_not_on_the_path_is_typed_with_its_path() {
+    let world = World::new();
+    assert_eq!(world.at.typed(&world.at.link()), "brain-guard");
+    let elsewhere = world.folder.path().join("elsewhere");
+    let at = Installation { links: elsewhere.clone(), ..world.at.clone() };
+    assert_eq!(at.typed(&at.link()), elsewhere.join("brain-guard").to_string_lossy());
+}
+
+#[test]
 fn a_client_that_is_not_on_the_path_is_found_where_installers_put_it() {
     let home = tempfile::tempdir().expect("home");
     let config = home.path().join(".claude");
-    let find = || client::find(std::iter::empty(), home.path(), &config);
+    let find = || client::find(&[], home.path(), &config);
     for place in
         [".nvm/versions/node/v22.1.0/bin", ".claude/local", ".npm-global/bin", ".local/bin"]
     {

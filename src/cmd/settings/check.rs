@@ -6,7 +6,8 @@ use anyhow::Context as _;
 
 use super::report::{Held, Report};
 use crate::cli::CheckArgs;
-use crate::cmd::{Context, Exit, Run, selector, show};
+use crate::cmd::output::out_folded;
+use crate::cmd::{Context, Exit, Run, out_json, selector};
 use base::atomic;
 use base::env::Env;
 use guard::hook::facts::Facts;
@@ -38,7 +39,12 @@ impl Run for CheckArgs {
         let agreed: Option<&Texts> = facts.as_ref().and_then(|f| f.session.settings.as_ref());
         let (settings, loaded) = sources.load(agreed);
         let held = held(env, &settings, self, facts.as_ref());
-        show(&Report::of(&settings, &loaded, files, held), self.json)?;
+        let report = Report::of(&settings, &loaded, files, held);
+        if self.json {
+            out_json(&report)?;
+        } else {
+            out_folded(report.to_string().trim_end());
+        }
         Ok(if loaded.faults.is_empty() { Exit::Done } else { Exit::Refused })
     }
 }

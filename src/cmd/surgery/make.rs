@@ -179,7 +179,7 @@ fn publish(
         }
     };
     export.detail.mark = written.mark;
-    // If that fails, `undo` uses the record from before.
+    // If that fails, `remove` uses the record from before.
     let _ = store.index.detail_export(&made.id, &export.detail);
     Ok(made)
 }

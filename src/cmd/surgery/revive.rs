@@ -1,5 +1,5 @@
-//! `surgery revive`: makes a successor of a session. Early rounds become an index table, the rest stays in
-//! full, and the client can continue there.
+//! `surgery revive`: makes a successor of a session. Early rounds become an index table, the rest
+//! stays in full, and the client can continue there.
 
 use anyhow::{Context as _, bail};
 

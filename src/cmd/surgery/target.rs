@@ -88,7 +88,7 @@ impl Target {
             .with_context(|| format!("{} can't be a file's path", path.display()))?;
         if path.to_str().is_none() {
             bail!(
-                "{} is not UTF-8: what lies there could not be found again to undo it; give another place with --out",
+                "{} is not UTF-8: what lies there could not be found again to remove it; give another place with --out",
                 path.display()
             );
         }

@@ -36,7 +36,7 @@ fn the_old_session_stays_and_the_new_one_is_whole() {
         "mend 11111111\n",
         "  line 2: it follows a row that is not in the file; now it follows line 1\n",
         "  line 3: a row that was cut off (11 B), left out\n",
-        "  before   the client sends rounds 2 of 2\n",
+        "  before   the client sends round 2 of 2\n",
         "  after    the client sends rounds 1-2 of 2\n",
     ];
     assert!(expected.iter().all(|part| dry.stdout.contains(part)), "{}", dry.stdout);

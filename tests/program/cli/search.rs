@@ -1,7 +1,6 @@
 //! `search` over imported sessions.
 
 use std::fs;
-use std::path::Path;
 
 use crate::cli::surgery_tags::{TWO, json_of, sessions, two};
 use crate::cli::verbs::{done, refused, refused_with};
@@ -39,9 +38,10 @@ fn a_search_in_a_nearly_empty_store_says_how_to_import() {
     let hook = two();
     let said = done(&hook, &["search", "elephants"]);
     assert!(said.contains("only 2 sessions are imported; if there are others: "), "{said}");
-    assert!(said.contains(r#"as it ends: {"surgery": {"import": "session-end"}} in /"#), "{said}");
-    let settings = said.lines().last().and_then(|line| line.rsplit(" in ").next()).expect("a path");
-    fs::create_dir_all(Path::new(settings).parent().expect("folder")).expect("folder");
+    let command = "as it ends: brain-guard settings set surgery.import session-end\n";
+    assert!(said.ends_with(command), "{said}");
+    let settings = hook.home.join(".claude/brain-guard/settings.json");
+    fs::create_dir_all(settings.parent().expect("folder")).expect("folder");
     fs::write(settings, r#"{"surgery": {"import": "session-end"}}"#).expect("written");
     let said = done(&hook, &["search", "elephants"]);
     assert!(said.contains("import --all") && !said.contains("as it ends"), "{said}");

@@ -14,7 +14,7 @@ const SLIPS: &[(&str, &str)] = &[
     ("config", "brain-guard settings show"),
     ("ls", "brain-guard sessions"),
     ("version", "brain-guard --version"),
-    ("update", "install.sh"),
+    ("update", "install again"),
     ("status a b", "brain-guard status 3f0a9d1e"),
     ("status --jsn", "'--json'"),
     ("override", "brain-guard override 30m"),

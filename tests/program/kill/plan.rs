@@ -24,7 +24,7 @@ pub fn installation(root: &Path) -> Installation {
     Installation {
         links: home.join(".local/bin"),
         shells: shell::folders(&data, &home.join(".config")),
-        on_path: true,
+        path_folders: vec![home.join(".local/bin")],
         client: Some(home.join("client/claude")),
         config: home.join(".claude"),
         state: data.join("state"),

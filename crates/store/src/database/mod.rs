@@ -24,7 +24,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 const RETRY: Duration = Duration::from_millis(5);
 
 /// The format of all databases of the store, in each file's `user_version`. Another one is refused.
-const FORMAT: i64 = 6;
+const FORMAT: i64 = 7;
 
 /// The layout of a database.
 #[derive(Debug, Clone, Copy)]

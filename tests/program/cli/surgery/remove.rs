@@ -49,7 +49,7 @@ fn remove_takes_logged_successors() {
 }
 
 #[test]
-fn no_list_shows_a_session_that_was_undone() {
+fn no_list_shows_a_session_that_was_removed() {
     let world = World::new(4);
     let (first, _) = made(&world);
     let listed = || world.json(&["sessions", "--all"]).to_string();
@@ -170,12 +170,12 @@ fn undo_keeps_and_names_an_unrelated_folder() {
     fs::write(&stranger, "mine").unwrap();
     let out = out.to_str().unwrap();
     let made = world.json(&["surgery", "compress-before", ID, "round:3", "--out", out]);
-    let undone = world.json(&["surgery", "remove", made["id"].as_str().unwrap()]);
-    assert!(!PathBuf::from(out).exists(), "{undone}");
+    let removed = world.json(&["surgery", "remove", made["id"].as_str().unwrap()]);
+    assert!(!PathBuf::from(out).exists(), "{removed}");
     assert_eq!(fs::read_to_string(&stranger).unwrap(), "mine");
     assert!(beside.join("empty").is_dir());
     let left = ["deep", "empty"].map(|name| beside.join(name).display().to_string());
-    assert_eq!(undone["left"], serde_json::json!(left), "{undone}");
+    assert_eq!(removed["left"], serde_json::json!(left), "{removed}");
 }
 
 #[test]
@@ -220,7 +220,7 @@ fn undo_accepts_missing_files() {
 }
 
 /// Killed at each call that makes something permanent. Every named file is in the log and can be
-/// undone, and nothing else remains in the client's folder.
+/// removed, and nothing else remains in the client's folder.
 #[test]
 fn a_killed_operation_leaves_no_session_unknown_to_remove() {
     let world = World::new(4);

@@ -1,0 +1,83 @@
+//! `install`: installs, plays the demo with the installed plugin, and says whether it is ready.
+
+use std::io::Write as _;
+use std::path::Path;
+
+use anyhow::Result;
+
+use super::import::AT_SESSION_END;
+use super::install::client::Registration;
+use super::install::installation::{Installation, program, settings};
+use super::install::{COMMAND, install, keys};
+use super::output::Lines;
+use super::{Context, Exit, Run, demo, doctor};
+use crate::cli::InstallArgs;
+use base::switch::Switch;
+use guard::settings::Settings;
+use sessions::settings::ImportWhen;
+
+/// Whether this program starts as fast as it can: without the system's loader.
+const IS_STATIC: bool = cfg!(any(not(target_os = "linux"), target_feature = "crt-static"));
+
+/// Why `cargo xtask install` could not build a static program.
+const WHY_NOT_STATIC: &str = "BRAIN_GUARD_NOT_STATIC";
+
+impl Run for InstallArgs {
+    fn run(&self, Context { env, .. }: Context) -> Result<Exit> {
+        let (at, settings) = (Installation::find(env)?, settings(env)?);
+        let stdout = &mut Lines::default();
+        let registration = install(&at, &program(env)?, stdout)?;
+        match settings.boundary.chords {
+            Switch::Off => keys::unbind(&at.config, ", boundary.chords is off", stdout)?,
+            Switch::On if self.no_keybindings => {
+                keys::unbind(&at.config, ", as you asked", stdout)?;
+            }
+            Switch::On => {
+                keys::bind(&at.config, stdout)?;
+                writeln!(stdout, "         without them: `{COMMAND} install --no-keybindings`")?;
+            }
+        }
+        writeln!(stdout, "tiers    {}", tiers(&settings))?;
+        writeln!(stdout, "         to change them: `{COMMAND} settings set profile relaxed`")?;
+        if settings.surgery.import != ImportWhen::SessionEnd {
+            writeln!(
+                stdout,
+                "history  to import each session as it ends, for search and surgery: `{COMMAND} {AT_SESSION_END}`"
+            )?;
+        }
+        let mut obstacle = None;
+        if !self.no_demo {
+            let title = "demo: a session through the installed hook, without a model or network";
+            writeln!(stdout, "\n{title}")?;
+            let played = demo::run(env, &at.current());
+            obstacle = played.err().map(|why| format!("the demo failed: {why:#}"));
+        }
+        let is_played = obstacle.is_none();
+        if !IS_STATIC {
+            let why = env.get(WHY_NOT_STATIC);
+            let why = why.as_deref().unwrap_or("build it with `cargo xtask install`");
+            writeln!(stdout, "\nthe program is not static, so every hook starts slower: {why}")?;
+        }
+        if registration == Registration::Ready && is_played {
+            obstacle = doctor::obstacle(env, &at);
+        }
+        let client = at.client.as_deref().unwrap_or(Path::new("claude"));
+        let sentence = match obstacle {
+            Some(obstacle) => format!("installed, but it does not work yet: {obstacle}"),
+            None => registration.sentence(&at.typed(client), &at.typed(&at.link())),
+        };
+        writeln!(stdout, "\n{sentence}")?;
+        Ok(if is_played { Exit::Done } else { Exit::Refused })
+    }
+}
+
+/// Where the tiers begin.
+fn tiers(settings: &Settings) -> String {
+    let at = |limit| {
+        let ramp = settings.ramp(limit);
+        let at: Vec<String> = ramp.tiers().iter().map(|t| format!("{:.0}", t.context)).collect();
+        at.join(" / ")
+    };
+    let (large, small) = (at(967_000), at(167_000));
+    format!("{large} % of contexts of 500k tokens and more, {small} % of smaller ones")
+}
