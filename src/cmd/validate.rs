@@ -30,13 +30,16 @@ impl Run for ValidateArgs {
         };
         let (list, seen) = check(&file, validator)?;
         let errors = list.iter().filter(|f| f.level == Level::Error).count();
-        show(&Report { sound: errors == 0, errors, seen, list }, self.json)?;
+        let session = name.map(str::to_owned);
+        show(&Report { session, sound: errors == 0, errors, seen, list }, self.json)?;
         Ok(if errors == 0 { Exit::Done } else { Exit::Refused })
     }
 }
 
 #[derive(Debug, Serialize)]
 struct Report {
+    /// Its id, as its file is named.
+    session: Option<String>,
     sound: bool,
     #[serde(skip)]
     errors: usize,
