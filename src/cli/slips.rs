@@ -2,6 +2,10 @@
 
 use std::ffi::OsString;
 
+use clap::CommandFactory as _;
+
+use super::Cli;
+
 const OFF: &str = "`brain-guard override 30m` lifts the guard for a while, `brain-guard settings \
                    set mode off` until you set it again";
 
@@ -45,19 +49,24 @@ pub fn find_slip(words: &[OsString]) -> Option<String> {
     let verb = words.get(1)?.to_str()?;
     let both = words.get(2).and_then(|word| word.to_str()).map(|next| format!("{verb} {next}"));
     let is_typed = |typed: &str| typed == verb || both.as_deref() == Some(typed);
-    let (typed, does) = SLIPS.iter().find(|(typed, _)| is_typed(typed))?;
-    Some(format!("there is no command `{typed}`; {does}"))
+    if let Some((typed, does)) = SLIPS.iter().find(|(typed, _)| is_typed(typed)) {
+        return Some(format!("there is no command `{typed}`; {does}"));
+    }
+    let command = Cli::command();
+    let mut groups = command.get_subcommands();
+    let group = groups.find(|group| group.find_subcommand(verb).is_some())?.get_name();
+    let is_command = command.find_subcommand(verb).is_some();
+    (!is_command)
+        .then(|| format!("there is no command `{verb}`; `brain-guard {group} {verb}` is one"))
 }
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory as _;
-
     use super::*;
 
     #[test]
     fn no_command_is_taken_for_a_slip() {
-        let command = crate::cli::Cli::command();
+        let command = Cli::command();
         for (typed, _) in SLIPS {
             let words: Vec<OsString> = format!("x {typed}").split(' ').map(Into::into).collect();
             assert!(find_slip(&words).is_some());

@@ -43,7 +43,8 @@ pub fn read(words: impl IntoIterator<Item = OsString>) -> Line {
             {
                 e.remove(ContextKind::Suggested);
             }
-            let error = match cli::find_slip(&words) {
+            let slip = cli::find_slip(&words).filter(|_| e.kind() == ErrorKind::InvalidSubcommand);
+            let error = match slip {
                 Some(slip) => Cli::command().error(e.kind(), slip),
                 None => e,
             };

@@ -6,7 +6,6 @@ use rustix::termios::tcgetwinsize;
 
 use base::env::Env;
 use base::plain;
-use sessions::digest::preview;
 
 /// Columns where the output is no terminal, and the most that a list uses.
 const WIDEST: usize = 120;
@@ -51,7 +50,8 @@ impl Look {
         if line.chars().count() <= columns {
             return line;
         }
-        preview(&line, columns.saturating_sub("...".len()))
+        let cut: String = line.chars().take(columns.saturating_sub("...".len())).collect();
+        format!("{}...", cut.trim_end())
     }
 }
 

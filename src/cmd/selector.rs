@@ -100,7 +100,10 @@ pub fn named(env: &Env, name: Option<&str>) -> anyhow::Result<String> {
             .hint(NAMES)
     })?;
     let id = import::ids(&file).pop().unwrap_or_default();
-    err(format_args!("no session was named; this is the project's latest, {id}"));
+    // The viewer shows which one it is.
+    if !is_captured() {
+        err(format_args!("no session was named; this is the project's latest, {id}"));
+    }
     Ok(id)
 }
 
@@ -326,7 +329,9 @@ fn named_session(
                 format!("\n  {}", all.join("\n  "))
             };
             let what = format!("no session {text} in {place}");
-            Err(Failure::not_found(what).hint(format_args!("sessions there: {list}")).into())
+            Err(Failure::not_found(what)
+                .hint(format_args!("sessions that ran with the plugin there: {list}"))
+                .into())
         }
         _ => {
             let what = format!("several sessions in {place} begin with {text}");

@@ -118,6 +118,7 @@ impl fmt::Display for Retagged {
         let (session, rounds) = (table::short(&self.session), self.rounds.replace(", ", ","));
         match &self.engagement {
             Some(id) => write!(f, "{session}:{rounds} tagged {id}")?,
+            None if self.changed == 0 => return write!(f, "{session}:{rounds} had no tag"),
             None => write!(f, "{session}:{rounds} untagged")?,
         }
         if self.unchanged > 0 {

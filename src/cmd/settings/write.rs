@@ -64,7 +64,7 @@ impl UserFile {
 /// Writes a file of the user's, and the folders above it.
 fn write(path: &Path, text: &str) -> anyhow::Result<()> {
     let folder = path.parent().unwrap_or(path);
-    fs::create_dir_all(folder)
+    atomic::create_private_dir(folder)
         .and_then(|()| atomic::write(path, text.as_bytes()))
         .with_context(|| format!("could not write {}", path.display()))
 }
@@ -232,7 +232,17 @@ fn open(env: &Env, file: &Path) -> anyhow::Result<()> {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::PermissionsExt as _;
+
     use super::*;
+
+    #[test]
+    fn folders_of_a_draft_are_the_users_alone() {
+        let dir = tempfile::tempdir().unwrap();
+        write(&dir.path().join("state/draft.json"), "{}").unwrap();
+        let mode = fs::metadata(dir.path().join("state")).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o700);
+    }
 
     #[test]
     fn a_value_is_set_where_its_key_says_and_default_removes_it() {

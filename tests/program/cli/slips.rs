@@ -56,6 +56,8 @@ const SLIPS: &[(&str, &str)] = &[
     ("surgery compress-before", "brain-guard surgery compress-before 2h"),
     ("surgery merge 3f0a9d1e", "brain-guard surgery merge 3f0a9d1e 7c41b2aa"),
     ("surgery undo", "brain-guard surgery remove"),
+    ("merge 3f0a9d1e 7c41b2aa", "`brain-guard surgery merge`"),
+    ("compress-before 3f0a9d1e 2h", "`brain-guard surgery compress-before`"),
     ("extract 3f0a9d1e", "brain-guard extract plan"),
     ("import", "brain-guard import --all"),
     ("purge everything", "brain-guard purge --dry-run"),
