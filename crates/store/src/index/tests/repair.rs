@@ -100,7 +100,7 @@ fn another_format_is_refused_and_its_file_named() {
         index.tag(&folder, &[1], None).unwrap_err(),
     ] {
         let said = error.to_string();
-        assert!(said.contains("has format 99, and this brain-guard reads only format 6"), "{said}");
+        assert!(said.contains("has format 99, and this brain-guard reads only format 7"), "{said}");
     }
 }
 
