@@ -9,7 +9,7 @@ use serde::Serialize;
 use self::edition::Which;
 use self::number::RoundTarget;
 use super::surgery::source::Store;
-use super::{Context, Exit, Run, err, out, out_json, selector};
+use super::{Context, Exit, Failure, Run, err, out, out_json, selector};
 use crate::cli::ShowRoundArgs;
 use base::env::Env;
 use sessions::dialect;
@@ -161,8 +161,10 @@ fn resolve_number(
     // Do not guess another session: its round of the same number would be mistaken for this one.
     let id = match args.session.as_deref() {
         Some(name) => selector::named(env, Some(name))?,
-        None => selector::this(env).with_context(|| {
-            format!("a number alone means a round of the current session; for another session write SESSION:{seq}")
+        None => selector::this(env).map_err(|_| {
+            let what =
+                "a number alone is a round of the session that this runs in, and it runs in none";
+            Failure::not_found(what).hint(format_args!("write SESSION:{seq}, as in 3f0a9d1e:{seq}"))
         })?,
     };
     Ok(match number::of(store, &id, seq)? {

@@ -27,7 +27,8 @@ impl Run for TagArgs {
             return args.run(context);
         }
         let words: Vec<&str> = self.words.iter().map(String::as_str).collect();
-        let usage = |what| Err(Failure::usage(what).hint("see brain-guard tag --help").into());
+        let usage =
+            |what: &str| Err(Failure::usage(what).hint("see brain-guard tag --help").into());
         let narrow = &self.narrow;
         let is_narrowed =
             narrow.session.is_some() || narrow.agent.is_some() || narrow.since.is_some();
@@ -61,6 +62,14 @@ impl Run for TagArgs {
                 );
             }
         };
+        let is_rounds = |text: &str| text == "all" || ranges::parse(text).is_ok();
+        if is_rounds(id) && !is_rounds(rounds) {
+            let what = match session {
+                Some(_) => "the rounds come before the engagement",
+                None => "the engagement is missing",
+            };
+            return usage(&format!("{what}: `brain-guard tag [SESSION] 3-5 console-work`"));
+        }
         valid(id)?;
         if is_narrowed {
             return usage(narrowed);

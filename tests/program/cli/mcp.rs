@@ -184,7 +184,7 @@ fn outside_a_session_the_tools_need_a_session_argument() {
     let why = server.refused("purge_control", &json!({ "action": "get_context" }));
     assert!(why.contains("give `session`"), "{why}");
     let why = server.refused("inject", &json!({ "ref": 3 }));
-    assert!(why.contains("runs in no session"), "{why}");
+    assert!(why.contains("it runs in none"), "{why}");
 }
 
 /// A Claude Code session with two rounds, imported.

@@ -50,6 +50,7 @@ const SLIPS: &[(&str, &str)] = &[
     ("search", "brain-guard search 'console design'"),
     ("show", "brain-guard show 3f0a9d1e:47"),
     ("tag", "brain-guard tag [SESSION] 3-5 console-work"),
+    ("tag 3f0a9d1e console-work 3-5", "rounds come before the engagement"),
     ("tag --remove", "brain-guard tag --remove [SESSION] 3-5"),
     ("untag", "brain-guard tag --remove [SESSION] 3-5"),
     ("surgery compress 3f0a9d1e 2h", "'compress-before'"),

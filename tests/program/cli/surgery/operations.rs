@@ -210,7 +210,7 @@ fn inject_reads_what_a_table_names() {
     assert!(world.done(&["show", "1"]).contains("question 1 about apples"));
     assert!(world.refused(&["show", "9"]).contains("1-3"));
     world.hook.set("CLAUDE_CODE_SESSION_ID", "");
-    assert!(world.refused(&["show", "2"]).contains("CLAUDE_CODE_SESSION_ID"));
+    assert!(world.refused(&["show", "2"]).contains("write SESSION:2"));
     assert!(world.refused(&["show", "two"]).contains("3f0a9d1e:47"));
 }
 
