@@ -44,7 +44,7 @@ const SLIPS: [(&str, &str); 22] = [
     ("version", "`brain-guard --version` prints it"),
 ];
 
-/// What these words were meant to do, if there is no such command.
+/// What to say of words that name no command, if it is known what they were meant to do.
 pub fn find_slip(words: &[OsString]) -> Option<String> {
     let verb = words.get(1)?.to_str()?;
     let both = words.get(2).and_then(|word| word.to_str()).map(|next| format!("{verb} {next}"));
@@ -55,9 +55,7 @@ pub fn find_slip(words: &[OsString]) -> Option<String> {
     let command = Cli::command();
     let mut groups = command.get_subcommands();
     let group = groups.find(|group| group.find_subcommand(verb).is_some())?.get_name();
-    let is_command = command.find_subcommand(verb).is_some();
-    (!is_command)
-        .then(|| format!("there is no command `{verb}`; `brain-guard {group} {verb}` is one"))
+    Some(format!("there is no command `{verb}`; `brain-guard {group} {verb}` is one"))
 }
 
 #[cfg(test)]

@@ -51,9 +51,17 @@ const CHECKS: [Check; 16] = [
     Check { name: "files", look: installed::files, fix: Some(installed::fix) },
     Check { name: "binary", look: installed::binary, fix: Some(installed::fix) },
     Check { name: "command", look: installed::command, fix: Some(installed::fix) },
-    Check { name: "client", look: installed::client, fix: None },
+    Check {
+        name: "client",
+        look: |world| installed::client(world.plan.client.as_deref()),
+        fix: None,
+    },
     Check { name: "registered", look: copies::look, fix: Some(installed::fix) },
-    Check { name: "switches", look: switches::look, fix: None },
+    Check {
+        name: "switches",
+        look: |world| switches::look(&world.plan.config, &world.places.project),
+        fix: None,
+    },
     Check { name: "hooks", look: hooks::fired, fix: None },
     Check { name: "module", look: hooks::module, fix: None },
     Check { name: "state", look: state::folder, fix: None },
@@ -190,8 +198,8 @@ impl<'a> World<'a> {
 /// What keeps a registered plugin from working, and the way out.
 pub fn obstacle(env: &Env, at: &Installation) -> Option<String> {
     let project = selector::project(env, &SessionSelector::default()).ok()?;
-    let switches = switches::find(&at.config, &project).into_iter();
-    let mut found = installed::find_client(at.client.as_deref()).into_iter().chain(switches);
+    let switches = switches::look(&at.config, &project).into_iter();
+    let mut found = installed::client(at.client.as_deref()).into_iter().chain(switches);
     let Finding { seen, way_out, .. } = found.find(|found| found.level == Level::Problem)?;
     Some(way_out.map_or(seen.clone(), |way_out| format!("{seen}; {way_out}")))
 }

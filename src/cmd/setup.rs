@@ -45,29 +45,32 @@ impl Run for InstallArgs {
                 "history  to import each session as it ends, for search and surgery: `{COMMAND} {AT_SESSION_END}`"
             )?;
         }
-        let mut obstacle = None;
+        let mut failed = None;
         if !self.no_demo {
             let title = "demo: a session through the installed hook, without a model or network";
             writeln!(stdout, "\n{title}")?;
             let played = demo::run(env, &at.current());
-            obstacle = played.err().map(|why| format!("the demo failed: {why:#}"));
+            failed = played.err().map(|why| format!("the demo failed: {why:#}"));
         }
-        let is_played = obstacle.is_none();
+        let exit = if failed.is_none() { Exit::Done } else { Exit::Refused };
         if !IS_STATIC {
             let why = env.get(WHY_NOT_STATIC);
             let why = why.as_deref().unwrap_or("build it with `cargo xtask install`");
             writeln!(stdout, "\nthe program is not static, so every hook starts slower: {why}")?;
         }
-        if registration == Registration::Ready && is_played {
-            obstacle = doctor::obstacle(env, &at);
-        }
+        let obstacle = if registration == Registration::Ready {
+            failed.or_else(|| doctor::obstacle(env, &at))
+        } else {
+            failed.map_or(Ok(()), |failed| writeln!(stdout, "\n{failed}"))?;
+            None
+        };
         let client = at.client.as_deref().unwrap_or(Path::new("claude"));
         let sentence = match obstacle {
             Some(obstacle) => format!("installed, but it does not work yet: {obstacle}"),
             None => registration.sentence(&at.typed(client), &at.typed(&at.link())),
         };
         writeln!(stdout, "\n{sentence}")?;
-        Ok(if is_played { Exit::Done } else { Exit::Refused })
+        Ok(exit)
     }
 }
 

@@ -94,12 +94,8 @@ pub fn command(world: &World) -> Vec<Finding> {
     }]
 }
 
-pub fn client(world: &World) -> Vec<Finding> {
-    find_client(world.plan.client.as_deref())
-}
-
 /// Whether there is a client, and of which version.
-pub fn find_client(program: Option<&Path>) -> Vec<Finding> {
+pub fn client(program: Option<&Path>) -> Vec<Finding> {
     let Some(program) = program else {
         let way = format!("install Claude Code, then {INSTALL}");
         return vec![Finding::problem(NOT_FOUND, way)];

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use super::{Finding, World};
+use super::Finding;
 use crate::cmd::install::client::PLUGIN;
 use base::atomic;
 use guard::hook::limits::{self, MANAGED};
@@ -14,12 +14,8 @@ use guard::policy::limit::Layer;
 /// Beginnings of variables that decide which program runs as a hook.
 const PROGRAMS: [&str; 3] = ["PATH", "LD_", "DYLD_"];
 
-pub fn look(world: &World) -> Vec<Finding> {
-    find(&world.plan.config, &world.places.project)
-}
-
 /// What is in the way in the settings of this client folder and project.
-pub fn find(config: &Path, project: &Path) -> Vec<Finding> {
+pub fn look(config: &Path, project: &Path) -> Vec<Finding> {
     look_in(config, project, Path::new(MANAGED))
 }
 

@@ -72,7 +72,7 @@ pub enum Registration {
 }
 
 impl Registration {
-    /// The sentence that an installation ends with. `client` and `command` are typed so.
+    /// The sentence that an installation ends with. `client` and `command` are what the user types.
     pub fn sentence(&self, client: &str, command: &str) -> String {
         match self {
             Self::Ready => format!(

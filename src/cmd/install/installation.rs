@@ -97,13 +97,9 @@ impl Installation {
 
     /// How a user types a program: its name, or its path where its folder is not on the `PATH`.
     pub fn typed(&self, program: &Path) -> String {
-        let (folder, name) = (program.parent(), program.file_name());
-        match name
-            .filter(|_| self.path_folders.iter().any(|on_path| Some(on_path.as_path()) == folder))
-        {
-            Some(name) => name.to_string_lossy().into_owned(),
-            None => shell_quote(&program.to_string_lossy()),
-        }
+        let is_on_path = self.path_folders.iter().any(|folder| program.parent() == Some(folder));
+        let name = program.file_name().filter(|_| is_on_path).map(Path::new);
+        shell_quote(&name.unwrap_or(program).to_string_lossy())
     }
 
     /// Whether the command's link leads to the installed program, or into a copy of the plugin from a

@@ -9,7 +9,7 @@ fn id(made: &serde_json::Value) -> String {
 }
 
 #[test]
-fn inject_takes_numbers_from_the_sessions_table() {
+fn show_takes_numbers_from_the_sessions_table() {
     let world = World::new(5);
     world.write(OTHER, &world.session(OTHER, 5, 5));
     let child = id(&world.json(&["surgery", "compress-before", ID, "round:4"]));
@@ -45,7 +45,7 @@ fn inject_takes_numbers_from_the_sessions_table() {
 }
 
 #[test]
-fn inject_refuses_an_ambiguous_id_prefix() {
+fn show_refuses_an_ambiguous_id_prefix() {
     let world = World::new(3);
     let folder = world.folder();
     for last in 1..=2 {
@@ -59,7 +59,7 @@ fn inject_refuses_an_ambiguous_id_prefix() {
 }
 
 #[test]
-fn inject_reads_the_edition_behind_the_table() {
+fn show_reads_the_edition_behind_the_table() {
     let world = World::new(5);
     let child = id(&world.json(&["surgery", "compress-before", ID, "round:4"]));
     world.write(ID, &world.session(ID, 3, 0).replace("about apples", "about pears"));

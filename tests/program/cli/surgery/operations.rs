@@ -185,7 +185,7 @@ fn thinking_that_the_model_refuses_is_left_out_and_can_be_read() {
 }
 
 #[test]
-fn inject_reads_what_a_table_names() {
+fn show_reads_what_a_table_names() {
     let mut world = World::new(5);
     let made = world.json(&["surgery", "compress-before", ID, "round:4"]);
     let before = files(&world.hook.home.clone());

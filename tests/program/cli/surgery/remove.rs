@@ -66,7 +66,7 @@ fn no_list_shows_a_session_that_was_removed() {
 }
 
 #[test]
-fn undo_and_validate_find_a_session_by_any_name() {
+fn remove_and_validate_find_a_session_by_any_name() {
     let world = World::new(4);
     let out = world.hook.project.join("lean.jsonl");
     let make = || {
@@ -88,7 +88,7 @@ fn undo_and_validate_find_a_session_by_any_name() {
 
 /// A split makes several sessions in one operation.
 #[test]
-fn undo_goes_on_with_the_rest_of_a_split() {
+fn remove_goes_on_with_the_rest_of_a_split() {
     let world = World::new(4);
     let older = made(&world).1;
     let map = world.hook.project.join("map.json");
@@ -107,7 +107,7 @@ fn undo_goes_on_with_the_rest_of_a_split() {
 }
 
 #[test]
-fn undo_says_when_the_file_was_gone_already() {
+fn remove_says_when_the_file_was_gone_already() {
     let world = World::new(4);
     let (id, path) = made(&world);
     fs::remove_file(&path).unwrap();
@@ -128,7 +128,7 @@ fn a_folder_that_is_not_utf8_is_refused() {
 }
 
 #[test]
-fn undo_keeps_a_changed_session() {
+fn remove_keeps_a_changed_session() {
     let world = World::new(4);
     let (id, path) = made(&world);
     let mut file = OpenOptions::new().append(true).open(&path).unwrap();
@@ -160,7 +160,7 @@ fn undo_keeps_a_changed_session() {
 
 /// The new session may have a folder with the same name that is not its own.
 #[test]
-fn undo_keeps_and_names_an_unrelated_folder() {
+fn remove_keeps_and_names_an_unrelated_folder() {
     let world = World::new(4);
     let folder = world.folder().join("elsewhere");
     let (out, beside) = (folder.join("notes.jsonl"), folder.join("notes"));
@@ -179,7 +179,7 @@ fn undo_keeps_and_names_an_unrelated_folder() {
 }
 
 #[test]
-fn undo_keeps_a_running_session() {
+fn remove_keeps_a_running_session() {
     let mut world = World::new(4);
     let (id, path) = made(&world);
     world.hook.set("CLAUDE_CODE_SESSION_ID", &id);
@@ -210,7 +210,7 @@ fn undo_keeps_a_running_session() {
 
 /// A file that somebody removed does not stop the undo of the rest.
 #[test]
-fn undo_accepts_missing_files() {
+fn remove_accepts_missing_files() {
     let world = World::new(4);
     let (id, path) = made(&world);
     fs::remove_file(&path).unwrap();
