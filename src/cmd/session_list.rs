@@ -51,7 +51,7 @@ impl Row {
 #[derive(Debug, Serialize)]
 pub(crate) struct Numbers {
     pub(crate) rounds: u32,
-    /// Tokens of the rounds in the context.
+    /// Tokens of the context.
     pub(crate) tokens: u64,
     pub(crate) engagements: BTreeSet<String>,
 }

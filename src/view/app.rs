@@ -174,10 +174,13 @@ impl App {
             self.held = None;
         }
         let Some(popup) = self.popups.last_mut() else {
-            return match keys::find(self.focus, event) {
-                Some(command) => self.command(command),
-                None => Vec::new(),
-            };
+            if let Some(command) = keys::find(self.focus, event) {
+                return self.command(command);
+            }
+            if let KeyCode::Char(letter) = event.code {
+                self.say(format!("{letter} does nothing here; ? lists the keys"));
+            }
+            return Vec::new();
         };
         let outcome = popup.key(event);
         if outcome != Outcome::Open {
@@ -342,17 +345,18 @@ impl App {
         vec![self.job(Job::Page { session, seq })]
     }
 
-    /// Clears the innermost of range, selection, search and plan.
+    /// Leaves a round, or clears the innermost of range, selection, search and plan.
     fn clear(&mut self) -> Vec<Effect> {
-        if self.rounds.range_from.take().is_some() {
+        if self.focus == Pane::Round {
+            self.focus = Pane::Rounds;
+        } else if self.rounds.range_from.take().is_some() {
         } else if !self.rounds.selected.is_empty() {
             self.rounds.selected.clear();
         } else if self.rounds.filter.is_some() {
+            self.say(HINT);
             return self.search(None);
         } else if !self.pending.is_empty() {
             return self.plan(self.pending.emptied());
-        } else if self.focus == Pane::Round {
-            self.focus = Pane::Rounds;
         }
         Vec::new()
     }

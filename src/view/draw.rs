@@ -11,12 +11,16 @@ use ratatui::style::Style;
 
 use super::app::{App, LEAST, fits};
 use super::keys::Pane;
+use super::round::wrap;
 use super::theme::{BOLD, CURSOR, DIM, FAINT_CURSOR, Theme};
 use crate::cmd::look::Look;
 use base::clock::Time;
 
 /// Columns of the list of sessions.
 const SESSIONS: u16 = 34;
+
+/// Most lines of what happened last.
+const SAID: usize = 3;
 
 /// From this width on, all panes are side by side; from the second one on, two of them.
 const WIDE: [u16; 2] = [150, 120];
@@ -33,7 +37,10 @@ pub fn draw(buffer: &mut Buffer, app: &App, theme: Theme, now: Time) {
     let limit = limit.map(|scale| scale.limit);
     let session = app.rounds.opened.as_ref().map(|opened| &opened.session);
     let plan = session.map(|session| app.pending.lines(session, limit)).unwrap_or_default();
-    let footer = plan.len().min(6) as u16 + 1;
+    let width = usize::from(area.width);
+    let said = said(app, width);
+    let plan = &plan[..plan.len().min(6)];
+    let footer = (plan.len() + said.len()) as u16;
     let body = Rect { height: area.height - footer, ..area };
     for (pane, area) in panes(app.focus, body) {
         match pane {
@@ -42,21 +49,31 @@ pub fn draw(buffer: &mut Buffer, app: &App, theme: Theme, now: Time) {
             Pane::Round => round::draw(buffer, area, app),
         }
     }
-    let width = usize::from(area.width);
     let below = Rect { y: body.bottom(), height: footer, ..area };
-    for (at, text) in plan.iter().take(usize::from(footer) - 1).enumerate() {
+    for (at, text) in (0..).zip(plan) {
         let style = if at == 0 { BOLD } else { DIM };
-        line(buffer, below, at as u16, &Look::fit(text, width), style);
+        line(buffer, below, at, &Look::fit(text, width), style);
     }
-    let (said, is_error) = &app.line;
-    let busy = if app.busy > 0 { "… " } else { "" };
-    let mark = if *is_error { "! " } else { "" };
-    let style = if *is_error { theme.error() } else { DIM };
-    let said = Look::fit(&format!("{busy}{mark}{said}"), width);
-    line(buffer, below, footer - 1, &said, style);
+    let style = if app.line.1 { theme.error() } else { DIM };
+    for (at, text) in (plan.len() as u16..).zip(&said) {
+        line(buffer, below, at, text, style);
+    }
     if let Some(popup) = app.popups.last() {
         popup::draw(buffer, body, popup);
     }
+}
+
+/// What happened last, in at most three lines of so many columns.
+fn said(app: &App, width: usize) -> Vec<String> {
+    let (said, is_error) = &app.line;
+    let busy = if app.busy > 0 { "… " } else { "" };
+    let mark = if *is_error { "! " } else { "" };
+    let mut lines = wrap(&format!("{busy}{mark}{said}"), width);
+    if lines.len() > SAID {
+        let rest = lines.split_off(SAID - 1).concat();
+        lines.push(Look::fit(&rest, width));
+    }
+    lines
 }
 
 /// The panes that have room, and where.

@@ -94,6 +94,12 @@ const fn ctrl(
 
 /// All keys, in the order in which `?` shows them. Of two for one command it shows the first.
 pub const TABLE: &[Binding] = &[
+    key(KeyCode::Up, ALL, Command::Up, "up"),
+    key(KeyCode::Down, ALL, Command::Down, "down"),
+    key(KeyCode::Left, ALL, Command::Left, "to the pane on the left"),
+    key(KeyCode::Right, ALL, Command::Right, "to the pane on the right"),
+    key(KeyCode::Char('q'), ALL, Command::Quit, "quit"),
+    ctrl('c', ALL, Command::Quit, "quit"),
     key(KeyCode::Enter, SESSIONS, Command::Open, "open the session"),
     key(
         KeyCode::Char('g'),
@@ -105,12 +111,7 @@ pub const TABLE: &[Binding] = &[
     key(KeyCode::Char(' '), ROUNDS, Command::Select, "select the round"),
     key(KeyCode::Char('v'), ROUNDS, Command::Range, "select a range: v at both ends"),
     key(KeyCode::Char('a'), ROUNDS, Command::SelectAll, "select all rounds shown"),
-    key(
-        KeyCode::Esc,
-        ALL,
-        Command::Clear,
-        "clear the range, the selection, the search, then the plan",
-    ),
+    key(KeyCode::Esc, ALL, Command::Clear, "leave the round; clear selection, search, then plan"),
     key(KeyCode::Char('/'), ROUNDS, Command::Search, "search: only rounds with the words stay"),
     key(KeyCode::Char('n'), ROUNDS, Command::Down, "the next match"),
     key(KeyCode::Char('N'), ROUNDS, Command::Up, "the match before"),
@@ -136,7 +137,7 @@ pub const TABLE: &[Binding] = &[
     key(KeyCode::Char('A'), ROUNDS, Command::Advise, "plan: what would shorten it best"),
     key(KeyCode::Char('M'), ALL, Command::Matrix, "engagements by agent: pick rounds"),
     key(KeyCode::Char('w'), ROUNDS, Command::Mend, "what is wrong with the session, and mend it"),
-    key(KeyCode::Enter, ROUNDS, Command::Make, "create what is planned"),
+    key(KeyCode::Enter, ROUNDS, Command::Make, "create what is planned; else the round in full"),
     key(KeyCode::Char('u'), ALL, Command::Undo, "undo"),
     key(KeyCode::Char('U'), ALL, Command::Redo, "redo"),
     key(KeyCode::Char('1'), ROUND, Command::Fold(0), "show or hide the user's words"),
@@ -146,10 +147,6 @@ pub const TABLE: &[Binding] = &[
     key(KeyCode::Char('5'), ROUND, Command::Fold(4), "results of tools, and what was attached"),
     key(KeyCode::Char('y'), OPEN, Command::Copy, "copy the round's name, for show"),
     key(KeyCode::Char('?'), ALL, Command::Help, "these keys"),
-    key(KeyCode::Char('q'), ALL, Command::Quit, "quit"),
-    ctrl('c', ALL, Command::Quit, "quit"),
-    key(KeyCode::Up, ALL, Command::Up, "up"),
-    key(KeyCode::Down, ALL, Command::Down, "down"),
     key(KeyCode::PageUp, ALL, Command::PageUp, "a page up"),
     ctrl('u', ALL, Command::PageUp, "a page up"),
     key(KeyCode::PageDown, ALL, Command::PageDown, "a page down"),
@@ -157,8 +154,6 @@ pub const TABLE: &[Binding] = &[
     key(KeyCode::Home, ALL, Command::First, "to the first line"),
     key(KeyCode::End, ALL, Command::Last, "to the last line"),
     key(KeyCode::Tab, ALL, Command::NextPane, "to the next pane"),
-    key(KeyCode::Right, ALL, Command::Right, "to the pane on the right"),
-    key(KeyCode::Left, ALL, Command::Left, "to the pane on the left"),
 ];
 
 /// What a key does in a pane.

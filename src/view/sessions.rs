@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::message::Entry;
+use super::message::{Entry, Opened};
+use crate::cmd::advise::percent;
 
 /// A line of the list.
 #[derive(Debug, Clone)]
@@ -34,14 +35,24 @@ impl Sessions {
         Self { all, ..Self::default() }
     }
 
-    /// Takes a new list; `open` is the session that is open.
-    pub fn update(&mut self, entries: Vec<Entry>, open: Option<&str>) {
+    /// Takes a new list.
+    pub fn update(&mut self, entries: Vec<Entry>, open: Option<&Opened>) {
         self.entries = entries;
         self.show(open);
     }
 
-    /// Shows the sessions, and the subagents of the open one; the cursor stays on its session.
-    pub fn show(&mut self, open: Option<&str>) {
+    /// Shows the sessions, and the subagents of the open one; the cursor stays on its session. What
+    /// is open may have been imported, or have grown, since it was listed.
+    pub fn show(&mut self, open: Option<&Opened>) {
+        if let Some(opened) = open {
+            let own = |entry: &&mut Entry| entry.id == opened.session.id;
+            if let Some(entry) = self.entries.iter_mut().find(own) {
+                let used = opened.context.now;
+                entry.figures = Some((opened.session.rounds.len() as u32, used));
+                entry.percent = opened.scale.as_ref().map(|scale| percent(used, scale.limit));
+            }
+        }
+        let open = open.map(|opened| opened.session.id.as_str());
         let at = self.current().map(|entry| entry.id.clone());
         let is_shown = |entry: &&Entry| {
             let is_open = open.is_some_and(|open| open == entry.id);

@@ -210,6 +210,12 @@ fn screens_are_as_checked_in() {
     let mut one = app();
     answer(&mut one, failed("no session 12 found", Job::Matrix));
     scenes.push(("an error", one));
+    let mut one = app();
+    answer(&mut one, failed(&"a long reason ".repeat(30), Job::Matrix));
+    scenes.push(("a long error", one));
+    let mut one = app();
+    press(&mut one, "j");
+    scenes.push(("a key without a meaning", one));
     for size in SIZES {
         let scene =
             |(name, app): &(&str, App)| format!("== {name}\n{}\n", text(&screen(app, size, false)));
@@ -279,6 +285,8 @@ fn fates_become_a_plan_that_can_be_taken_back() {
 fn nothing_is_made_before_it_is_confirmed() {
     let mut app = app();
     assert!(press(&mut app, "\n").is_empty(), "nothing is planned");
+    assert_eq!(app.focus, Pane::Round);
+    press(&mut app, "\u{1b}");
     let acts = |effects: &[Effect]| {
         effects.iter().any(|effect| matches!(effect, Effect::Job(Job::Make { .. })))
     };

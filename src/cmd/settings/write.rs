@@ -71,6 +71,25 @@ fn write(path: &Path, text: &str) -> anyhow::Result<()> {
 
 /// What other settings change, and when.
 fn effect(old: &Settings, new: &Settings) -> String {
+    let held = old.tightened(new);
+    let parts = [
+        ("in force at once, because it is stricter:", changes(old, &held)),
+        (
+            "in force in new sessions, and in a running one from your next prompt on\n(or at once: brain-guard settings apply --all):",
+            changes(&held, new),
+        ),
+    ];
+    let parts = parts.into_iter().filter(|(_, changes)| !changes.is_empty());
+    let parts = parts.map(|(when, changes)| format!("{when}\n  {}", changes.join("\n  ")));
+    let parts: Vec<String> = parts.collect();
+    if parts.is_empty() {
+        return "nothing changes in how brain-guard works".to_owned();
+    }
+    parts.join("\n")
+}
+
+/// What changes from one settings to others, in words.
+fn changes(old: &Settings, new: &Settings) -> Vec<String> {
     let [long, small] = LIMITS.map(|limit| old.changes(new, limit));
     let mut changes = Vec::new();
     for (own, other, contexts) in [(&long, &small, "long"), (&small, &long, "small")] {
@@ -82,16 +101,7 @@ fn effect(old: &Settings, new: &Settings) -> String {
             }
         }
     }
-    if changes.is_empty() {
-        return "nothing changes in how brain-guard works".to_owned();
-    }
-    let held = old.tightened(new);
-    let when = if LIMITS.iter().all(|limit| held.changes(new, *limit).is_empty()) {
-        "in force at once, because it is stricter"
-    } else {
-        "in force in new sessions, and in a running one from your next prompt on\nat once: brain-guard settings apply --all"
-    };
-    format!("{}\n{when}", changes.join("\n"))
+    changes
 }
 
 /// A text with another value at `key`; `None` removes it.
@@ -149,9 +159,11 @@ impl Run for SetArgs {
             }
             return Ok(Exit::Done);
         }
-        let new = users(&file.name(), &text).map_err(|Fault { key, why, .. }| {
+        let new = users(&file.name(), &text).map_err(|Fault { key, why, way_out, .. }| {
             let key = if key.is_empty() { &self.key } else { &key };
-            Failure::usage(format_args!("{key}: {why}")).hint("nothing was written")
+            let meant = way_out.strip_suffix(" if not, remove the key").unwrap_or_default();
+            let hint = format!("{meant} nothing was written");
+            Failure::usage(format_args!("{key}: {why}")).hint(hint.trim_start())
         })?;
         file.write(&text, &new)?;
         Ok(Exit::Done)
@@ -169,9 +181,12 @@ impl Run for EditArgs {
         }
         // Among the state, where the agent's tools can't write.
         let draft = selector::places(env, Path::new("/"))?.states.join("settings.draft.json");
-        let question = format!("go on with the draft of an earlier edit, {}?", draft.display());
         let begin = if file.text.is_empty() { EMPTY } else { &file.text };
-        if !draft.exists() || !agrees(&format!("{question} [y/N] "), false)? {
+        let question = format!(
+            "continue the draft of an earlier edit ({})? Enter discards it [y/N] ",
+            draft.display()
+        );
+        if !draft.exists() || !agrees(&question, false)? {
             write(&draft, begin)?;
         }
         loop {
@@ -269,6 +284,10 @@ mod tests {
         let (plain, more) = (of(""), of("{\"file\": {\"words\": 3000}}"));
         assert!(effect(&plain, &more).contains("from your next prompt on"));
         assert!(effect(&more, &plain).contains("at once, because it is stricter"));
+        let both = of("{\"file\": {\"words\": 3000}, \"coach\": {\"shell_chars\": 300}}");
+        let both = effect(&plain, &both);
+        let (now, later) = both.split_once("in new sessions").unwrap();
+        assert!(now.contains("shell_chars") && later.contains("words"), "{both}");
         assert_eq!(effect(&plain, &of("{}")), "nothing changes in how brain-guard works");
     }
 }

@@ -1,6 +1,7 @@
 //! What is planned, confirmed and done.
 
 use super::{App, Effect};
+use crate::view::keys::Pane;
 use crate::view::message::{Filter, How, Job};
 use crate::view::plan::{Pending, Step};
 use crate::view::popup::{About, Popup, Purpose, Question};
@@ -120,7 +121,7 @@ impl App {
     pub(super) fn confirm(&mut self) -> Vec<Effect> {
         let Some(opened) = &self.rounds.opened else { return Vec::new() };
         let Some(order) = self.pending.order() else {
-            self.say("nothing is planned; ? lists the keys that plan");
+            self.focus = Pane::Round;
             return Vec::new();
         };
         let is_made = |making: &(String, Order)| making.0 == opened.name && making.1 == order;

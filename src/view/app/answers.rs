@@ -76,11 +76,11 @@ impl App {
     }
 
     fn listed(&mut self, entries: Vec<Entry>) {
-        let open = self.rounds.opened.as_ref().map(|opened| opened.session.id.clone());
+        let open = self.rounds.opened.as_ref();
         let is_first = self.sessions.lines.is_empty();
-        self.sessions.update(entries, open.as_deref());
-        if let Some(id) = open.filter(|_| is_first) {
-            self.sessions.find(&id);
+        self.sessions.update(entries, open);
+        if let Some(opened) = open.filter(|_| is_first) {
+            self.sessions.find(&opened.session.id);
         }
         self.rounds.count_agents(self.sessions.agents());
     }
@@ -95,7 +95,7 @@ impl App {
             self.fail(format!("{refusal}; w creates a sound session of it"));
         }
         self.rounds.open(opened);
-        self.sessions.show(Some(&id));
+        self.sessions.show(self.rounds.opened.as_ref());
         self.rounds.count_agents(self.sessions.agents());
         if let Some(cell) = self.picked.take_if(|cell| cell.session == id) {
             self.rounds.pick(&cell.rounds);

@@ -168,8 +168,33 @@ fn path(world: &World, session: &str) -> PathBuf {
 #[test]
 fn the_figures_are_those_of_the_verb() {
     let (world, ids) = played(&[&alternating()]);
+    let json = |args: &[&str]| -> Value {
+        serde_json::from_str(&guard(&world, args).stdout).expect("JSON")
+    };
+    let shown = |value: &Value| base::shown::tokens(value.as_u64().expect("tokens"));
     let viewer = Viewer::open(&world, &ids[0]);
-    viewer.wait("6 rounds");
+    let screen = viewer.wait("6 rounds");
+    let (advice, rounds) =
+        (json(&["advise", &ids[0], "--json"]), json(&["rounds", &ids[0], "--json"]));
+    assert_eq!(advice["tokens"], rounds["in_context"]["tokens"]);
+    let (limit, percent) = (&advice["limit"], &advice["percent"]);
+    let (used, of) = (shown(&advice["tokens"]), shown(limit));
+    let title = format!("{}  {used} of {of} ({percent} %)  6 rounds", &ids[0][..8]);
+    assert!(screen.contains(&title), "{screen}\n{title}");
+    for round in rounds["rounds"].as_array().expect("rounds") {
+        let number = format!(" {:03}  ", round["round"].as_u64().expect("a number"));
+        let line = screen.lines().find(|line| line.contains(&number)).expect("its line");
+        let summary = round["summary"].as_str().expect("a summary");
+        let wanted = [format!("  {:>5} ", shown(&round["tokens"])), summary[..12].to_owned()];
+        assert!(wanted.iter().all(|text| line.contains(text)), "{line}\n{wanted:?}");
+    }
+    viewer.press("Left");
+    let screen = viewer.wait("Sessions of the project");
+    let row = &json(&["sessions", "--json"])["sessions"][0];
+    let line =
+        format!("{}  {} r  {} {percent} %", &ids[0][..8], row["rounds"], shown(&row["tokens"]));
+    assert!(screen.contains(&line), "{screen}\n{line}");
+    viewer.press("Right");
     // The four oldest rounds become lines.
     viewer.press("End");
     viewer.keys("v");
@@ -186,9 +211,7 @@ fn the_figures_are_those_of_the_verb() {
     let shown = world.wait("the exact figures", || exact(&viewer.pane.screen()));
     let list = world.project().join("list.txt");
     fs::write(&list, "index 1-4\n").expect("the project is writable");
-    let told =
-        guard(&world, &["surgery", "edit", &ids[0], "--plan", "list.txt", "--dry-run", "--json"]);
-    let told: Value = serde_json::from_str(&told.stdout).expect("JSON");
+    let told = json(&["surgery", "edit", &ids[0], "--plan", "list.txt", "--dry-run", "--json"]);
     let tokens = |name: &str| told["sessions"][0]["tokens"][name].as_u64().expect("tokens");
     let expected = format!(
         "{} → {} (",
@@ -196,9 +219,7 @@ fn the_figures_are_those_of_the_verb() {
         base::shown::tokens(tokens("after"))
     );
     assert!(shown.starts_with(&expected), "{shown}\n{told}");
-    let limit: Value =
-        serde_json::from_str(&guard(&world, &["advise", &ids[0], "--json"]).stdout).expect("JSON");
-    let limit = limit["limit"].as_u64().expect("a limit");
+    let limit = limit.as_u64().expect("a limit");
     let percent = |tokens: u64| (tokens * 100 + limit / 2) / limit;
     let expected = format!("({} → {} %)", percent(tokens("before")), percent(tokens("after")));
     assert!(shown.contains(&expected), "{shown}\n{expected}");

@@ -167,7 +167,10 @@ fn in_words(why: &serde_json::Error) -> String {
     ] {
         said = said.replace(theirs, ours);
     }
-    said
+    match said.split_once("expected struct ") {
+        Some((said, _)) => format!("{said}expected an object"),
+        None => said,
+    }
 }
 
 /// Suggests the known key or value that is nearest to an unknown one.
@@ -198,6 +201,8 @@ mod tests {
             said.to_string(),
             "/s.json:3:17: file.words: invalid type: string \"many\", expected a whole number, 0 or more"
         );
+        let said = fault("{\"tiers\": {\"narrow\": 60}}");
+        assert_eq!(said.why, "invalid type: integer `60`, expected an object");
         let said = fault("{\"tires\": {}}");
         assert_eq!((said.at, said.key.as_str()), (Some((1, 8)), "tires"));
         assert!(said.why.starts_with("unknown key `tires`, expected one of `$schema`, `mode`"));
