@@ -52,7 +52,7 @@ impl Counter {
     pub fn of_block(&self, kind: BlockKind, json: &[u8]) -> u64 {
         let Ok(text) = std::str::from_utf8(json) else { return json.len() as u64 / 4 };
         match kind {
-            BlockKind::Image => IMAGE,
+            BlockKind::Media => IMAGE,
             BlockKind::Row => 0,
             BlockKind::UserText | BlockKind::AssistantText => self.word(text, "text"),
             BlockKind::Thinking => self.word(text, "thinking"),

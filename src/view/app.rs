@@ -205,59 +205,25 @@ impl App {
         }
         let page = usize::from(self.size.1).saturating_sub(BESIDE_LIST).max(1) as isize;
         match command {
-            Command::Up => self.move_by(-1),
-            Command::Down => self.move_by(1),
-            Command::PageUp => self.move_by(-page),
-            Command::PageDown => self.move_by(page),
-            Command::First => self.move_by(isize::MIN / 2),
-            Command::Last => self.move_by(isize::MAX / 2),
-            Command::NextPane => {
-                self.focus = match self.focus {
-                    Pane::Sessions => Pane::Rounds,
-                    Pane::Rounds => Pane::Round,
-                    Pane::Round => Pane::Sessions,
-                };
-                Vec::new()
-            }
-            Command::Open => self.open(),
-            Command::Right => {
-                self.focus = match self.focus {
-                    Pane::Sessions => Pane::Rounds,
-                    _ => Pane::Round,
-                };
-                Vec::new()
-            }
-            Command::Left => {
-                self.focus = match self.focus {
-                    Pane::Round => Pane::Rounds,
-                    _ => Pane::Sessions,
-                };
-                Vec::new()
-            }
-            Command::Help => {
-                self.popups.push(help(self.focus));
-                Vec::new()
-            }
-            Command::Quit => self.quit(),
+            Command::Up => return self.move_by(-1),
+            Command::Down => return self.move_by(1),
+            Command::PageUp => return self.move_by(-page),
+            Command::PageDown => return self.move_by(page),
+            Command::First => return self.move_by(isize::MIN / 2),
+            Command::Last => return self.move_by(isize::MAX / 2),
+            Command::NextPane | Command::Right | Command::Left => self.step(command),
+            Command::Help => self.popups.push(help(self.focus)),
+            Command::Quit => return self.quit(),
+            Command::Fold(part) => self.page.fold(part),
+            Command::Undo => return self.undo(),
+            Command::Redo => return self.redo(),
+            Command::Open => return self.open(),
             Command::AllProjects => {
                 self.sessions.all = !self.sessions.all;
                 let all = self.sessions.all;
-                vec![self.job(Job::List { all })]
+                return vec![self.job(Job::List { all })];
             }
-            Command::Fold(part) => {
-                self.page.fold(part);
-                Vec::new()
-            }
-            Command::Matrix => vec![self.job(Job::Matrix)],
-            Command::Undo => self.undo(),
-            Command::Redo => self.redo(),
-            other => self.on_rounds(other),
-        }
-    }
-
-    /// The keys that are about rounds and the plan.
-    fn on_rounds(&mut self, command: Command) -> Vec<Effect> {
-        match command {
+            Command::Matrix => return vec![self.job(Job::Matrix)],
             Command::Mark => {
                 let current = self.sessions.current();
                 let marked = current.map(|entry| (list::name(entry), entry.id.clone()));
@@ -286,9 +252,18 @@ impl App {
             Command::Mend => return self.on_session(|name| Job::Mend { name, is_dry: true }),
             Command::Copy => return self.copy(),
             Command::Make => return self.confirm(),
-            _ => {}
         }
         Vec::new()
+    }
+
+    /// Moves the keys to another pane.
+    fn step(&mut self, command: Command) {
+        self.focus = match (self.focus, command) {
+            (Pane::Sessions | Pane::Rounds, Command::Left) => Pane::Sessions,
+            (Pane::Round, Command::NextPane) => Pane::Sessions,
+            (Pane::Round, Command::Left) | (Pane::Sessions, _) => Pane::Rounds,
+            (Pane::Rounds | Pane::Round, _) => Pane::Round,
+        };
     }
 
     /// A job on the open session, if there is one.

@@ -6,7 +6,7 @@ use super::make;
 use super::source::Store;
 use super::target::Destination;
 use crate::cmd::{Context, Failure, extract, tag};
-use sessions::operation::{Fidelity, Map, Operation, Order};
+use sessions::operation::{Map, Operation, Order};
 use sessions::round::Session;
 use surgery::plan::{self, Plan};
 use surgery::table::short;
@@ -30,33 +30,9 @@ pub fn plan_sessions(
     session: &Session,
     order: &Order,
 ) -> anyhow::Result<Planned> {
-    let mut planned = match &order.operation {
-        Operation::Extract(extraction) => {
-            let (plan, chosen) = extract::claude::plan(context, session, extraction)?;
-            let plans = if chosen.is_empty() { Vec::new() } else { vec![plan] };
-            Planned { plans, chosen }
-        }
-        operation => {
-            let plans = plan_rounds(context, store, session, operation, order.fidelity)?;
-            Planned { plans, chosen: Chosen::default() }
-        }
-    };
-    if order.no_rewound {
-        planned.plans.iter_mut().for_each(Plan::omit_rewound);
-    }
-    Ok(planned)
-}
-
-/// Plans an operation that decides by rounds.
-fn plan_rounds(
-    context: Context,
-    store: &Store,
-    session: &Session,
-    operation: &Operation,
-    fidelity: Fidelity,
-) -> anyhow::Result<Vec<Plan>> {
-    let own = || session.clone();
-    Ok(match operation {
+    let (own, fidelity) = (|| session.clone(), order.fidelity);
+    let mut chosen = Chosen::default();
+    let mut plans = match &order.operation {
         Operation::CompressBefore(before) => vec![plan::compress_before(own(), *before, fidelity)?],
         Operation::CompressEngagement(name) => {
             tag::valid(name)?;
@@ -80,8 +56,16 @@ fn plan_rounds(
             plan::split(session, &map, fidelity)?
         }
         Operation::Edit(fates) => plan::edit::edit(session, fates, fidelity)?,
-        Operation::Extract(_) => Vec::new(),
-    })
+        Operation::Extract(extraction) => {
+            let (plan, values) = extract::claude::plan(context, session, extraction)?;
+            chosen = values;
+            if chosen.is_empty() { Vec::new() } else { vec![plan] }
+        }
+    };
+    if order.no_rewound {
+        plans.iter_mut().for_each(Plan::omit_rewound);
+    }
+    Ok(Planned { plans, chosen })
 }
 
 /// Makes a session of each plan, or none.

@@ -47,10 +47,7 @@ pub fn operation(operation: &Performed) -> String {
 
 /// The name of a split's successor: its engagement.
 pub fn child(made: &Made) -> String {
-    match &made.plan.operation {
-        Performed::Split { engagement } => engagement.clone(),
-        _ => short(&made.id).to_owned(),
-    }
+    made.plan.given_to().unwrap_or_else(|| short(&made.id)).to_owned()
 }
 
 /// The context on one line: `412k tokens now, 96k after`.

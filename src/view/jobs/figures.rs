@@ -8,9 +8,8 @@ use crate::view::message::Figures;
 use sessions::operation::Order;
 use sessions::round::Session;
 use surgery::context::Change;
-use surgery::plan::Performed;
 
-/// Figures without reading rows.
+/// Figures soon: only an extraction reads rows.
 ///
 /// # Errors
 /// A plan that can't be.
@@ -24,7 +23,7 @@ pub fn estimate(
     let figures = planned.plans.iter_mut().map(|plan| {
         plan.carry(&mut |id| store.known(id));
         let Change { before, after, .. } = Change::estimate(plan);
-        let name = engagement(&plan.operation);
+        let name = plan.given_to().unwrap_or_default().to_owned();
         let rounds = view::rounds(plan);
         Figures { name, tokens: (before, after), cost: None, thinking_left: 0, rounds }
     });
@@ -41,18 +40,11 @@ pub fn measure(context: Context, name: &str, order: &Order) -> anyhow::Result<Ve
     let dry = Destination { out: None, dry_run: true };
     let made = pipeline::perform(context, &store, &session, order, dry)?;
     let figures = made.iter().map(|made| Figures {
-        name: engagement(&made.plan.operation),
+        name: made.plan.given_to().unwrap_or_default().to_owned(),
         tokens: (made.cost.before, made.cost.after),
         cost: Some(made.cost),
         thinking_left: made.report.thinking_left,
         rounds: view::rounds(&made.plan),
     });
     Ok(figures.collect())
-}
-
-fn engagement(operation: &Performed) -> String {
-    match operation {
-        Performed::Split { engagement } => engagement.clone(),
-        _ => String::new(),
-    }
 }

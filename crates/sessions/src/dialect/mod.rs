@@ -56,8 +56,8 @@ pub enum BlockKind {
     ToolUse,
     /// The result of a tool call.
     ToolResult,
-    /// An image.
-    Image,
+    /// An image or a document.
+    Media,
     /// A whole row that is none of these.
     Row,
 }

@@ -60,7 +60,7 @@ impl Dialect for Pi {
                     Some(b"\"text\"") => words,
                     Some(b"\"thinking\"") => BlockKind::Thinking,
                     Some(b"\"toolCall\"") => BlockKind::ToolUse,
-                    Some(b"\"image\"") => BlockKind::Image,
+                    Some(b"\"image\"") => BlockKind::Media,
                     _ => BlockKind::Row,
                 };
                 found.push(Block { kind, span: item.shifted(content.start) });

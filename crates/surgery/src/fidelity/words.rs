@@ -90,7 +90,7 @@ pub fn text_block(text: &str) -> Vec<u8> {
 pub struct Result<'a> {
     /// Its texts.
     pub text: String,
-    /// Its other parts, as JSON: images.
+    /// Its parts without text, as JSON: images, documents, references to tools.
     others: Vec<&'a [u8]>,
     failed: bool,
     at: Option<Time>,

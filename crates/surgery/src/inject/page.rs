@@ -150,9 +150,10 @@ impl Page<'_> {
                 BlockKind::Thinking => self.thinking(field("thinking").as_deref()),
                 BlockKind::ToolUse => self.call(json, row, field("id").as_deref()),
                 BlockKind::ToolResult => self.result(line, json, row),
-                BlockKind::Image => {
+                BlockKind::Media => {
                     self.under(heading);
-                    self.line(&format!("[image: {} bytes as written]", json.len()));
+                    let what = field("type").unwrap_or_default();
+                    self.line(&format!("[{what}: {} bytes as written]", json.len()));
                 }
                 BlockKind::Row => {
                     self.under(heading);

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 use std::fmt::{self, Write as _};
 
-use super::operations::there;
-use super::{Left, Lineage, Performed, Piece, Place, Plan, Refused, tables};
+use super::operations::{all, there};
+use super::{Left, Performed, Piece, Place, Plan, Refused, tables};
 use crate::ranges;
 use crate::table;
 use base::shown::{local_minute, tokens};
@@ -213,13 +213,12 @@ pub fn edit(session: &Session, fates: &Fates, fidelity: Fidelity) -> Result<Vec<
         let shared = |seq: &u32| !matches!(fate(fates, *seq), Fate::Drop | Fate::Engagement(_));
         let table: Vec<u32> = all.iter().copied().filter(shared).collect();
         let mut pieces = tables::pieces(session, &table);
-        pieces.extend(own.into_iter().map(place).map(Piece::Round));
+        pieces.extend(own.into_iter().map(Place::first).map(Piece::Round));
         let operation = Performed::Split { engagement: name.to_owned() };
-        let mut plan = plan(session, operation, pieces, fidelity);
-        plan.lineage = Lineage::for_engagement(&plan.sessions, name);
         let dropped = all.iter().filter(|seq| *fate(fates, **seq) == Fate::Drop);
-        plan.left.dropped = dropped.copied().map(place).collect();
-        plans.push(plan);
+        let dropped = dropped.copied().map(Place::first).collect();
+        let left = Left { dropped, ..Left::default() };
+        plans.push(Plan::new(operation, vec![session.clone()], pieces, left, fidelity));
     }
     if plans.is_empty() {
         let what =
@@ -235,31 +234,19 @@ fn rest(session: &Session, fates: &Fates, all: &[u32], fidelity: Fidelity) -> Pl
     for seq in all {
         match fate(fates, *seq) {
             Fate::Index | Fate::Engagement(_) => run.push(*seq),
-            Fate::Drop => dropped.push(place(*seq)),
+            Fate::Drop => dropped.push(Place::first(*seq)),
             Fate::Keep | Fate::Shrink => {
                 pieces.extend(tables::pieces(session, &std::mem::take(&mut run)));
-                pieces.push(Piece::Round(place(*seq)));
+                pieces.push(Piece::Round(Place::first(*seq)));
             }
         }
     }
     pieces.extend(tables::pieces(session, &run));
-    let mut plan = plan(session, Performed::Edit, pieces, fidelity);
-    let there: Vec<u32> = session.rounds.iter().map(|round| round.seq).collect();
-    plan.left = Left::of(session, 0, &there, all);
-    plan.left.dropped = dropped;
+    let left = Left { dropped, ..Left::of(session, 0, &self::all(session), all) };
+    let mut plan = Plan::new(Performed::Edit, vec![session.clone()], pieces, left, fidelity);
     let shrunk = all.iter().filter(|seq| *fate(fates, **seq) == Fate::Shrink);
-    plan.shrunk = shrunk.copied().map(place).collect();
+    plan.shrunk = shrunk.copied().map(Place::first).collect();
     plan
-}
-
-fn plan(session: &Session, operation: Performed, pieces: Vec<Piece>, fidelity: Fidelity) -> Plan {
-    let sessions = vec![session.clone()];
-    let lineage = Lineage::of(&sessions);
-    Plan { operation, sessions, pieces, fidelity, lineage, ..Plan::default() }
-}
-
-fn place(seq: u32) -> Place {
-    Place { session: 0, seq }
 }
 
 #[cfg(test)]
@@ -296,7 +283,7 @@ mod tests {
         assert_eq!(shapes(text, &session(&LINE)).unwrap(), ["i12 s3 i5 6", "i1236 5"]);
         let parsed = parse(text, &session(&LINE)).unwrap();
         let plans = edit(&session(&LINE), &parsed, Fidelity::default()).unwrap();
-        assert_eq!(plans[0].left.dropped, [place(4)]);
+        assert_eq!(plans[0].left.dropped, [Place::first(4)]);
         assert_eq!(plans[1].operation, Performed::Split { engagement: "console-work".into() });
         // Only what goes elsewhere: an extraction, or a split.
         assert_eq!(shapes("d 1-4\ne a 5-6", &session(&LINE)).unwrap(), ["56".replace("56", "5 6")]);

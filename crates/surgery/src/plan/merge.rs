@@ -2,7 +2,7 @@
 
 use super::copies::redundant;
 use super::operations::all;
-use super::{Left, Lineage, Performed, Piece, Place, Plan, Refused};
+use super::{Left, Performed, Piece, Place, Plan, Refused};
 use base::clock::Time;
 use sessions::operation::Fidelity;
 use sessions::round::Session;
@@ -46,17 +46,7 @@ pub fn merge(a: Session, b: Session, fidelity: Fidelity) -> Result<Plan, Refused
     }
     let [first, second] = lines;
     let pieces = zip(first, second).into_iter().map(Piece::Round).collect();
-    let lineage = Lineage::of(&sessions);
-    let operation = Performed::Merge;
-    Ok(Plan {
-        operation,
-        sessions,
-        pieces,
-        left: left_behind,
-        fidelity,
-        lineage,
-        ..Plan::default()
-    })
+    Ok(Plan::new(Performed::Merge, sessions, pieces, left_behind, fidelity))
 }
 
 /// Rounds with their times. A round without a time, or before the previous one, gets the previous
@@ -123,7 +113,7 @@ mod tests {
         let plan = merge(a.clone(), b.clone(), Fidelity::default()).unwrap();
         assert_eq!(shape(&plan), "a1 b1 a2 b2 a3 b3");
         assert_eq!(plan, merge(b, a, Fidelity::default()).unwrap());
-        let expected = Lineage {
+        let expected = super::super::Lineage {
             parent_session: "aaaa".into(),
             sources: vec!["aaaa".into(), "bbbb".into()],
             started: Some(at("2026-03-19T10:00Z")),

@@ -109,6 +109,13 @@ pub struct Place {
     pub seq: u32,
 }
 
+impl Place {
+    /// A round of the first session.
+    fn first(seq: u32) -> Self {
+        Self { session: 0, seq }
+    }
+}
+
 /// What the new session will have in it, and where that comes from.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Plan {
@@ -141,6 +148,17 @@ pub struct Plan {
 }
 
 impl Plan {
+    fn new(
+        operation: Performed,
+        sessions: Vec<Session>,
+        pieces: Vec<Piece>,
+        left: Left,
+        fidelity: Fidelity,
+    ) -> Self {
+        let lineage = Lineage::of(&operation, &sessions);
+        Self { operation, sessions, pieces, left, fidelity, lineage, ..Self::default() }
+    }
+
     /// A round of the plan, with its session.
     pub fn at(&self, place: Place) -> Option<(&Session, &Round)> {
         let session = self.sessions.iter().chain(&self.origins).nth(place.session)?;
@@ -192,7 +210,7 @@ impl Plan {
     pub fn unchanged(&self) -> usize {
         let context = self.sessions.first().map(Session::in_context).unwrap_or_default();
         let is_same = |(piece, seq): &(&Piece, u32)| {
-            let place = Place { session: 0, seq: *seq };
+            let place = Place::first(*seq);
             !self.voices && **piece == Piece::Round(place) && self.fidelity_of(place).is_full()
         };
         self.pieces.iter().zip(context).take_while(is_same).count()
@@ -316,12 +334,16 @@ pub struct Lineage {
 
 impl Lineage {
     /// The metadata of a session made from these; the first is its parent.
-    fn of(sessions: &[Session]) -> Self {
+    fn of(operation: &Performed, sessions: &[Session]) -> Self {
         let rounds = || sessions.iter().flat_map(|s| &s.rounds);
         let started = sessions.iter().filter_map(|s| s.started);
         let ended = sessions.iter().filter_map(|s| s.ended);
-        let engagements: BTreeSet<&String> =
-            rounds().filter_map(|r| r.engagement.as_ref()).collect();
+        let engagements: BTreeSet<&String> = match operation {
+            Performed::Split { engagement } | Performed::ExtractEngagement { engagement } => {
+                [engagement].into()
+            }
+            _ => rounds().filter_map(|r| r.engagement.as_ref()).collect(),
+        };
         Self {
             parent_session: sessions.first().map(|s| s.id.clone()).unwrap_or_default(),
             sources: sessions.iter().map(|s| s.id.clone()).collect(),
@@ -330,11 +352,6 @@ impl Lineage {
             rounds: rounds().count(),
             engagements: engagements.into_iter().cloned().collect(),
         }
-    }
-
-    /// The same, for one engagement.
-    fn for_engagement(sessions: &[Session], engagement: &str) -> Self {
-        Self { engagements: vec![engagement.to_owned()], ..Self::of(sessions) }
     }
 }
 

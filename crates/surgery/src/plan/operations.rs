@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{Left, Lineage, Performed, Piece, Place, Plan, Refused, tables};
+use super::{Left, Performed, Piece, Place, Plan, Refused, tables};
 use crate::ranges;
 use base::clock::Time;
 use base::shown::local_minute;
@@ -42,10 +42,10 @@ pub fn compress_before(
         )));
     }
     let mut pieces = tables::pieces(&session, &table);
-    pieces.extend(whole.iter().copied().map(place).map(Piece::Round));
+    pieces.extend(whole.iter().copied().map(Place::first).map(Piece::Round));
     let left = Left::of(&session, 0, &all(&session), &[whole, &table].concat());
     let operation = Performed::CompressBefore { before };
-    Ok(plan(session, operation, pieces, left, fidelity))
+    Ok(Plan::new(operation, vec![session], pieces, left, fidelity))
 }
 
 /// The position in the context of the first round to keep, by time. A summary is later than the
@@ -121,12 +121,12 @@ pub fn compress_engagement(
             continue;
         }
         pieces.extend(tables::pieces(&session, &std::mem::take(&mut run)));
-        pieces.push(Piece::Round(place(*seq)));
+        pieces.push(Piece::Round(Place::first(*seq)));
     }
     pieces.extend(tables::pieces(&session, &run));
     let left = Left::of(&session, 0, &all(&session), &context);
     let operation = Performed::CompressEngagement { engagement: engagement.to_owned() };
-    Ok(plan(session, operation, pieces, left, fidelity))
+    Ok(Plan::new(operation, vec![session], pieces, left, fidelity))
 }
 
 /// Keeps only the rounds of an engagement. Rounds that a compaction removed from the context stay,
@@ -150,41 +150,23 @@ pub fn extract_engagement(
             session.id
         )));
     }
-    let pieces = own.iter().copied().map(place).map(Piece::Round).collect();
+    let pieces = own.iter().copied().map(Place::first).map(Piece::Round).collect();
     let left = Left::of(&session, 0, &tagged, &own);
     let operation = Performed::ExtractEngagement { engagement: engagement.to_owned() };
-    let mut plan = plan(session, operation, pieces, left, fidelity);
-    plan.lineage = Lineage::for_engagement(&plan.sessions, engagement);
-    Ok(plan)
+    Ok(Plan::new(operation, vec![session], pieces, left, fidelity))
 }
 
 /// Every round in the context, whole. The caller changes the values in their rows on the way.
 pub fn in_whole(session: Session, operation: Performed) -> Plan {
     let context = session.in_context();
-    let pieces = context.iter().copied().map(place).map(Piece::Round).collect();
+    let pieces = context.iter().copied().map(Place::first).map(Piece::Round).collect();
     let left = Left::of(&session, 0, &all(&session), &context);
-    plan(session, operation, pieces, left, Fidelity::default())
+    Plan::new(operation, vec![session], pieces, left, Fidelity::default())
 }
 
 /// All rounds, ascending.
 pub(super) fn all(session: &Session) -> Vec<u32> {
     session.rounds.iter().map(|r| r.seq).collect()
-}
-
-fn place(seq: u32) -> Place {
-    Place { session: 0, seq }
-}
-
-fn plan(
-    session: Session,
-    operation: Performed,
-    pieces: Vec<Piece>,
-    left: Left,
-    fidelity: Fidelity,
-) -> Plan {
-    let sessions = vec![session];
-    let lineage = Lineage::of(&sessions);
-    Plan { operation, sessions, pieces, left, fidelity, lineage, ..Plan::default() }
 }
 
 /// The rounds of an engagement, ascending.

@@ -3,7 +3,7 @@
 use std::ops::RangeInclusive;
 
 use super::operations::there;
-use super::{Left, Lineage, Performed, Piece, Place, Plan, Refused, tables};
+use super::{Left, Performed, Piece, Place, Plan, Refused, tables};
 use crate::ranges;
 use sessions::operation::{Fidelity, Map};
 use sessions::round::Session;
@@ -50,22 +50,12 @@ pub fn split(session: &Session, map: &Map, fidelity: Fidelity) -> Result<Vec<Pla
             return refuse(&format!("engagements.{engagement}"), fault);
         }
         let mut pieces = table.clone();
-        pieces.extend(whole.iter().copied().map(place).map(Piece::Round));
+        pieces.extend(whole.iter().copied().map(Place::first).map(Piece::Round));
         let mut asked = [own, shared.clone()].concat();
         asked.sort_unstable();
         let left = Left::of(session, 0, &asked, &branch);
-        let sessions = vec![session.clone()];
-        let lineage = Lineage::for_engagement(&sessions, engagement);
         let operation = Performed::Split { engagement: engagement.clone() };
-        plans.push(Plan {
-            operation,
-            sessions,
-            pieces,
-            left,
-            fidelity,
-            lineage,
-            ..Plan::default()
-        });
+        plans.push(Plan::new(operation, vec![session.clone()], pieces, left, fidelity));
     }
     Ok(plans)
 }
@@ -112,10 +102,6 @@ fn assign<'m>(
     Ok(())
 }
 
-fn place(seq: u32) -> Place {
-    Place { session: 0, seq }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -158,7 +144,7 @@ mod tests {
         let rounds = [(0, false), (1, false), (1, false), (3, true), (4, false)];
         let children = try_split(&rounds, r#"{"engagements":{"a":"2-3","b":"5"}}"#).unwrap();
         assert_eq!(children[0].0, "i14 3");
-        assert_eq!(children[0].1.left.rewound, [place(2)]);
+        assert_eq!(children[0].1.left.rewound, [Place::first(2)]);
         assert_eq!(children[1].0, "i14 5");
         let refused = try_split(&rounds, r#"{"engagements":{"a":"2"}}"#).unwrap_err();
         assert_eq!(refused, "engagements.a: its rounds 2 were rewound or cut off");

@@ -140,10 +140,6 @@ mod tests {
         plan.pieces.iter().map(piece).collect()
     }
 
-    fn place(seq: u32) -> Place {
-        Place { session: 0, seq }
-    }
-
     fn line(count: u32) -> Session {
         let follows: Vec<(u32, bool)> = (0..count).map(|n| (n, false)).collect();
         session(&follows)
@@ -199,7 +195,7 @@ mod tests {
         session.rounds[3].standing.parts = vec![part(4), part(2)];
         assert_eq!(session.in_order(), 3);
         let mut plan = compress_before(session, When::Round(5), Fidelity::default()).unwrap();
-        plan.pieces[0] = Piece::Index(vec![place(1), place(4)]);
+        plan.pieces[0] = Piece::Index(vec![Place::first(1), Place::first(4)]);
         plan.carry(&mut |_| None);
         assert_eq!(shape(&plan), ["[31 32 34]", "35", "36"]);
     }

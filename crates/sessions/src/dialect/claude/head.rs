@@ -231,7 +231,7 @@ impl Message {
                 match kind {
                     b"\"thinking\"" | b"\"redacted_thinking\"" => BlockKind::Thinking,
                     b"\"tool_use\"" | b"\"server_tool_use\"" => BlockKind::ToolUse,
-                    b"\"image\"" | b"\"document\"" => BlockKind::Image,
+                    b"\"image\"" | b"\"document\"" => BlockKind::Media,
                     _ => BlockKind::Row,
                 }
             }

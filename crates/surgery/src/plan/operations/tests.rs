@@ -52,11 +52,11 @@ fn a_table_has_what_had_left_the_context_and_a_clock_that_ran_backwards_scatters
     let plan =
         |before: &str| compress_before(session(&rounds), at(before), Fidelity::default()).unwrap();
     assert_eq!(shape(&plan("2026-03-19T10:04Z")), "i123 s4 i4 5 7");
-    assert_eq!(plan("2026-03-19T10:04Z").left.rewound, [place(6)]);
+    assert_eq!(plan("2026-03-19T10:04Z").left.rewound, [Place::first(6)]);
     let mut fewer = plan("2026-03-19T10:04Z");
     fewer.omit_rewound();
     assert_eq!(shape(&fewer), "i13 s4 i4 5 7");
-    assert_eq!(fewer.left.rewound, [place(6), place(2)]);
+    assert_eq!(fewer.left.rewound, [Place::first(6), Place::first(2)]);
     // Before the compaction: everything that it removed from the context can still be read.
     assert_eq!(shape(&plan("2026-03-19T10:01Z")), "i123 4 5 7");
     let mut skewed = session(&LINE);
@@ -95,7 +95,7 @@ fn tagged_rounds_that_left_the_context() {
     let mut s = session(&[(0, false), (1, false), (1, false), (3, true), (4, false)]);
     tag(&mut s, &[1, 2], "early");
     let plan = extract_engagement(s.clone(), "early", Fidelity::default()).unwrap();
-    assert_eq!((shape(&plan).as_str(), plan.left.rewound), ("1", vec![place(2)]));
+    assert_eq!((shape(&plan).as_str(), plan.left.rewound), ("1", vec![Place::first(2)]));
     let refused = compress_engagement(s.clone(), "early", Fidelity::default()).unwrap_err();
     assert!(refused.to_string().starts_with("rounds 1-2 of 3f0a9d1e-0000, tagged early,"));
     tag(&mut s, &[1], "other");
