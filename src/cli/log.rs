@@ -2,8 +2,7 @@
 
 use clap::Args;
 
-use super::{SessionArgument, at_least_one, duration};
-use chrono::Duration;
+use super::{SessionArgument, at_least_one};
 use guard::journal::What;
 
 /// Which lines of the journals to print.
@@ -21,9 +20,9 @@ pub struct LogArgs {
     /// Only these kinds. Calls that were let through (pass) are shown only if asked for
     #[arg(long, value_name = "KIND", value_delimiter = ',', value_parser = What::KINDS)]
     pub kind: Vec<String>,
-    /// Lines no older than this: 90s, 30m, 2h; a bare number is minutes
-    #[arg(long, value_name = "TIME", value_parser = duration)]
-    pub since: Option<Duration>,
+    /// Lines no older than this: a time, or how long ago (2h, 3d)
+    #[arg(long, value_name = "TIME")]
+    pub since: Option<String>,
     /// Of all projects
     #[arg(long, conflicts_with_all = ["session", "named"])]
     pub all: bool,

@@ -12,6 +12,7 @@ use anyhow::Context as _;
 use chrono::Local;
 use serde::Serialize;
 
+use super::surgery::source;
 use super::{Context, Exit, Run, selector};
 use crate::cli::LogArgs;
 use base::clock::Time;
@@ -56,7 +57,7 @@ impl Filter<'_> {
     fn matches(&self, line: &Line) -> bool {
         let kind = match self.kinds {
             [] => !matches!(line.what, What::Pass(_)),
-            kinds => kinds.iter().any(|kind| kind == line.what.kind()),
+            kinds => kinds.contains(&line.what.kind()),
         };
         kind && self.since.is_none_or(|since| line.at >= since)
     }
@@ -80,7 +81,7 @@ impl Run for LogArgs {
             states: if self.all { places.all_states() } else { vec![places.state.clone()] },
             session: found.as_ref().map(|found| found.session.as_str()),
             kinds: &self.kind,
-            since: self.since.map(|age| now - age),
+            since: self.since.as_deref().map(|text| source::since(text, now)).transpose()?,
         };
         let look = Look {
             json: self.json,

@@ -222,8 +222,7 @@ fn gate(facts: &mut Facts, asked: &Ask) -> Value {
         return json!({"action": "none", "sealed": sealed(facts)});
     }
     let Some(token) = facts.token() else { return json!({"action": "none"}) };
-    if let Err(e) = boundary::update(&facts.places, &token.id, |t| t.cut = true) {
-        facts.fault("token not moved", &e);
+    if facts.change_token(&token.id, |t| t.cut = true).is_none() {
         return json!({"action": "none"});
     }
     // The client sends no Stop for a turn that is aborted.
@@ -262,7 +261,7 @@ fn step(facts: &mut Facts, asked: &Ask, text: &str) -> Value {
     let typed = facts.session.typed;
     let failed = matches!(report, Report::Failed { .. });
     let next = failed.then(|| waiter::next_carrier(facts, &token)).flatten();
-    let moved = boundary::update(&facts.places, &token.id, |t| {
+    let planned = facts.change_token(&token.id, |t| {
         let before = t.step;
         let situation = Situation {
             session: id,
@@ -278,14 +277,7 @@ fn step(facts: &mut Facts, asked: &Ask, text: &str) -> Value {
         };
         (plan::next(t, &report, &situation), before, t.clone())
     });
-    let (action, before, token) = match moved {
-        Ok(Some(moved)) => moved,
-        Ok(None) => return json!({"action": "none"}),
-        Err(e) => {
-            facts.fault("token not moved", &e);
-            return json!({"action": "none"});
-        }
-    };
+    let Some((action, before, token)) = planned else { return json!({"action": "none"}) };
     if before == Step::Pending && token.hold.is_some() && report.is_escape() {
         boundary_flow::lift(facts, "you pressed Escape");
     }

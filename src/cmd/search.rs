@@ -7,11 +7,10 @@ use serde::{Serialize, Serializer};
 
 use super::look::Look;
 use super::surgery::source::{self, Store};
-use super::{Context, Exit, Failure, Run, err, import, selector, show};
+use super::{Context, Exit, Run, err, import, selector, show};
 use crate::cli::{NarrowArgs, SearchArgs};
 use base::clock::Time;
 use base::env::Env;
-use base::when::When;
 use guard::hook::facts::read_settings;
 use sessions::settings::ImportWhen;
 use store::index::{Copied, Filter, Hit, Tagged};
@@ -183,13 +182,7 @@ pub(super) fn filter(
     let session = narrow.session.as_deref();
     let session = session.map(|name| store.session(env, Some(name))).transpose()?;
     let session = session.map(|session| store.folder(&session));
-    let since = narrow.since.as_deref().map(|text| match source::when(text, now)? {
-        When::At(moment) => Ok(moment.at),
-        When::Round(_) => {
-            let why = "--since takes a time, as 2026-03-19 or 2h, and no round";
-            Err(anyhow::Error::from(Failure::usage(why)))
-        }
-    });
+    let since = narrow.since.as_deref().map(|text| source::since(text, now));
     Ok(Filter {
         session,
         agent: narrow.agent.clone(),

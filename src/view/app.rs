@@ -259,8 +259,9 @@ impl App {
     /// Moves the keys to another pane.
     fn step(&mut self, command: Command) {
         self.focus = match (self.focus, command) {
-            (Pane::Sessions | Pane::Rounds, Command::Left) => Pane::Sessions,
-            (Pane::Round, Command::NextPane) => Pane::Sessions,
+            (Pane::Round, Command::NextPane) | (Pane::Sessions | Pane::Rounds, Command::Left) => {
+                Pane::Sessions
+            }
             (Pane::Round, Command::Left) | (Pane::Sessions, _) => Pane::Rounds,
             (Pane::Rounds | Pane::Round, _) => Pane::Round,
         };

@@ -18,7 +18,7 @@ use base::env::Env;
 use base::lock::{self, Lock};
 use base::switch::Switch;
 use guard::boundary::{Carrier, EndReason, Inject, Step, Token};
-use guard::files::{boundary, keybindings, state};
+use guard::files::{keybindings, state};
 use guard::hook::facts::Facts;
 use guard::journal::{ClearMethod, What};
 
@@ -185,9 +185,7 @@ impl<'a> Drive<'a> {
     }
 
     fn change(&self, facts: &Facts, change: impl FnOnce(&mut Token)) {
-        if let Err(e) = boundary::update(&facts.places, self.id, change) {
-            facts.fault("token not moved", &e);
-        }
+        facts.change_token(self.id, change);
     }
 }
 

@@ -256,6 +256,20 @@ pub fn when(text: &str, now: Time) -> anyhow::Result<When> {
     Ok(When::from(at))
 }
 
+/// Reads the value of `--since`.
+///
+/// # Errors
+/// A text that is neither a time nor how long ago.
+pub fn since(text: &str, now: Time) -> anyhow::Result<Time> {
+    if let Ok(When::At(_)) = base::when::parse(text, now)
+        && let When::At(moment) = when(text, now)?
+    {
+        return Ok(moment.at);
+    }
+    let why = format!("--since takes a time or how long ago, not {text:?}");
+    Err(Failure::usage(why).hint("write 2026-03-19, 2026-03-19T10:23, 2h or 3d").into())
+}
+
 /// Reads the map of a split; `-` is stdin.
 ///
 /// # Errors

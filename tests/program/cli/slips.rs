@@ -28,7 +28,7 @@ const SLIPS: &[(&str, &str)] = &[
     ("explain --last 0", "1 or more"),
     ("explain --call", "brain-guard explain --call toolu_"),
     ("log --kind nonsense", "would-deny"),
-    ("log --since yesterday", "brain-guard log --kind deny --kind fault --since 2h"),
+    ("log --since yesterday", "write 2026-03-19, 2026-03-19T10:23, 2h or 3d"),
     ("log -n 20", "--last 50"),
     ("report --html", "--html report.html"),
     ("settings set", "brain-guard settings set profile relaxed"),

@@ -1,6 +1,5 @@
 //! The contract of `brain-guard hook` on the real binary: its answers to the client's payloads in
 //! every tier, to broken ones, to many at once.
-mod account;
 mod attacker;
 mod checkout;
 mod commits;
@@ -9,6 +8,7 @@ mod faults;
 mod golden;
 mod holders;
 mod jobs;
+mod journal;
 mod marketplace;
 mod module;
 mod mutations;

@@ -14,7 +14,7 @@ const NOTES: &str =
     "/home/ada/.local/state/brain-guard/projects/parser-3f0a9d1e/jobs/parser/compaction.md";
 
 /// The sample value of each name in a template.
-const VALUES: [(&str, &str); 57] = [
+const VALUES: &[(&str, &str)] = &[
     ("age", "2 h"),
     ("allowed", "changing files, editing the compaction file"),
     ("at", "30"),
@@ -61,6 +61,7 @@ const VALUES: [(&str, &str); 57] = [
     ("token", "a1b2c3"),
     ("tool", "Bash"),
     ("top_at", "30"),
+    ("top_blocked", "only the notes can be edited"),
     ("verb", "seal"),
     ("version", "3"),
     ("what", "the notes are sealed (version 3)"),
@@ -139,12 +140,12 @@ fn the_texts_match_the_fixture() {
     let mut all = String::from("# Every text, with figures\n");
     let kinds = Shape::default().kinds_by_section();
     let kinds = [("kinds", kinds.as_str())];
-    let form = fill(Text::Form.built_in(), &[&kinds[..], &VALUES].concat());
+    let form = fill(Text::Form.built_in(), &[&kinds[..], VALUES].concat());
     let form = [("form", form.trim())];
     for text in Text::ALL {
         let name = text.file().trim_end_matches(".md");
         let own = OWN.iter().find(|(of, _)| of == text).map_or(&[][..], |(_, own)| *own);
-        let filled = fill(text.built_in(), &[own, &form, &kinds, &VALUES].concat());
+        let filled = fill(text.built_in(), &[own, &form, &kinds, VALUES].concat());
         let _ = write!(all, "\n## {name}\n\n{}\n", filled.trim());
     }
     let path = root().join("fixtures/texts.md");

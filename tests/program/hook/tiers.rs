@@ -342,3 +342,18 @@ fn missing_token_counts_are_reported_once() {
     let told: Vec<bool> = (0..7).map(|_| hook.batch().user().contains("is unknown")).collect();
     assert_eq!(told, [false, false, false, false, true, false, false]);
 }
+
+#[test]
+fn a_note_says_what_the_users_own_tier_blocks() {
+    let hook = Hook::begun();
+    hook.settings(&json!({"tiers": {"narrow": {"blocks": ["write"]}}}));
+    hook.fill(percent_in("block-reads"));
+    let note = hook.batch().note();
+    assert!(note.contains("from 30 % on, ") && !note.contains("only the notes"), "{note}");
+    hook.fill(percent_in("narrow"));
+    let note = hook.batch().note();
+    assert!(
+        note.contains("changing files are blocked now") && !note.contains("only the notes"),
+        "{note}"
+    );
+}

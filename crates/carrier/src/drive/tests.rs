@@ -1,6 +1,7 @@
 use super::*;
 use base::paths::Places;
 use guard::boundary::Client;
+use guard::files::boundary;
 use serde_json::{from_value, json};
 
 /// A token of the plugin's module at a step.

@@ -104,6 +104,6 @@ pub fn compacted(facts: &Facts) -> Reply {
     let values =
         [("job", job), ("path", path.as_str()), ("file", file.as_str()), ("phase", phase.as_str())];
     let text = render(&facts.places, Text::Compacted, &values);
-    super::account::record_delivery(facts, text.len());
+    super::journal::record_delivery(facts, text.len());
     Reply::note("SessionStart", text)
 }

@@ -172,12 +172,9 @@ pub fn tidy(facts: &mut Facts) {
         return;
     }
     if token.step >= Step::Cleared {
-        let moved = boundary::update(&facts.places, &token.id, |t| {
+        facts.change_token(&token.id, |t| {
             t.advance(Step::Acknowledged, facts.now);
         });
-        if let Err(e) = moved {
-            facts.fault("token not moved", &e);
-        }
     }
     facts.update(|s| s.token = None);
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use super::boundary_flow::wait_for;
 use super::facts::Facts;
-use super::{account, phase};
+use super::{journal, phase};
 use crate::boundary::arrival::{Arrival, judge};
 use crate::boundary::{Delivery, Step, Token};
 use crate::compaction::{Role, for_reader, parse};
@@ -242,11 +242,7 @@ pub fn claim_piece(facts: &Facts, token: &Token, number: usize, ahead: &str) -> 
         return Some(boundary_text(facts, token, Text::PromptsSince, &[("said", &said)]));
     };
     if number == 1 {
-        let moved =
-            boundary::update(&facts.places, &token.id, |t| t.advance(Step::Delivered, facts.now));
-        if let Err(e) = moved {
-            facts.fault("token not moved", &e);
-        }
+        facts.change_token(&token.id, |t| t.advance(Step::Delivered, facts.now));
     }
     let last = number == parts && pieces.len() > parts;
     let rest = format!("{piece}\n[the rest is in {}]", path(&facts.places, token));
@@ -276,7 +272,7 @@ pub fn claim_piece(facts: &Facts, token: &Token, number: usize, ahead: &str) -> 
     let fitting =
         sizes.into_iter().map(with_prompts).find(|text| text.chars().count() <= CONTEXT_CHARS);
     let text = fitting.unwrap_or_else(|| with_prompts(0));
-    account::record_delivery(facts, text.len() - ahead.len());
+    journal::record_delivery(facts, text.len() - ahead.len());
     Some(text)
 }
 

@@ -1,13 +1,14 @@
 //! The state around one event. Expensive parts are read on first use.
 
-pub mod account;
 mod caps;
+pub mod entry;
 mod gauges;
 
 use std::cell::OnceCell;
+use std::io;
 use std::path::{Path, PathBuf};
 
-use self::account::Account;
+use self::entry::Entry;
 use super::Program;
 use super::event::{Event, Kind};
 use super::select::{self, Selection};
@@ -15,6 +16,7 @@ use super::settings::load as load_settings;
 use super::surroundings;
 use crate::boundary::{Carrier, Token};
 use crate::client;
+use crate::files::jobs::{self, Asker};
 use crate::files::journal::Journal;
 use crate::files::{boundary, state};
 use crate::journal::{Line, What};
@@ -22,7 +24,8 @@ use crate::session::{First, Override, Session, Surroundings};
 use crate::settings::file::Fault;
 use crate::settings::sources::{Files, Texts};
 use crate::settings::{Headless, Mode, Settings};
-use base::clock::Time;
+use crate::texts::{self, Text};
+use base::clock::{self, Time};
 use base::env::{self, Env};
 use base::paths::{Places, project_root};
 use sessions::fill::Fill;
@@ -57,7 +60,7 @@ pub struct Facts<'a> {
     /// The event adds nothing to the context, so the last response may be enough.
     brief: bool,
     /// What this event writes to the journal.
-    pub account: Account,
+    pub entry: Entry,
     /// The program around the hook. `None` in verbs.
     pub program: Option<Program>,
     fill: OnceCell<Option<Fill>>,
@@ -108,7 +111,7 @@ impl<'a> Facts<'a> {
             transcript,
             mode,
             brief: false,
-            account: Account::default(),
+            entry: Entry::default(),
             program: None,
             fill: OnceCell::new(),
             unkept: OnceCell::new(),
@@ -137,6 +140,15 @@ impl<'a> Facts<'a> {
     /// The boundary this session ends in or came from.
     pub fn token(&self) -> Option<Token> {
         boundary::load(&self.places, self.session.token.as_deref()?).ok().flatten()
+    }
+
+    /// Changes a token, and returns the result of `change`. `None` if there is none, or if it could
+    /// not be changed, which is recorded.
+    pub fn change_token<T>(&self, id: &str, change: impl FnOnce(&mut Token) -> T) -> Option<T> {
+        boundary::update(&self.places, id, change).unwrap_or_else(|e| {
+            self.fault("token not changed", &e);
+            None
+        })
     }
 
     /// Changes this session's state in memory and on disk, and merges what parallel hooks changed.
@@ -176,7 +188,49 @@ impl<'a> Facts<'a> {
 
     /// Writes to the session's journal what the reply does not mention.
     pub fn record(&self, what: What) {
-        self.append(&self.account.line(self.now, what));
+        self.append(&self.entry.line(self.now, what));
+    }
+
+    /// The session as the job store sees it.
+    pub fn asker(&self) -> Asker<'_> {
+        Asker {
+            places: &self.places,
+            id: self.id,
+            session: &self.session,
+            settings: &self.settings,
+            template: texts::template(&self.places, Text::Compaction),
+            now: self.now,
+            date: clock::local_date(),
+        }
+    }
+
+    /// Creates a job's compaction file from the template if it is missing.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn ensure_file(&self, job: &str) -> io::Result<()> {
+        if self.places.compaction(job).exists() {
+            return Ok(());
+        }
+        jobs::make_file(&self.asker(), job)
+    }
+
+    /// [`Self::ensure_file`] for the session's job. Logs a failure.
+    pub fn make_file(&self) {
+        if let Err(e) = self.ensure_file(&self.session.job) {
+            self.fault("compaction file not made", &e);
+        }
+    }
+
+    /// Finds the terminals around the client, which only its own processes see.
+    pub fn look_around(&mut self) {
+        let client = self.session.client.or(self.env.client_pid().and_then(state::client));
+        let Some(client) = client.filter(|_| self.seen.interactive) else { return };
+        let Some(program) = self.program else { return };
+        let reach = Some((program.find_terminals)(self.env, client));
+        if self.session.reach != reach {
+            self.update(|s| s.reach.clone_from(&reach));
+        }
     }
 
     /// Whether a person sent a prompt or typed recently. The client's own flag stays set overnight.

@@ -9,7 +9,7 @@ use super::opening::{self, Opening, Refusal};
 use crate::boundary::{Delivery, Token};
 use crate::compaction::{self, BlockKind, Role, Shape};
 use crate::files::jobs::Open;
-use crate::files::{boundary, job_files, jobs};
+use crate::files::{job_files, jobs};
 use crate::job::refusal;
 use crate::job::transition::NextWork;
 use crate::texts::Text;
@@ -160,12 +160,9 @@ fn cross(
 /// Makes the session write for `job`, and ends a boundary of the former job.
 pub(super) fn switch(facts: &mut Facts, job: &str, new: bool) {
     if let Some(token) = facts.token().filter(|t| t.awaits_carrier_or_held(facts.id)) {
-        let ended = boundary::update(&facts.places, &token.id, |t| {
+        facts.change_token(&token.id, |t| {
             t.withdraw("the session switched to another job", facts.now)
         });
-        if let Err(e) = ended {
-            facts.fault("token not ended", &e);
-        }
     }
     let text = if new { None } else { jobs::read(&facts.places, job).ok().flatten() };
     let text = text.unwrap_or_default();
@@ -210,14 +207,11 @@ fn adopt(facts: &mut Facts, old: &str, job: &str) {
         return;
     };
     let path = jobs::sealed_path(&facts.places, job, token.version).display().to_string();
-    let followed = boundary::update(&facts.places, &token.id, |t| {
+    facts.change_token(&token.id, |t| {
         if t.job == old && t.delivery == Delivery::Sealed {
             (t.job, t.sealed) = (job.to_owned(), path);
         }
     });
-    if let Err(e) = followed {
-        facts.fault("token not renamed", &e);
-    }
 }
 
 /// Keeps the prompt that asked for the change with the new job, too. Its first session reads it.

@@ -6,9 +6,10 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
-use super::facts::Facts;
+use super::facts::{Context, Facts};
 use crate::policy::limit::{Configured, Launch, LaunchSettings, Layer, LayerSettings};
 use crate::session::Refusing;
+use crate::texts::{Text, render};
 use base::atomic;
 use base::env::Env;
 use base::paths::{Places, config_folder};
@@ -169,6 +170,23 @@ fn read(layer: Layer, path: &Path) -> Option<String> {
         Layer::Project | Layer::Local => String::from_utf8(atomic::read_record(path).ok()??).ok(),
         _ => atomic::read_text(path).ok()?,
     }
+}
+
+/// The user is told after this many responses without a count.
+const RESPONSES: u32 = 5;
+
+/// Counts a response without token counts. Returns the line for the user once, if the first five
+/// had none.
+pub fn uncounted(facts: &mut Facts, context: Option<&Context>) -> Option<String> {
+    let session = &facts.session;
+    if context.is_some() || session.reading.is_some() || session.limits.uncounted >= RESPONSES {
+        return None;
+    }
+    let uncounted = session.limits.uncounted + 1;
+    facts.update(|s| s.limits.uncounted = uncounted);
+    let responses = RESPONSES.to_string();
+    let text = || render(&facts.places, Text::UserUnknown, &[("responses", &responses)]);
+    (uncounted == RESPONSES).then(text)
 }
 
 #[cfg(test)]

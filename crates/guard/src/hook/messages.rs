@@ -35,7 +35,6 @@ impl<'a> Messages<'a> {
 
     fn fill(&self, text: Text, more: &[(&str, &str)]) -> String {
         let facts = self.facts;
-        let tier = self.ramp.tier(self.stance.rank);
         let at = |rank: usize| {
             self.ramp.tier(rank).map_or_else(String::new, |t| {
                 let at = if self.stance.gauge == Gauge::File { t.file } else { t.context };
@@ -43,11 +42,12 @@ impl<'a> Messages<'a> {
             })
         };
         let file = self.readings.file;
-        let blocked = tier.map_or_else(String::new, |t| effect(&t.blocks));
-        let next_blocked = self
-            .ramp
-            .tier(self.ramp.first_blocking())
-            .map_or_else(String::new, |t| effect(&t.blocks));
+        let blocked_at = |rank: usize| {
+            self.ramp.tier(rank).map_or_else(String::new, |tier| effect(&tier.blocks))
+        };
+        let blocked = blocked_at(self.stance.rank);
+        let next_blocked = blocked_at(self.ramp.first_blocking());
+        let top_blocked = blocked_at(self.ramp.top());
         let kinds = facts.settings.file.shape.kinds_by_section();
         let form = render(&facts.places, Text::Form, &[("kinds", &kinds)]);
         let path = facts.places.compaction(&facts.session.job).display().to_string();
@@ -76,6 +76,7 @@ impl<'a> Messages<'a> {
             ("why", why.as_str()),
             ("form", form.as_str()),
             ("next_blocked", next_blocked.as_str()),
+            ("top_blocked", top_blocked.as_str()),
         ];
         values.splice(0..0, more.iter().copied());
         render(&facts.places, text, &values)

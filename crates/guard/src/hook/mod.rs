@@ -1,41 +1,36 @@
 //! The hook: JSON on stdin, JSON or nothing on stdout, exit 0. On any fault of its own it lets the
 //! call through and logs a line.
 
-pub mod account;
+mod after_surgery;
 pub mod bearings;
 pub mod boundary_flow;
 pub mod deliver;
-pub mod ended;
 pub mod event;
 pub mod facts;
 pub mod input;
 pub mod job_assignment;
-mod job_file;
 pub mod jobs;
+pub mod journal;
 pub mod limits;
 pub mod messages;
-mod moved;
 pub mod opening;
 mod phase;
 pub mod post_tool;
 pub mod pre_tool;
 pub mod prompt;
 pub mod question;
-mod refusal;
 pub mod reply;
 pub mod rewake;
 pub mod select;
 pub mod session;
+pub mod session_end;
 pub mod settings;
 pub mod settings_news;
-mod shadow;
+mod start_lines;
 pub mod stop;
-mod succeeded;
 pub mod surroundings;
 pub mod target;
-pub mod terminals;
 mod unsealed;
-mod usage;
 pub mod variables;
 pub mod watch;
 pub mod wire;
@@ -120,7 +115,7 @@ pub fn run(role: Role, input: impl Read, env: &Env, now: Time, program: Program)
         Role::Piece(number) => piece(&mut facts, &event, number),
         Role::Rewake => rewake::handle(&mut facts, &event),
     };
-    account::record_reply(&facts, &event, &reply);
+    journal::record_reply(&facts, &event, &reply);
     reply
 }
 
@@ -204,7 +199,7 @@ fn dispatch(facts: &mut Facts, event: &Event) -> Reply {
             Reply::default()
         }
         Kind::Question => question::wait(facts),
-        Kind::SessionEnd => ended::session(facts),
+        Kind::SessionEnd => session_end::session(facts),
     }
 }
 

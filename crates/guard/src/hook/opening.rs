@@ -147,11 +147,7 @@ pub fn open(facts: &mut Facts, opening: &Opening) -> Result<(), Refusal> {
         return Err(failed("no carrier can clear this session now"));
     };
     if let Some(old) = facts.token().filter(|t| t.step <= Step::Clearing) {
-        let replaced =
-            boundary::update(&facts.places, &old.id, |t| t.withdraw("sealed anew", facts.now));
-        if let Err(e) = replaced {
-            facts.fault("token not ended", &e);
-        }
+        facts.change_token(&old.id, |t| t.withdraw("sealed anew", facts.now));
     }
     let token = opening.token(facts, carrier);
     if let Err(e) = boundary::create(&facts.places, &token) {

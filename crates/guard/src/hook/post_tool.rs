@@ -7,11 +7,11 @@ use serde_json::{Value, json};
 
 use super::event::{Event, ToolCall};
 use super::facts::Facts;
+use super::limits;
 use super::messages::Messages;
 use super::pre_tool::settle;
 use super::reply::{Agent, Reply};
 use super::target::absolute;
-use super::usage;
 use super::wire::ToolInput;
 use crate::files::{commits, state};
 use crate::journal::Cut;
@@ -119,7 +119,7 @@ fn cap_output(facts: &Facts, call: &ToolCall, output: &str) -> Reply {
         after: kept.chars().count() as u64,
         path,
     };
-    super::account::cut(facts, cut, &line);
+    super::journal::cut(facts, cut, &line);
     output.insert("stdout".into(), json!(kept));
     output.insert("stderr".into(), json!(""));
     for key in ["persistedOutputPath", "persistedOutputSize"] {
@@ -166,7 +166,7 @@ pub fn batch(facts: &mut Facts, event: &Event, bytes: u64) -> Reply {
         && facts.session.notified.agent.rank == 0
         && facts.session.ranks == Ranks::default()
     {
-        return Reply { user: usage::unknown(facts, context.as_ref()), ..Reply::default() };
+        return Reply { user: limits::uncounted(facts, context.as_ref()), ..Reply::default() };
     }
     let say = Messages::new(facts, &ramp, &readings, &stance);
     let now = say.note_state(&stance);

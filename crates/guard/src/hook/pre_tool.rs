@@ -5,12 +5,11 @@ use std::io;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use super::account;
 use super::event::{Event, Kind, QUESTION_TOOL, ToolCall};
 use super::facts::{Context, Facts, sealed};
+use super::journal;
 use super::messages::{Messages, NearMiss};
 use super::reply::{Agent, Reply};
-use super::shadow::shadowed;
 use super::target;
 use super::wire::ToolInput;
 use crate::files::shadows;
@@ -18,7 +17,7 @@ use crate::files::state;
 use crate::policy::bands::{Band, band};
 use crate::policy::coach::Told;
 use crate::policy::command::{OwnCall, OwnCommand, printing};
-use crate::policy::decide::{Call, Decision, Denial, Target, decide};
+use crate::policy::decide::{Call, Decided, Decision, Denial, Target, decide};
 use crate::policy::ramp::Ramp;
 use crate::policy::stance::{Cap, Ranks, Readings, Stance};
 use crate::policy::verbs;
@@ -52,9 +51,10 @@ fn handle_subagent(
     let stance = facts.stance(&ramp, &readings);
     let messages = Messages::new(facts, &ramp, &readings, &stance);
     let decision = decide(&call, &stance, &ramp, 0, || false);
-    let decided = shadowed(facts, decision, || None);
+    let is_shadow = facts.settings.is_shadow();
+    let decided = if is_shadow { Decided::in_shadow(decision, || None) } else { decision.into() };
     let reply = answer(facts, raw.id, &call, input, None, decided.made, &messages);
-    account::record_call(facts, raw.id, &call, &ramp, &stance, &decided, &reply);
+    journal::record_call(facts, raw.id, &call, &ramp, &stance, &decided, &reply);
     reply
 }
 
@@ -96,12 +96,16 @@ fn handle_main_loop(
         decide_at(&Stance { cap, ..stance.clone() })
     };
     let messages = Messages::new(facts, &ramp, &readings, &stance);
-    let decided = shadowed(facts, decide_at(&stance), || {
-        (stance.cap == Some(Cap::Shadow)).then(decide_without_shadow)
-    });
+    let decision = decide_at(&stance);
+    let decided = if facts.settings.is_shadow() {
+        let is_capped = stance.cap == Some(Cap::Shadow);
+        Decided::in_shadow(decision, || is_capped.then(decide_without_shadow))
+    } else {
+        decision.into()
+    };
     let at = Some((&ramp, &stance));
     let reply = answer(facts, raw.id, &call, input, at, decided.made, &messages);
-    account::record_call(facts, raw.id, &call, &ramp, &stance, &decided, &reply);
+    journal::record_call(facts, raw.id, &call, &ramp, &stance, &decided, &reply);
     reply
 }
 

@@ -6,10 +6,10 @@ use super::facts::Facts;
 use super::limits;
 use super::pre_tool::settle;
 use super::reply::Reply;
-use super::{boundary_flow, job_assignment, succeeded, unsealed};
+use super::{after_surgery, boundary_flow, job_assignment, unsealed};
 use crate::boundary::{Delivery, Step, Token};
+use crate::files::job_files;
 use crate::files::shadows::{self, CLEAR, RESUME};
-use crate::files::{boundary, job_files};
 use crate::job::Prompt;
 use crate::journal::What;
 use crate::session::First;
@@ -26,18 +26,14 @@ pub fn submit(facts: &mut Facts, _event: &Event, text: &str) -> Reply {
             let reason = "brain-guard: this session has its notes already";
             return Reply::drop_prompt(reason.to_owned());
         }
-        let moved =
-            boundary::update(&facts.places, &token.id, |t| t.advance(Step::Delivered, facts.now));
-        if let Err(e) = moved {
-            facts.fault("token not moved", &e);
-        }
+        facts.change_token(&token.id, |t| t.advance(Step::Delivered, facts.now));
         facts.record(What::Delivered { bytes: text.len() as u64 });
         turn_begins(facts);
         return Reply::default();
     }
     if facts.unseen {
         facts.session = super::session::begin(facts, First::Grace);
-        super::terminals::look_around(facts);
+        facts.look_around();
     }
     if resumes(text)
         && !awaited(facts, token.as_ref())
@@ -58,7 +54,7 @@ pub fn submit(facts: &mut Facts, _event: &Event, text: &str) -> Reply {
     }
     let retried = || token.as_ref().is_some_and(|t| t.step == Step::Delivered && t.unanswered > 0);
     let continued =
-        text.starts_with("brain-guard:") && (retried() || succeeded::asks_to_go_on(facts));
+        text.starts_with("brain-guard:") && (retried() || after_surgery::asks_to_go_on(facts));
     let mut changed = None;
     let from_person = is_from_person(text) && !continued && !resumes(text);
     if from_person {
@@ -175,10 +171,7 @@ fn record_person_prompt(facts: &mut Facts, text: &str, token: Option<&Token>) {
         unsealed::prompted(facts, token);
     }
     if let Some(token) = token.filter(|t| t.awaits_carrier_or_held(facts.id)) {
-        let cancelled = boundary::update(&facts.places, &token.id, Token::cancel);
-        if let Err(e) = cancelled {
-            facts.fault("notice not cancelled", &e);
-        }
+        facts.change_token(&token.id, Token::cancel);
     }
 }
 
@@ -207,7 +200,7 @@ pub fn shadowed(facts: &Facts, name: &str) -> Reply {
 /// Whether the guard is just clearing this session, or going to another one.
 fn is_switching(facts: &Facts, token: Option<&Token>) -> bool {
     let clears = |t: &Token| t.parent == facts.id && t.step == Step::Clearing;
-    token.is_some_and(clears) || succeeded::is_resuming(facts)
+    token.is_some_and(clears) || after_surgery::is_resuming(facts)
 }
 
 /// `UserPromptExpansion` of one of our commands: answers it without a turn.

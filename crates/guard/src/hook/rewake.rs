@@ -73,10 +73,7 @@ fn start_late_session(facts: &mut Facts, event: &Event) -> Option<Reply> {
     let note = session::start(facts, event, Source::Clear, None);
     let token = facts.token().filter(|t| t.step == Step::Delivered)?;
     let Some(Agent::Note(_, text)) = note.agent else { return None };
-    let quiet = boundary::update(&facts.places, &token.id, |t| t.kicks_off = false);
-    if let Err(e) = quiet {
-        facts.fault("token not moved", &e);
-    }
+    facts.change_token(&token.id, |t| t.kicks_off = false);
     facts.fault("session begun late", &"the hook of its start was not done in time");
     Some(Reply { wake: Some(text), ..Reply::default() })
 }
@@ -92,7 +89,7 @@ fn take_over(facts: &Facts, token: &Token) -> bool {
     // Without a token there is no turn to start.
     let over = |token: &Token| began(token) || !token.carrier_starts() || !token.live();
     wait_for(patience, || load(facts, token).is_none_or(|token| over(&token)));
-    let taken = boundary::update(&facts.places, &token.id, |token| {
+    let taken = facts.change_token(&token.id, |token| {
         if began(token) || !token.live() {
             return false;
         }
@@ -100,7 +97,7 @@ fn take_over(facts: &Facts, token: &Token) -> bool {
         (token.kicks_off, token.inject) = (false, Inject::Hook);
         true
     });
-    matches!(taken, Ok(Some(true)))
+    taken == Some(true)
 }
 
 /// Watches after the agent ended its turn for a clear that may not come. Without a person the run
@@ -147,12 +144,9 @@ fn after_stop(facts: &mut Facts) -> Reply {
             }
         } else if token.carrier == Carrier::Manual && !attended {
             // The person who was asked to type it left.
-            let late = boundary::update(&facts.places, &token.id, |t| {
+            facts.change_token(&token.id, |t| {
                 t.awaits_carrier(facts.id) && t.fail(EndReason::Late, clock::now())
             });
-            if let Err(e) = late {
-                facts.fault("token not moved", &e);
-            }
         } else if glance % WATCHED == 0
             && let Err(e) = watch::start(facts.env, &facts.places, &token.id)
         {

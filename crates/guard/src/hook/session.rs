@@ -3,10 +3,9 @@
 use super::event::{Event, Source};
 use super::facts::Facts;
 use super::reply::{Agent, Reply};
-use super::terminals::look_around;
 use super::{
-    bearings, deliver, job_assignment, jobs as session_jobs, limits, moved, refusal, succeeded,
-    withdrawal,
+    after_surgery, bearings, deliver, job_assignment, jobs as session_jobs, limits, session_end,
+    start_lines, withdrawal,
 };
 use crate::boundary::{Carrier, EndReason, Step, Token};
 use crate::compaction;
@@ -66,18 +65,18 @@ pub fn start(facts: &mut Facts, event: &Event, source: Source, model: Option<&st
     let left = is_resumed.then(|| job_assignment::left_seat(facts)).flatten();
     if source == Source::Resume
         && let Some(from) = &left
-        && succeeded::follow(facts, event, from)
+        && after_surgery::follow(facts, event, from)
     {
         apply_model(facts, model);
-        look_around(facts);
+        facts.look_around();
         return Reply::default();
     }
     match source {
         Source::Startup => {
-            let moved = moved::line(facts);
+            let moved = start_lines::moved_project(facts);
             facts.session = begin(facts, First::Base);
             apply_model(facts, model);
-            look_around(facts);
+            facts.look_around();
             let (agent, offer) = job_assignment::offer(facts).unzip();
             let user: Vec<String> = moved.into_iter().chain(offer).collect();
             Reply {
@@ -95,14 +94,15 @@ pub fn start(facts: &mut Facts, event: &Event, source: Source, model: Option<&st
                 facts.update(|s| (s.turn, s.asked) = (None, false));
             }
             apply_model(facts, model);
-            look_around(facts);
+            facts.look_around();
             let line = match left.filter(|_| source == Source::Fork && facts.unseen) {
                 Some(parent) => job_assignment::forked(facts, &parent),
                 None => job_assignment::resumed(facts),
             };
             let mut reply =
                 line.map_or_else(Reply::default, |line| Reply::note("SessionStart", line));
-            reply.user = super::ended::take_up_boundary(facts).or_else(|| refusal::line(facts));
+            reply.user =
+                session_end::take_up_boundary(facts).or_else(|| start_lines::refused(facts));
             reply
         }
         Source::Compact => {
@@ -176,7 +176,7 @@ fn cleared(facts: &mut Facts, event: &Event) -> Reply {
     let parent = parent_id.as_deref().and_then(|id| state::load(&facts.places, id).ok().flatten());
     let (Some(parent_id), Some(mut parent)) = (parent_id, parent) else {
         facts.session = begin(facts, First::Base);
-        look_around(facts);
+        facts.look_around();
         limits::refresh(facts);
         return Reply::default();
     };
@@ -224,7 +224,7 @@ fn advance_token(facts: &Facts, id: &str) -> Option<(Token, bool)> {
     {
         session_jobs::freeze(facts, &token);
     }
-    let moved = boundary::update(&facts.places, id, |token| {
+    let cleared = facts.change_token(id, |token| {
         if token.step == Step::Cleared && token.child.as_deref() == Some(facts.id) {
             return Some((token.clone(), token.hooks_deliver(), false));
         }
@@ -251,10 +251,7 @@ fn advance_token(facts: &Facts, id: &str) -> Option<(Token, bool)> {
         token.advance(Step::Cleared, facts.now);
         Some((token.clone(), by_hand, true))
     });
-    let (token, by_hand, is_new) = moved.unwrap_or_else(|e| {
-        facts.fault("token not moved", &e);
-        None
-    })??;
+    let (token, by_hand, is_new) = cleared??;
     if !is_new && boundary::times(&facts.places, &token.job).contains(&token.since) {
         return Some((token, by_hand));
     }

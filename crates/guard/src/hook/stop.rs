@@ -6,9 +6,9 @@ use super::messages::Messages;
 use super::pre_tool::settle;
 use super::reply::Reply;
 use super::unsealed::{hand_over, without_the_agent};
-use super::{boundary_flow, jobs, usage, withdrawal};
+use super::{boundary_flow, jobs, limits, withdrawal};
 use crate::boundary::{EndReason, Token};
-use crate::files::{boundary, sealing, state};
+use crate::files::{sealing, state};
 use crate::journal::What;
 use crate::policy::stance::Cap;
 
@@ -81,11 +81,7 @@ fn broken(facts: &Facts, token: &Token) -> bool {
     if token.stands(sealing::fresh_version(&facts.places, &token.job, &facts.settings)) {
         return false;
     }
-    let failed =
-        boundary::update(&facts.places, &token.id, |t| t.fail(EndReason::Edited, facts.now));
-    if let Err(e) = failed {
-        facts.fault("token not moved", &e);
-    }
+    facts.change_token(&token.id, |t| t.fail(EndReason::Edited, facts.now));
     true
 }
 
@@ -108,7 +104,7 @@ fn unsealed(facts: &mut Facts, broke: bool) -> Reply {
         return Reply::default();
     }
     if !top(stance.effective(&ramp)) && !broke {
-        return Reply { user: usage::unknown(facts, context.as_ref()), ..Reply::default() };
+        return Reply { user: limits::uncounted(facts, context.as_ref()), ..Reply::default() };
     }
     if facts.not_writable().is_some() {
         // Neither the agent nor the guard can seal, so the turn may end.

@@ -55,7 +55,7 @@ fn wait_for_person(facts: &mut Facts) -> Reply {
 /// breaks with the reply that ends this hook.
 pub fn person_left(facts: &mut Facts, token: &Token) -> ControlFlow<Reply, Token> {
     let still = |t: &mut Token| t.waits_for_person(facts.id);
-    if !matches!(boundary::update(&facts.places, &token.id, still), Ok(Some(true))) {
+    if facts.change_token(&token.id, still) != Some(true) {
         return ControlFlow::Break(Reply::default());
     }
     let sealed = boundary_flow::seal_for_the_agent(facts);
@@ -65,17 +65,10 @@ pub fn person_left(facts: &mut Facts, token: &Token) -> ControlFlow<Reply, Token
     }
     // After a seal, the new boundary has already ended this one.
     let why = sealed.err().unwrap_or_default();
-    let ended = boundary::update(&facts.places, &token.id, |t| t.fail(why.as_str(), facts.now));
-    if let Err(e) = ended {
-        facts.fault("token not ended", &e);
-    }
+    facts.change_token(&token.id, |t| t.fail(why.as_str(), facts.now));
     match facts.token() {
         Some(opened) if wake.is_none() => {
-            let at_once =
-                boundary::update(&facts.places, &opened.id, |t| t.at_once = token.at_once);
-            if let Err(e) = at_once {
-                facts.fault("token not moved", &e);
-            }
+            facts.change_token(&opened.id, |t| t.at_once = token.at_once);
             ControlFlow::Continue(opened)
         }
         _ => ControlFlow::Break(Reply { wake, ..Reply::default() }),
@@ -84,13 +77,11 @@ pub fn person_left(facts: &mut Facts, token: &Token) -> ControlFlow<Reply, Token
 
 /// Ends the wait, because the person submitted a prompt.
 pub fn prompted(facts: &mut Facts, token: &Token) {
-    let ended = boundary::update(&facts.places, &token.id, |t| {
+    let ended = facts.change_token(&token.id, |t| {
         t.waits_for_person(facts.id) && t.withdraw("a prompt came", facts.now)
     });
-    match ended {
-        Ok(Some(true)) => facts.update(|s| s.token = None),
-        Ok(_) => {}
-        Err(e) => facts.fault("token not ended", &e),
+    if ended == Some(true) {
+        facts.update(|s| s.token = None);
     }
 }
 
@@ -98,17 +89,14 @@ pub fn prompted(facts: &mut Facts, token: &Token) {
 pub(super) fn hand_over(facts: &mut Facts) -> Reply {
     let Some(token) = facts.token() else { return Reply::default() };
     // The pane or window may have changed since.
-    super::terminals::look_around(facts);
+    facts.look_around();
     let chosen = facts.carrier_after(&token.tried).chosen.unwrap_or(token.carrier);
-    let moved = boundary::update(&facts.places, &token.id, |t| {
+    facts.change_token(&token.id, |t| {
         t.hold = t.hold.filter(|hold| *hold == Hold::Escape);
         if t.step == Step::Pending {
             (t.carrier, t.since) = (chosen, facts.now);
         }
     });
-    if let Err(e) = moved {
-        facts.fault("token not moved", &e);
-    }
     Reply { user: watch_over(facts, &Token { carrier: chosen, ..token }), ..Reply::default() }
 }
 

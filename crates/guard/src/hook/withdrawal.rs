@@ -2,7 +2,6 @@
 
 use super::facts::{Facts, View};
 use crate::boundary::{Step, Token};
-use crate::files::boundary;
 use crate::policy::stance::Ranks;
 use crate::texts::{Text, render};
 use base::shown;
@@ -65,15 +64,9 @@ pub fn withdraw(facts: &mut Facts, why: &str) -> Option<String> {
         ours && t.asked != Ranks::default()
     };
     let token = facts.token().filter(waits)?;
-    let moved =
-        boundary::update(&facts.places, &token.id, |t| waits(t) && t.withdraw(why, facts.now));
-    match moved {
-        Ok(Some(true)) => {}
-        Ok(_) => return None,
-        Err(e) => {
-            facts.fault("token not moved", &e);
-            return None;
-        }
+    let withdrawn = facts.change_token(&token.id, |t| waits(t) && t.withdraw(why, facts.now));
+    if withdrawn != Some(true) {
+        return None;
     }
     facts.update(|s| s.token = None);
     Some(line(facts, why, ClientCount::default()))

@@ -204,32 +204,9 @@ impl What {
     ];
 
     /// The name of the kind, as in JSON.
-    pub fn kind(&self) -> &'static str {
-        match self {
-            Self::Pass(_) => "pass",
-            Self::Allow(_) => "allow",
-            Self::Partial(_) => "partial",
-            Self::Deny(_) => "deny",
-            Self::WouldDeny(_) => "would-deny",
-            Self::Note { .. } => "note",
-            Self::Stop => "stop",
-            Self::WouldStop => "would-stop",
-            Self::Cut(_) => "cut",
-            Self::Sealed(_) => "sealed",
-            Self::Boundary(_) => "boundary",
-            Self::Delivered { .. } => "delivered",
-            Self::CarrierWaits { .. } => "carrier-waits",
-            Self::CarrierActed { .. } => "carrier-acted",
-            Self::CarrierGaveUp { .. } => "carrier-gave-up",
-            Self::Arrived { .. } => "arrived",
-            Self::ClientCompaction => "client-compaction",
-            Self::Override { .. } => "override",
-            Self::Lifted { .. } => "lifted",
-            Self::NoBoundary { .. } => "no-boundary",
-            Self::Succession { .. } => "succession",
-            Self::StoreBounds { .. } => "store-bounds",
-            Self::Fault { .. } => "fault",
-        }
+    pub fn kind(&self) -> String {
+        let json = serde_json::to_value(self).unwrap_or_default();
+        json["kind"].as_str().unwrap_or_default().to_owned()
     }
 
     /// The call that was decided.

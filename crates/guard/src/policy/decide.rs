@@ -81,6 +81,28 @@ pub struct Decided {
     pub would: Option<Denial>,
 }
 
+impl Decided {
+    /// In shadow mode, which denies nothing and records everything. `uncapped` decides as if it did
+    /// not cap the tier.
+    pub fn in_shadow(made: Decision, uncapped: impl FnOnce() -> Option<Decision>) -> Self {
+        let denial = |decision| match decision {
+            Decision::Deny(denial) => Some(denial),
+            Decision::Pass | Decision::Allow | Decision::Execute | Decision::PartialRead(_) => None,
+        };
+        let would = denial(made).or_else(|| {
+            let decision = if made == Decision::Pass { uncapped() } else { None };
+            decision.and_then(denial)
+        });
+        Self { made: if would.is_some() { Decision::Pass } else { made }, would }
+    }
+}
+
+impl From<Decision> for Decided {
+    fn from(made: Decision) -> Self {
+        Self { made, would: None }
+    }
+}
+
 /// The decision on a call. `known_file` returns whether the session has read or edited the call's
 /// file before; it is called only if needed.
 pub fn decide(

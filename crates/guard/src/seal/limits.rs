@@ -53,7 +53,7 @@ impl Limits {
         section.slice.map(|share| self.share(share)).or(match section.role {
             Role::Summary => Some(self.summary_words()),
             Role::Git => Some(self.git_words()),
-            _ => None,
+            Role::Forward | Role::Threads | Role::Risks | Role::Insight | Role::Custom => None,
         })
     }
 

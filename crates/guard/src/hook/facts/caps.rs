@@ -60,7 +60,7 @@ impl Facts<'_> {
     /// The tier by both gauges, with what caps it.
     pub fn stance(&self, ramp: &Ramp, readings: &Readings) -> Stance {
         let stance = stance::stance(ramp, readings, self.session.ranks, |_| self.cap(readings));
-        self.account.moment(readings, &stance, ramp.name(stance.rank));
+        self.entry.moment(readings, &stance, ramp.name(stance.rank));
         stance
     }
 

@@ -38,7 +38,7 @@ fn a_denial_is_journaled() {
     let hook = Hook::climbed(percent_in("narrow"));
     let said = hook.read().reason();
     let (line, call) = last(&hook);
-    assert_eq!((line.what.kind(), call.why), ("deny", Some(Denial::Tier)));
+    assert_eq!((&*line.what.kind(), call.why), ("deny", Some(Denial::Tier)));
     assert_eq!(
         (call.tool.as_str(), call.band.as_str(), line.tier.as_str()),
         ("Read", "read", "narrow")
@@ -71,7 +71,7 @@ fn the_journal_says_where_a_command_left_the_accepted_form() {
     }
     assert_eq!(hook.bash("brain-guard append x && brain-guard status").verdict(), "allow");
     let (line, call) = last(&hook);
-    assert_eq!((line.what.kind(), call.not_own), ("allow", None));
+    assert_eq!((&*line.what.kind(), call.not_own), ("allow", None));
 }
 
 #[test]
@@ -79,7 +79,7 @@ fn passed_and_partial_reads_are_journaled() {
     let hook = Hook::climbed(percent_in("coach"));
     assert!(hook.bash("ls").silent());
     let (line, call) = last(&hook);
-    assert_eq!((line.what.kind(), line.tier.as_str()), ("pass", "coach"));
+    assert_eq!((&*line.what.kind(), line.tier.as_str()), ("pass", "coach"));
     assert!(call.passes.is_empty() && line.to_agent.is_empty());
     let note = hook.batch().note();
     let line = lines(&hook).pop().expect("a line");
@@ -117,7 +117,7 @@ fn shadow_mode_decides_and_denies_nothing() {
     hook.settings(&json!({"mode": "shadow"})).fill(percent_in("narrow"));
     assert!(hook.read().silent());
     let (line, call) = last(&hook);
-    assert_eq!((line.what.kind(), call.why), ("would-deny", Some(Denial::Tier)));
+    assert_eq!((&*line.what.kind(), call.why), ("would-deny", Some(Denial::Tier)));
     assert!(line.cap.is_some_and(|cap| cap.contains("shadow")) && !call.passes.is_empty());
     let settings = json!({"file_path": hook.places().user_settings, "content": "{}"});
     assert!(hook.pre("Write", &settings).silent());

@@ -1,4 +1,4 @@
-//! Collects journal data while an event is handled.
+//! Collects what the journal gets about an event while it is handled.
 
 use std::cell::{Cell, RefCell};
 
@@ -8,7 +8,7 @@ use base::clock::Time;
 
 /// Journal data of one event.
 #[derive(Debug, Default)]
-pub struct Account {
+pub struct Entry {
     pub(in crate::hook) moment: RefCell<Option<Moment>>,
     /// The decision on the call.
     pub(in crate::hook) decided: RefCell<Option<What>>,
@@ -25,7 +25,7 @@ pub(in crate::hook) struct Moment {
     pub(in crate::hook) readings: Readings,
 }
 
-impl Account {
+impl Entry {
     /// Records the readings and the tier that they lead to.
     pub fn moment(&self, readings: &Readings, stance: &Stance, tier: &str) {
         let tier = if stance.rank > 0 { tier.to_owned() } else { String::new() };

@@ -6,7 +6,7 @@ use std::io;
 
 use super::unsealed;
 use crate::boundary::{EndReason, Step};
-use crate::files::{boundary, prune, sealing};
+use crate::files::{prune, sealing};
 use base::process;
 use sessions::settings::ImportWhen;
 
@@ -19,7 +19,7 @@ pub fn take_up_boundary(facts: &mut Facts) -> Option<String> {
     // Who resumes a session is there.
     facts.saw_typing(facts.now);
     let version = sealing::fresh_version(&facts.places, &token.job, &facts.settings);
-    let moved = boundary::update(&facts.places, &token.id, |t| {
+    let waits = facts.change_token(&token.id, |t| {
         // A headless run has no way to clear. The job may be another session's by now.
         let waits = t.parent == facts.id && t.step == Step::Pending && facts.seen.interactive;
         let waits = waits && t.job == facts.session.job && t.stands(version);
@@ -33,17 +33,8 @@ pub fn take_up_boundary(facts: &mut Facts) -> Option<String> {
         }
         waits
     });
-    match moved {
-        Ok(Some(true)) => {
-            // The module tells that it is there only after this hook, so the carrier stays.
-            unsealed::watch_over(facts, &token)
-        }
-        Ok(_) => None,
-        Err(e) => {
-            facts.fault("token not moved", &e);
-            None
-        }
-    }
+    // The module tells that it is there only after this hook, so the carrier stays.
+    if waits == Some(true) { unsealed::watch_over(facts, &token) } else { None }
 }
 
 /// `SessionEnd`: marks the session as ended, so that no carrier types keys for it. The next

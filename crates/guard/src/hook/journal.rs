@@ -13,14 +13,14 @@ use base::clock;
 
 /// Records a cut of shell output. The line that says so stays in the context.
 pub fn cut(facts: &Facts, cut: Cut, said: &str) {
-    facts.account.told.set(true);
-    let line = Line { to_agent: said.to_owned(), ..facts.account.line(facts.now, What::Cut(cut)) };
+    facts.entry.told.set(true);
+    let line = Line { to_agent: said.to_owned(), ..facts.entry.line(facts.now, What::Cut(cut)) };
     facts.append(&line);
 }
 
 /// Records a delivered piece. It forms the end of the reply.
 pub fn record_delivery(facts: &Facts, bytes: usize) {
-    facts.account.delivered.set(bytes);
+    facts.entry.delivered.set(bytes);
     facts.record(What::Delivered { bytes: bytes as u64 });
 }
 
@@ -41,7 +41,7 @@ pub fn record_call(
     }
     let denied = match made {
         Decision::Deny(denial) => Some(*denial),
-        _ => *would,
+        Decision::Pass | Decision::Allow | Decision::Execute | Decision::PartialRead(_) => *would,
     };
     let is_by_tier = denied == Some(Denial::Tier);
     let decided = journal::Call {
@@ -59,9 +59,16 @@ pub fn record_call(
         (Decision::PartialRead(_), Some(_)) => What::Partial(decided),
         (Decision::Allow | Decision::Execute, Some(_)) => What::Allow(decided),
         (Decision::Pass, _) if would.is_some() => What::WouldDeny(decided),
-        _ => What::Pass(decided),
+        (
+            Decision::Pass
+            | Decision::Allow
+            | Decision::Execute
+            | Decision::PartialRead(_)
+            | Decision::Deny(_),
+            _,
+        ) => What::Pass(decided),
     };
-    facts.account.decided.replace(Some(decided));
+    facts.entry.decided.replace(Some(decided));
 }
 
 /// Where a call would pass that its tier blocks.
@@ -81,13 +88,13 @@ fn passes(call: &Call, ramp: &Ramp, stance: &Stance) -> Vec<String> {
 
 /// Records the reply to an event.
 pub fn record_reply(facts: &Facts, event: &Event, reply: &Reply) {
-    let decided = facts.account.decided.take();
+    let decided = facts.entry.decided.take();
     if let Some(wake) = &reply.wake {
         // This hook waited for others, so it speaks later than its event.
-        let line = facts.account.line(clock::now(), What::Note { event: "rewake".into() });
+        let line = facts.entry.line(clock::now(), What::Note { event: "rewake".into() });
         return facts.append(&Line { to_agent: wake.clone(), ..line });
     }
-    if facts.account.told.get() || (decided.is_none() && *reply == Reply::default()) {
+    if facts.entry.told.get() || (decided.is_none() && *reply == Reply::default()) {
         return;
     }
     let said = match &reply.agent {
@@ -102,7 +109,7 @@ pub fn record_reply(facts: &Facts, event: &Event, reply: &Reply) {
         Some(Agent::Allow(_, note)) => note.as_deref().unwrap_or_default(),
         Some(Agent::Output(_)) | None => "",
     };
-    let said = said.get(..said.len().saturating_sub(facts.account.delivered.get())).unwrap_or(said);
+    let said = said.get(..said.len().saturating_sub(facts.entry.delivered.get())).unwrap_or(said);
     let told = reply.user.as_deref().unwrap_or_default();
     let is_decided = decided.is_some();
     let what = match (decided, &event.kind, &reply.agent) {
@@ -119,7 +126,7 @@ pub fn record_reply(facts: &Facts, event: &Event, reply: &Reply) {
 }
 
 fn say(facts: &Facts, what: What, said: &str, told: &str) {
-    let line = facts.account.line(facts.now, what);
+    let line = facts.entry.line(facts.now, what);
     let line = Line { to_agent: said.to_owned(), to_user: told.to_owned(), ..line };
     facts.append(&line);
 }
