@@ -214,7 +214,7 @@ pub enum Verb {
 
 #[cfg(test)]
 mod tests {
-    use guard::compaction::Shape;
+    use notes::compaction::Shape;
 
     #[test]
     fn help_and_skill_name_every_kind_of_note_and_section() {

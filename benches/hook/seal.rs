@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
-use guard::compaction::{Role, Shape, measure, parse};
+use notes::compaction::{Role, Shape, measure, parse};
 
 use crate::harness::Case;
 

@@ -5,8 +5,8 @@
 use std::collections::{BTreeSet, HashMap};
 
 use chrono::DateTime;
-use guard::compaction::{EditError, Shape, append, close, parse, render};
-use guard::seal::{Input, Limits, Sealed, Verdict, seal};
+use notes::compaction::{EditError, Shape, append, close, parse, render};
+use notes::seal::{Input, Limits, Sealed, Verdict, seal};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|data: &str| {

@@ -5,12 +5,12 @@ use anyhow::Context as _;
 
 use super::{Context, Exit, Failure, Run, out, selector, stdin_text};
 use crate::cli::AppendArgs;
-use guard::compaction::{self, EditError, Role, Shape};
 use guard::files::jobs::{self, Open};
 use guard::hook::boundary_flow;
 use guard::hook::facts::Facts;
-use guard::job::kinds;
-use guard::job::slice::{self, Note};
+use notes::compaction::{self, EditError, Role, Shape};
+use notes::job::kinds;
+use notes::job::slice::{self, Note};
 
 impl Run for AppendArgs {
     fn run(&self, Context { env, now }: Context) -> anyhow::Result<Exit> {

@@ -4,9 +4,9 @@ use anyhow::Context as _;
 
 use super::{Context, Exit, Failure, Run, out, selector};
 use crate::cli::CloseArgs;
-use guard::compaction::{self, Shape};
 use guard::files::jobs;
 use guard::hook::boundary_flow;
+use notes::compaction::{self, Shape};
 
 impl Run for CloseArgs {
     fn run(&self, Context { env, now }: Context) -> anyhow::Result<Exit> {

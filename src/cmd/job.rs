@@ -14,9 +14,9 @@ use guard::boundary::Delivery;
 use guard::files::{jobs, moved};
 use guard::hook::facts::{self, Facts};
 use guard::hook::jobs::{self as session_jobs, Crossing};
-use guard::job::Holder;
-use guard::job::transition::{Done, Transition, Verb};
 use guard::settings::Settings;
+use notes::job::Holder;
+use notes::job::transition::{Done, Transition, Verb};
 
 impl Run for JobArgs {
     fn run(&self, context: Context) -> anyhow::Result<Exit> {
@@ -278,7 +278,7 @@ fn restore(around: &JobContext, name: Option<&str>, number: u64) -> anyhow::Resu
     if let Some(by) = jobs::holder(places, &job)
         && around.me.as_ref().is_none_or(|me| !by.is_same_worker(me))
     {
-        let by = guard::job::refusal::describe_holder(&by);
+        let by = notes::job::refusal::describe_holder(&by);
         return Err(Failure::refused(format_args!("{by} works on the job {job}"))
             .hint("restore there, or `brain-guard job pause` there first")
             .into());

@@ -12,12 +12,12 @@ use super::{Context, Exit, Failure, Run, out, selector, show, stdin_text};
 use crate::cli::{PhaseArgs, PhaseVerb};
 use base::clock::Time;
 use base::shown::local_minute;
-use guard::compaction::parse;
 use guard::files::jobs;
 use guard::hook::boundary_flow;
 use guard::hook::facts::Facts;
-use guard::job::phase::{self, Missing};
-use guard::job::{COACH_LETTERS, PastPhase, Phase, phase_name};
+use notes::compaction::parse;
+use notes::job::phase::{self, Missing};
+use notes::job::{COACH_LETTERS, PastPhase, Phase, phase_name};
 
 impl Run for PhaseArgs {
     fn run(&self, Context { env, now }: Context) -> anyhow::Result<Exit> {

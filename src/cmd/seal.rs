@@ -10,14 +10,14 @@ use serde::Serialize;
 use super::{Context, Exit, Failure, Run, append, err, out, out_json, selector, show, stdin_text};
 use crate::cli::SealArgs;
 use base::atomic;
-use guard::compaction::{self, Role};
 use guard::files::jobs;
 use guard::files::sealing::{self, Authored, FromAgent, Outcome, Writer};
 use guard::files::state;
 use guard::hook::boundary_flow::{self, Opening};
 use guard::hook::facts::Facts;
-use guard::job::slice::Note;
-use guard::seal::{self, Heavy, Input, Question, Refused};
+use notes::compaction::{self, Role};
+use notes::job::slice::Note;
+use notes::seal::{self, Heavy, Input, Question, Refused};
 
 impl Run for SealArgs {
     fn run(&self, context: Context) -> anyhow::Result<Exit> {

@@ -12,8 +12,8 @@ use base::atomic;
 use base::env::Env;
 use guard::files::{archives, jobs};
 use guard::hook::facts::read_settings;
-use guard::job::steering::{self, Group, Source, Voice};
 use guard::texts::Text;
+use notes::job::steering::{self, Group, Source, Voice};
 
 impl Run for SteeringArgs {
     fn run(&self, Context { env, .. }: Context) -> anyhow::Result<Exit> {

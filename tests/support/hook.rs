@@ -441,9 +441,9 @@ pub fn fixtures() -> PathBuf {
 
 /// The default sections, with this share of the file for Prior Summary.
 pub fn shape_with_summary(slice: f64) -> Value {
-    let mut shape = guard::compaction::Shape::default();
+    let mut shape = notes::compaction::Shape::default();
     for section in &mut shape.sections {
-        if section.role == guard::compaction::Role::Summary {
+        if section.role == notes::compaction::Role::Summary {
             section.slice = Some(slice);
         }
     }

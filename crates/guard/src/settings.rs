@@ -21,10 +21,10 @@ pub use self::phases::{NamedPhase, PhaseSettings};
 pub use self::strictness::leaves;
 pub use self::tiers::{Profile, TierSetting};
 use crate::boundary::BoundarySettings;
-use crate::compaction::Shape;
 use crate::policy::bands::Band;
-use crate::seal::Limits;
 use base::switch::Switch;
+use notes::compaction::Shape;
+use notes::seal::Limits;
 use sessions::settings::{ExtractSettings, SurgerySettings};
 
 /// All settings.

@@ -141,7 +141,7 @@ pub fn cut(text: &str, max: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compaction::{Section, Shape};
+    use notes::compaction::{Section, Shape};
 
     #[test]
     fn filled_once_and_nothing_is_searched_twice() {

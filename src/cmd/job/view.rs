@@ -11,9 +11,9 @@ use base::atomic;
 use base::clock::Time;
 use base::plain;
 use base::shown::local_minute;
-use guard::compaction;
 use guard::files::jobs;
-use guard::job::{Holder, Link, PastPhase, Phase, Record, State, Summed, refusal};
+use notes::compaction;
+use notes::job::{Holder, Link, PastPhase, Phase, Record, State, Summed, refusal};
 
 /// A job, as it is shown.
 #[derive(Debug, Serialize)]

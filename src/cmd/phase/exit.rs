@@ -9,12 +9,12 @@ use anyhow::Context as _;
 use crate::cmd::append::{sections, write};
 use crate::cmd::output::is_stdin_terminal;
 use crate::cmd::{Failure, out, selector, stdin_text};
-use guard::compaction::{self, parse};
 use guard::files::jobs;
 use guard::hook::facts::Facts;
-use guard::job::phase::{self, Missing};
-use guard::job::slice::{self, Note, SliceError};
-use guard::job::{PastPhase, Phase, kinds};
+use notes::compaction::{self, parse};
+use notes::job::phase::{self, Missing};
+use notes::job::slice::{self, Note, SliceError};
+use notes::job::{PastPhase, Phase, kinds};
 
 /// The notes of an exit: `--kind` pairs, and Markdown from stdin unless that is a terminal.
 fn given(

@@ -9,12 +9,12 @@ use base::clock::Time;
 use base::env::Env;
 use base::paths::{Places, is_safe_name};
 use base::{atomic, rows};
-use guard::compaction;
 use guard::files::journal::Journal;
 use guard::files::{boundary, jobs, state};
 use guard::hook::facts::Facts;
 use guard::journal::{Line, What};
 use guard::report::{Crossing, Point, Report, Seal, Source, Subject};
+use notes::compaction;
 use sessions::course::Course;
 use sessions::fill::BYTES_PER_TOKEN;
 

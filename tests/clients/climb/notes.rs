@@ -83,8 +83,8 @@ pub fn words(state: &Path) -> usize {
 /// The ids of the open entries under Forward State.
 pub fn next_steps(state: &Path) -> Vec<String> {
     let text = file(state).and_then(|path| fs::read_to_string(path).ok()).unwrap_or_default();
-    let shape = guard::compaction::Shape::default();
-    let document = guard::compaction::parse(&text, &shape);
+    let shape = notes::compaction::Shape::default();
+    let document = notes::compaction::parse(&text, &shape);
     let open = document.section(0).filter(|entry| !entry.closed && !entry.none);
     open.map(|entry| entry.id.to_string()).collect()
 }

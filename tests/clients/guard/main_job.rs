@@ -96,7 +96,7 @@ fn a_session_seals_and_continues_by_itself() {
         step(move |r| {
             let file =
                 std::fs::read_to_string(&*known.lock().expect("no panic")).expect("the file");
-            let file = guard::compaction::for_reader(&file);
+            let file = notes::compaction::for_reader(&file);
             let texts = r.user_texts();
             let with_file = texts.iter().filter(|t| t.contains(&file)).count();
             assert_eq!(with_file, 1, "the sealed file, byte for byte, once: {texts:?}");

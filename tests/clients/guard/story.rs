@@ -76,7 +76,7 @@ pub fn sealed(world: &World) -> Vec<String> {
         .collect();
     found.sort();
     let read = |path| std::fs::read_to_string(path).expect("own file");
-    found.iter().map(|path| guard::compaction::for_reader(&read(path))).collect()
+    found.iter().map(|path| notes::compaction::for_reader(&read(path))).collect()
 }
 
 /// The lines of the journals, oldest first.

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use guard::compaction::{self, Shape};
+use notes::compaction::{self, Shape};
 use serde::Serialize;
 use serde_json::Value;
 

@@ -59,7 +59,7 @@ fn first() -> Session {
 
 /// The next session, which got the notes and works.
 fn second() -> Session {
-    let file = guard::compaction::for_reader(FILE);
+    let file = notes::compaction::for_reader(FILE);
     let delivered = format!("notes, also in {PATH}\n<<<<<\n{file}\n>>>>>");
     let events = vec![
         Event::Note("brain-guard: the job j goes on here".into()),

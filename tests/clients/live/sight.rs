@@ -137,7 +137,7 @@ impl Session {
             Event::Prompt(text) | Event::Note(text) => Some(text.as_str()),
             _ => None,
         });
-        texts.collect::<String>().contains(guard::compaction::for_reader(text).trim())
+        texts.collect::<String>().contains(notes::compaction::for_reader(text).trim())
     }
 
     pub fn reads(&self) -> BTreeSet<String> {

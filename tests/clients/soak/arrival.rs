@@ -18,7 +18,7 @@ pub fn judge(stage: &Stage, scene: &Scene, crossing: &Crossing, over: bool, outc
     let sealed =
         token(stage, crossing).and_then(|token| token["sealed"].as_str().map(str::to_owned));
     let file = std::fs::read_to_string(sealed.as_deref().unwrap_or(&path)).unwrap_or_default();
-    let file = guard::compaction::for_reader(&file);
+    let file = notes::compaction::for_reader(&file);
     let mine = |request: &&Arc<Request>| {
         request.notes().iter().any(|(_, text)| text.contains(&crossing.nonce))
     };

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use guard::compaction::{Document, Shape, parse};
+use notes::compaction::{Document, Shape, parse};
 use serde_json::{Value, json};
 
 use crate::chain::agent::{Agent, Later, Marked};

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::PathBuf;
 
-use guard::compaction::{Document, Shape, parse};
+use notes::compaction::{Document, Shape, parse};
 use serde_json::{Value, json};
 
 use crate::support::hook::{Hook, fixtures};

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use guard::compaction::{Shape, parse};
+use notes::compaction::{Shape, parse};
 use serde_json::json;
 
 use crate::support::hook::Hook;

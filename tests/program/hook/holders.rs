@@ -5,7 +5,7 @@ use std::fs;
 use std::process::{Child, Command, Stdio};
 
 use guard::files::{jobs, state};
-use guard::job::Holder;
+use notes::job::Holder;
 use serde_json::{Value, json};
 
 use crate::support::hook::Hook;

@@ -4,8 +4,8 @@
 use std::fs;
 use std::path::PathBuf;
 
-use guard::compaction::for_reader;
 use guard::files::jobs;
+use notes::compaction::for_reader;
 use serde_json::{Value, json};
 
 use crate::support::hook::{Hook, percent_in};

@@ -6,8 +6,8 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
-use guard::compaction::Shape;
 use guard::texts::{Text, fill};
+use notes::compaction::Shape;
 use testing::checked_in::difference;
 
 const NOTES: &str =

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use guard::compaction::{Shape, parse};
+use notes::compaction::{Shape, parse};
 
 use crate::support::disk::{Node, Plain, Tree, is_journal, is_lock, is_merged, is_temporary};
 use crate::support::trace::Swaps;

@@ -110,8 +110,8 @@ fn append_after_seal() -> Operation {
 fn close() -> Operation {
     let hook = worked();
     let text = fs::read_to_string(hook.file()).expect("file");
-    let shape = guard::compaction::Shape::default();
-    let document = guard::compaction::parse(&text, &shape);
+    let shape = notes::compaction::Shape::default();
+    let document = notes::compaction::parse(&text, &shape);
     let id = document.entries().next().expect("an entry").id.to_string();
     verb(hook, &["close", &id])
 }

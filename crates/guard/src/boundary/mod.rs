@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::policy::stance::Ranks;
 use base::clock::Time;
-pub use delivery::Delivery;
+pub use notes::job::{Client, Delivery};
 pub use settings::{BoundarySettings, CarrierChoice, Times};
 
 /// The step a boundary has reached.
@@ -149,15 +149,6 @@ pub enum Inject {
     Hook,
     /// Pasted into the prompt box, after one line of instruction.
     Paste,
-}
-
-/// A client process. The start time protects against a reused process id.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Client {
-    /// Process id.
-    pub pid: u32,
-    /// Start time ([`base::process::start_time`]).
-    pub start: u64,
 }
 
 /// One boundary.

@@ -12,12 +12,12 @@ use serde::{Deserialize, Serialize};
 
 use super::neighbours;
 use super::repository::{self, Repository};
-use crate::compaction::{self, EditError, Role};
-use crate::seal::{self, Commit};
 use crate::session::Session;
 use crate::settings::Settings;
 use base::paths::Places;
 use base::{atomic, process};
+use notes::compaction::{self, EditError, Role};
+use notes::seal::{self, Commit};
 
 /// How long git may take.
 const PATIENCE: Duration = Duration::from_secs(1);

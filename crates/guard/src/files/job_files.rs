@@ -4,9 +4,9 @@ use std::fs;
 use std::io;
 use std::path::PathBuf;
 
-use crate::job::{Prompt, Record};
 use base::atomic;
 use base::paths::{Places, is_safe_name};
+use notes::job::{Prompt, Record};
 
 pub(super) fn record_path(places: &Places, job: &str) -> PathBuf {
     places.job(job).join("job.json")

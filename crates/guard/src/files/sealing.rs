@@ -7,15 +7,15 @@ use std::path::PathBuf;
 
 use super::journal::Journal;
 use super::{archives, commits, jobs};
-use crate::compaction::{self, Document, EntryId, FrontMatter, Role, Stamp, StampState};
-use crate::job::{Sealer, phase};
 use crate::journal::What;
-use crate::seal::{self, Input, Past, Question, Refused, Sealed, Verdict};
 use crate::session::{SealAsked, Session};
 use crate::settings::Settings;
 use base::atomic;
 use base::clock::Time;
 use base::paths::Places;
+use notes::compaction::{self, Document, EntryId, FrontMatter, Role, Stamp, StampState};
+use notes::job::{Sealer, phase};
+use notes::seal::{self, Input, Past, Question, Refused, Sealed, Verdict};
 
 /// The result of a seal.
 #[derive(Debug)]

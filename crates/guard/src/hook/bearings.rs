@@ -9,11 +9,11 @@ use super::facts::Facts;
 use super::phase::phase;
 use super::reply::Reply;
 use crate::boundary::{Delivery, Token};
-use crate::compaction::for_reader;
 use crate::files::jobs;
 use crate::session::Session;
 use crate::texts::{Text, cut, render};
 use base::plain;
+use notes::compaction::for_reader;
 
 /// Background shells that a fresh session is told about, and characters of each.
 const SHELLS: usize = 4;

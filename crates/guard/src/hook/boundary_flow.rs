@@ -8,8 +8,8 @@ pub use super::opening::{Opening, Refusal, open, why_no_boundary};
 use crate::boundary::{Carrier, Delivery, EndReason, Step, Token};
 use crate::files::sealing::{self, Outcome, Writer};
 use crate::files::{boundary, jobs};
-use crate::job::State;
 use crate::journal::{Sealed, What};
+use notes::job::State;
 
 /// Seals the session's file without the agent.
 fn seal_now(facts: &Facts) -> std::io::Result<Outcome> {

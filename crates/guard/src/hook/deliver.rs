@@ -11,14 +11,14 @@ use super::facts::Facts;
 use super::{journal, phase};
 use crate::boundary::arrival::{Arrival, judge};
 use crate::boundary::{Delivery, Step, Token};
-use crate::compaction::{Role, for_reader, parse};
 use crate::files::{boundary, job_files, jobs};
-use crate::job::Prompt;
 use crate::texts::{Text, cut, render};
 use base::atomic;
 use base::lock;
 use base::paths::{Places, is_safe_name};
 use base::plain;
+use notes::compaction::{Role, for_reader, parse};
+use notes::job::Prompt;
 
 /// Characters of the file in one piece. Its frame, the bearings and the prompts are added.
 pub const PIECE_CHARS: usize = 7_500;

@@ -5,14 +5,14 @@ use super::facts::Facts;
 use super::opening::Opening;
 use super::{boundary_flow, phase};
 use crate::boundary::{Carrier, Delivery, Step, Token};
-use crate::compaction;
 use crate::files::{boundary, jobs, state};
-use crate::job::{Holder, Link, State};
 use crate::session::Session;
 use crate::texts::{Text, render};
 use base::atomic;
 use base::clock;
 use base::shown::age;
+use notes::compaction;
+use notes::job::{Holder, Link, State};
 use std::time::Duration;
 
 /// A job is offered for this many days after its last change: one that somebody named, and a

@@ -7,15 +7,15 @@ use super::deliver;
 use super::facts::Facts;
 use super::opening::{self, Opening, Refusal};
 use crate::boundary::{Delivery, Token};
-use crate::compaction::{self, BlockKind, Role, Shape};
 use crate::files::jobs::Open;
 use crate::files::{job_files, jobs};
-use crate::job::refusal;
-use crate::job::transition::NextWork;
 use crate::texts::Text;
 use base::atomic;
 use base::clock;
 use base::paths::short_digest;
+use notes::compaction::{self, BlockKind, Role, Shape};
+use notes::job::refusal;
+use notes::job::transition::NextWork;
 
 /// Opens the session's notes for writing. Where another live session works on its job, it goes on
 /// with a new default job, for the reason that is returned, too.

@@ -10,11 +10,11 @@ use super::{after_surgery, boundary_flow, job_assignment, unsealed};
 use crate::boundary::{Delivery, Step, Token};
 use crate::files::job_files;
 use crate::files::shadows::{self, CLEAR, RESUME};
-use crate::job::Prompt;
 use crate::journal::What;
 use crate::session::First;
 use crate::texts::Text;
 use base::switch::Switch;
+use notes::job::Prompt;
 
 /// `UserPromptSubmit`.
 pub fn submit(facts: &mut Facts, _event: &Event, text: &str) -> Reply {

@@ -8,7 +8,6 @@ use super::{
     start_lines, withdrawal,
 };
 use crate::boundary::{Carrier, EndReason, Step, Token};
-use crate::compaction;
 use crate::files::state;
 use crate::files::{boundary, commits, jobs, sealing};
 use crate::journal::What;
@@ -16,6 +15,7 @@ use crate::policy::coach::Told;
 use crate::policy::stance::Ranks;
 use crate::session::{First, KnownLimits, NotesState, Notified, Override, Session};
 use base::env;
+use notes::compaction;
 use sessions::gauge::WindowSource;
 
 /// Creates and saves a session with the day's next default job.

@@ -6,12 +6,12 @@ mod surroundings;
 use serde::{Deserialize, Serialize};
 
 use crate::boundary::Client;
-use crate::compaction::EntryId;
 use crate::policy::coach::Told;
 use crate::policy::limit::{ClientLimit, Configured, Launch};
 use crate::policy::stance::Ranks;
 use crate::settings::sources::Texts;
 use base::clock::Time;
+use notes::compaction::EntryId;
 use reach::Reach;
 use sessions::gauge::{Reading, Window};
 

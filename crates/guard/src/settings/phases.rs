@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::job::{COACH_LETTERS, phase_name};
+use notes::job::{COACH_LETTERS, phase_name};
 
 /// The highest valid `reflection_steps`.
 const MOST_STEPS: u64 = 10;

@@ -12,15 +12,15 @@ use serde_json::json;
 
 use base::atomic;
 use guard::boundary::{Carrier, Delivery, Step};
-use guard::compaction;
 use guard::files::jobs::{Asker, record, record_summary, steps};
 use guard::files::sealing::{self, FromAgent, Outcome, Writer};
 use guard::files::{boundary, state};
 use guard::hook::boundary_flow::Opening;
 use guard::hook::facts::Facts;
 use guard::hook::jobs::{begin_next_work, open_notes};
-use guard::job::State;
-use guard::job::transition::{Done, Effect, Transition, Verb};
+use notes::compaction;
+use notes::job::State;
+use notes::job::transition::{Done, Effect, Transition, Verb};
 use world::{World, client};
 
 const CLIENTS: usize = 3;

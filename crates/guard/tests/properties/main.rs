@@ -1,6 +1,4 @@
-//! Holds for any notes, and for any sequence of what sessions do to jobs.
+//! Holds for any sequence of what sessions do to jobs.
 #![allow(clippy::unwrap_used, reason = "a test that panics has failed")]
 
-mod compaction;
 mod jobs;
-mod seal;

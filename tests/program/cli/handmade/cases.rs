@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::PathBuf;
 
-use guard::compaction::parse;
+use notes::compaction::parse;
 
 use super::{SLICE, fixture, job, only_adds, says, text, write};
 

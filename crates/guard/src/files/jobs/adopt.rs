@@ -9,10 +9,10 @@ use rustix::fs::{CWD, RenameFlags, renameat_with};
 
 use super::asker::Asker;
 use super::{begin, change_record, exists, lock, write_live};
-use crate::compaction;
 use crate::files::archives;
 use base::atomic;
 use base::paths::Places;
+use notes::compaction;
 
 /// Renames the job and takes it. The old name stays as a link, because the agent and its subagents
 /// know the file by that path. If the lock or the move fails, nothing has changed.

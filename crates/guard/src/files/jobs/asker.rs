@@ -3,13 +3,13 @@
 use std::io;
 
 use crate::files::job_files;
-use crate::job::Holder;
 use crate::session::Session;
 use crate::settings::Settings;
 use base::clock::Time;
 use base::lock as locks;
 use base::lock::Lock;
 use base::paths::Places;
+use notes::job::Holder;
 
 /// The session that asks, with everything its verbs need.
 #[derive(Debug, Clone)]

@@ -4,8 +4,8 @@ use std::io;
 
 use super::{change_record, lock, record};
 use crate::files::state;
-use crate::job::{Holder, Record};
 use base::paths::Places;
+use notes::job::{Holder, Record};
 
 /// The session that works on a job now, if its client is alive and still in that session.
 pub fn holder(places: &Places, job: &str) -> Option<Holder> {

@@ -14,11 +14,11 @@ use std::os::unix::fs::DirBuilderExt as _;
 use std::time::Duration;
 
 use super::job_files::record_path;
-use crate::compaction::{self, Document};
-use crate::job::{self, Record, Summed, default_name};
 use base::atomic;
 use base::lock::{self, Lock};
 use base::paths::Places;
+use notes::compaction::{self, Document};
+use notes::job::{self, Record, Summed, default_name};
 
 pub use super::job_files::{all, current_name, exists, record};
 pub use asker::Asker;

@@ -7,13 +7,13 @@ use super::asker::{Asker, lock_jobs};
 use super::holders::{release_locked, take_locked};
 use super::{adopt, read, sealed_path};
 use super::{all, begin, change_record, current_name, exists, holder, is_default, lock, record};
-use crate::compaction::{self, EntryId, Role};
 use crate::files::{boundary, sealing};
-use crate::job::refusal::{Missing, Refusal, Taken};
-use crate::job::transition::{Effect, Held, Seen, Situation, Transition, UnderWay};
-use crate::job::transition::{Verb, meant, transition};
-use crate::job::{Record, State};
 use base::paths::Places;
+use notes::compaction::{self, EntryId, Role};
+use notes::job::refusal::{Missing, Refusal, Taken};
+use notes::job::transition::{Effect, Held, Seen, Situation, Transition, UnderWay};
+use notes::job::transition::{Verb, meant, transition};
+use notes::job::{Record, State};
 
 /// Runs a verb: decides, then applies all its effects or none. `name` is the job's name as given.
 /// Fails while another process holds the lock.

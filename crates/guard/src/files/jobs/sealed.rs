@@ -5,12 +5,12 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::{lock, write_live};
-use crate::compaction::{self, Shape};
 use crate::files::archives;
-use crate::seal::Sealed;
 use base::atomic;
 use base::clock::Time;
 use base::paths::Places;
+use notes::compaction::{self, Shape};
+use notes::seal::Sealed;
 
 fn sealed_dir(places: &Places, job: &str) -> PathBuf {
     places.job(job).join("sealed")

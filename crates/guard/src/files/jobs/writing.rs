@@ -6,11 +6,11 @@ use std::io;
 use super::asker::Asker;
 use super::holders::take_locked;
 use super::{change_record, exists, is_default, lock, read, record, write_live};
-use crate::compaction;
 use crate::files::{commits, prune};
-use crate::job::State;
-use crate::job::refusal::Refusal;
 use base::lock::Lock;
+use notes::compaction;
+use notes::job::State;
+use notes::job::refusal::Refusal;
 
 /// A job's file, locked for writing.
 #[derive(Debug)]

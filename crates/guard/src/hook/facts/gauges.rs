@@ -5,12 +5,12 @@ use std::path::Path;
 use serde::Deserialize;
 
 use super::Facts;
-use crate::compaction;
 use crate::policy::limit::{ClientLimit, LimitSource, Limits};
 use crate::policy::ramp::Ramp;
 use crate::session::Counted;
 use base::clock::Time;
 use base::{atomic, tail};
+use notes::compaction;
 use sessions::fill::{Fill, Gatherer};
 use sessions::gauge::{self, Reading, Source, Window, WindowFacts, WindowSource};
 

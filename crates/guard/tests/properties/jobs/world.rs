@@ -17,9 +17,9 @@ use guard::files::sealing;
 use guard::hook::boundary_flow::Opening;
 use guard::hook::facts::Facts;
 use guard::hook::{self, Program, Role};
-use guard::job::{Record, State};
 use guard::session::reach::{Reach, Way};
 use guard::settings::Settings;
+use notes::job::{Record, State};
 
 /// No terminal, and no command that a person could type.
 const NO_PROGRAM: Program = Program {

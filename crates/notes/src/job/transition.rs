@@ -5,7 +5,7 @@ mod terms;
 
 use super::refusal::{Missing, Refusal};
 use super::{Record, State};
-use crate::boundary::Delivery;
+use crate::job::Delivery;
 
 pub use terms::{Done, Effect, Held, NextWork, Seen, Situation, Transition, UnderWay, Verb};
 

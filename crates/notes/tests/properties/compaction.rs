@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use guard::compaction::{
+use notes::compaction::{
     BlockKind, Document, EditError, Entry, Shape, add, add_first, close, count_words, digest,
     notes, parse, render, replace_section_body, says_nothing, written,
 };

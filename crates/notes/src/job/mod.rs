@@ -2,6 +2,7 @@
 //! `files::jobs` stores jobs.
 
 pub mod kinds;
+mod owner;
 pub mod phase;
 mod prompt;
 mod record;
@@ -10,6 +11,7 @@ pub mod slice;
 pub mod steering;
 pub mod transition;
 
+pub use owner::{Client, Delivery};
 pub use prompt::Prompt;
 pub use record::{
     COACH_LETTERS, Holder, InvalidPhaseName, Link, PastPhase, Phase, Record, Sealer, State, Summed,

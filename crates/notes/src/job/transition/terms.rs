@@ -1,6 +1,6 @@
 //! Input and output types of a transition.
 
-use crate::boundary::Delivery;
+use crate::job::Delivery;
 use crate::job::refusal::Taken;
 use crate::job::{Holder, Record};
 

@@ -6,8 +6,8 @@ use chrono::{DateTime, Utc};
 use proptest::prelude::*;
 
 use super::compaction::ended;
-use guard::compaction::{EntryId, Role, Shape, flags, gauge_words, parse, render};
-use guard::seal::{Ages, Input, Limits, Past, Reason, Refused, Sealed, Verdict, seal};
+use notes::compaction::{EntryId, Role, Shape, flags, gauge_words, parse, render};
+use notes::seal::{Ages, Input, Limits, Past, Reason, Refused, Sealed, Verdict, seal};
 
 fn at(seconds: i64) -> DateTime<Utc> {
     DateTime::from_timestamp(seconds, 0).expect("in range")

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::boundary::Client;
 use crate::compaction::EntryId;
+use crate::job::Client;
 use crate::seal::Ages;
 use base::clock::Time;
 

@@ -14,7 +14,7 @@ pub const NEXT: &str = "next";
 
 /// The purpose of a section. The seal treats sections by role, not by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, Default)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
     /// The next steps, and the rules for the work. Never shrunk.
@@ -75,7 +75,7 @@ impl Role {
 
 /// One section of the file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Section {
     /// The heading.
@@ -99,7 +99,7 @@ pub struct Section {
 
 /// The sections in order, and the routing table.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Shape {
     /// The sections in file order. Your own list replaces all of them.
