@@ -13,10 +13,13 @@ use super::install::{COMMAND, keys, place, shell};
 use super::output::Lines;
 use super::purge::size::measure;
 use super::purge::{RemovalFailure, Selection, list, shown};
-use super::{Context, Exit, Run, confirmed, err, operator, out};
+use super::{Context, Exit, Run, confirmed, err, operator, out, selector};
 use crate::cli::{PurgeArgs, PurgeKind, UninstallArgs};
+use base::clock::Time;
+use base::env::Env;
 use base::shown::{shell_quote, size};
 use guard::client::open_sessions;
+use guard::files::boundary;
 
 /// Uninstalls. The client comes first, so that no session starts with a hook whose binary is gone.
 ///
@@ -158,11 +161,30 @@ impl Run for UninstallArgs {
                 return Ok(Exit::Refused);
             }
         }
+        withdraw_boundaries(env, now)?;
         uninstall(&at, &mut Lines::default())?;
         let is_gone = purged.is_none_or(|selection| purge(&at, &selection));
         list_kept(&at, &mut Lines::default())?;
         Ok(if is_gone { Exit::Done } else { Exit::Refused })
     }
+}
+
+/// Lets sessions that were about to be cleared go on: their hooks would no longer deliver the notes.
+fn withdraw_boundaries(env: &Env, now: Time) -> Result<()> {
+    let here = selector::places(env, Path::new("/"))?;
+    for state in here.all_states() {
+        let places = here.for_state(&state);
+        for token in boundary::all(&places) {
+            let withdrawn = boundary::update(&places, &token.id, |token| {
+                token.withdraw("brain-guard was uninstalled", now)
+            });
+            if withdrawn.context("could not keep a session from being cleared")? == Some(true) {
+                let (session, notes) = (&token.parent, &token.sealed);
+                out(format_args!("session  {session} is not cleared; its notes are {notes}"));
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Names the sessions whose placeholders need the data.

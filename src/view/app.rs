@@ -17,9 +17,6 @@ use super::sessions::{self as list, Sessions};
 use sessions::operation::{Fate, Operation, Order};
 use surgery::table::short;
 
-/// What the last line says while nothing has happened.
-const HINT: &str = "? keys   ← sessions   q quit";
-
 /// The columns and lines of the smallest screen.
 pub const LEAST: (u16, u16) = (60, 12);
 
@@ -59,7 +56,7 @@ pub struct App {
     picked: Option<Cell>,
     /// The words of a search that runs, and the keys that were typed since: they are about what it finds.
     held: Option<(String, Vec<KeyEvent>)>,
-    /// What happened last, and whether it is an error.
+    /// What happened last, if anything, and whether it is an error.
     pub line: (String, bool),
     /// What to print when the viewer has ended.
     pub farewell: Option<String>,
@@ -89,7 +86,7 @@ impl App {
             again: Vec::new(),
             picked: None,
             held: None,
-            line: (HINT.to_owned(), false),
+            line: (String::new(), false),
             farewell: None,
             busy: 0,
             acting: 0,
@@ -201,7 +198,7 @@ impl App {
 
     fn command(&mut self, command: Command) -> Vec<Effect> {
         if self.line.1 {
-            self.say(HINT);
+            self.say("");
         }
         let page = usize::from(self.size.1).saturating_sub(BESIDE_LIST).max(1) as isize;
         match command {
@@ -329,7 +326,7 @@ impl App {
         } else if !self.rounds.selected.is_empty() {
             self.rounds.selected.clear();
         } else if self.rounds.filter.is_some() {
-            self.say(HINT);
+            self.say("");
             return self.search(None);
         } else if !self.pending.is_empty() {
             return self.plan(self.pending.emptied());

@@ -66,6 +66,7 @@ pub fn draw(buffer: &mut Buffer, app: &App, theme: Theme, now: Time) {
 /// What happened last, in at most three lines of so many columns.
 fn said(app: &App, width: usize) -> Vec<String> {
     let (said, is_error) = &app.line;
+    let said = if said.is_empty() { hint(app.focus) } else { said };
     let busy = if app.busy > 0 { "… " } else { "" };
     let mark = if *is_error { "! " } else { "" };
     let mut lines = wrap(&format!("{busy}{mark}{said}"), width);
@@ -74,6 +75,15 @@ fn said(app: &App, width: usize) -> Vec<String> {
         lines.push(Look::fit(&rest, width));
     }
     lines
+}
+
+/// What the last line says while nothing has happened.
+fn hint(focus: Pane) -> &'static str {
+    match focus {
+        Pane::Sessions => "? keys   Enter opens the session   q quit",
+        Pane::Rounds => "? keys   ← sessions   → the round in full   q quit",
+        Pane::Round => "? keys   ← rounds   q quit",
+    }
 }
 
 /// The panes that have room, and where.

@@ -72,14 +72,9 @@ pub fn make_private(world: &World) -> anyhow::Result<String> {
 
 /// Boundaries that never ended and whose client is gone, and how many others are under way.
 fn stale_boundaries(places: &Places) -> (Vec<Token>, usize) {
-    let entries = fs::read_dir(places.state.join("boundary")).into_iter().flatten().flatten();
-    let paths = entries.map(|entry| entry.path());
-    let tokens = paths.filter(|path| path.extension().is_some_and(|e| e == "json"));
-    let tokens = tokens.filter_map(|path| {
-        let token = boundary::load(places, path.file_stem()?.to_str()?).ok().flatten()?;
-        // Before the clear, a client that resumes the session goes on with it.
-        (token.live() && token.step > Step::Pending).then_some(token)
-    });
+    let tokens = boundary::all(places).into_iter();
+    // Before the clear, a client that resumes the session goes on with it.
+    let tokens = tokens.filter(|token| token.live() && token.step > Step::Pending);
     let lives = |token: &Token| token.client.is_some_and(|c| state::lives(places, c));
     let (under_way, stale): (Vec<Token>, Vec<Token>) = tokens.partition(lives);
     (stale, under_way.len())

@@ -183,10 +183,10 @@ impl Run for EditArgs {
         let draft = selector::places(env, Path::new("/"))?.states.join("settings.draft.json");
         let begin = if file.text.is_empty() { EMPTY } else { &file.text };
         let question = format!(
-            "continue the draft of an earlier edit ({})? Enter discards it [y/N] ",
+            "continue the draft of an earlier edit ({})? n discards it [Y/n] ",
             draft.display()
         );
-        if !draft.exists() || !agrees(&question, false)? {
+        if !draft.exists() || !agrees(&question, true)? {
             write(&draft, begin)?;
         }
         loop {

@@ -3,11 +3,12 @@
 use std::fs;
 
 use base::clock;
-use guard::files::state;
+use guard::boundary::Step;
+use guard::files::{boundary, state};
 
 use crate::cli::doctor::lab::Lab;
 use crate::cli::watching::{World, came};
-use crate::support::hook::Answer;
+use crate::support::hook::{Answer, percent_in};
 
 /// An installation whose only session has ended, seen from the user's terminal.
 fn ended() -> Lab {
@@ -124,4 +125,21 @@ fn install_says_how_to_change_the_tiers_and_to_import_sessions() {
         assert!(done.stdout.contains(part), "{part}: {done:?}");
     }
     assert!(done.stdout.lines().last().is_some_and(|last| last.starts_with("ready: start ")));
+}
+
+/// Its hooks are gone, so nothing would deliver the notes.
+#[test]
+fn a_session_that_was_to_be_cleared_goes_on() {
+    let mut lab = Lab::installed();
+    lab.hook.fill(percent_in("narrow"));
+    lab.hook.agent("brain-guard append --kind next 'write the lexer'");
+    let sealed = lab.hook.agent("brain-guard seal");
+    assert_eq!(sealed.code, Some(0), "{sealed:?}");
+    let token = boundary::all(&lab.hook.places()).pop().expect("a token");
+    assert!(token.live());
+    lab.leave_client();
+    let done = uninstall(&lab, &[]);
+    assert!(done.stdout.contains(" is not cleared; its notes are "), "{done:?}");
+    let token = boundary::load(&lab.hook.places(), &token.id).expect("readable").expect("a token");
+    assert_eq!(token.step, Step::Withdrawn);
 }

@@ -1,6 +1,7 @@
 //! Boundary tokens on disk, one file each, changed under a lock. Also the start times of a job's
 //! boundaries, for the budget.
 
+use std::fs;
 use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -20,6 +21,14 @@ use base::paths::Places;
 pub fn load(places: &Places, id: &str) -> io::Result<Option<Token>> {
     let Some(bytes) = atomic::read_record(&places.token(id))? else { return Ok(None) };
     serde_json::from_slice(&bytes).map(Some).map_err(io::Error::from)
+}
+
+/// The tokens of a project.
+pub fn all(places: &Places) -> Vec<Token> {
+    let entries = fs::read_dir(places.state.join("boundary")).into_iter().flatten().flatten();
+    let paths = entries.map(|entry| entry.path());
+    let tokens = paths.filter(|path| path.extension().is_some_and(|end| end == "json"));
+    tokens.filter_map(|path| load(places, path.file_stem()?.to_str()?).ok().flatten()).collect()
 }
 
 /// Writes a new token, before the first action of its boundary.

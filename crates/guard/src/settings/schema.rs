@@ -45,6 +45,37 @@ fn there_are_at_most_fifty_keys() {
     assert!(keys().len() <= 50, "{}: {:#?}", keys().len(), keys());
 }
 
+/// `boundary.carrier` in a page is a key that there is, or one above it.
+#[test]
+fn pages_name_keys_that_there_are() {
+    let keys = keys();
+    let group = |key: &String| key.split('.').next().unwrap_or_default().to_owned();
+    let groups: BTreeSet<String> = keys.iter().filter(|key| key.contains('.')).map(group).collect();
+    let parts = |key: &str| key.split('.').map(str::to_owned).collect::<Vec<_>>();
+    let fits = |named: &str| {
+        let named = parts(named);
+        keys.iter().map(|key| parts(key)).any(|key| {
+            named.len() <= key.len()
+                && named.iter().zip(&key).all(|(part, of)| part == of || of == "*")
+        })
+    };
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let pages = std::fs::read_dir(root.join("docs")).unwrap().flatten().map(|page| page.path());
+    let pages = pages.chain([root.join("README.md")]);
+    for page in pages.filter(|page| page.extension().is_some_and(|end| end == "md")) {
+        let text = base::atomic::read_text(&page).unwrap().unwrap_or_default();
+        for named in text.split('`').skip(1).step_by(2) {
+            let is_key = named
+                .chars()
+                .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || "._".contains(c));
+            let group = named.split_once('.').map(|(group, _)| group);
+            if is_key && group.is_some_and(|group| groups.contains(group)) {
+                assert!(fits(named), "{}: {named}", page.display());
+            }
+        }
+    }
+}
+
 #[test]
 fn the_schema_is_that_of_the_types() {
     let schema = serde_json::to_string_pretty(&generated()).unwrap() + "\n";
