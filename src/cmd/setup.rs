@@ -26,7 +26,7 @@ impl Run for InstallArgs {
     fn run(&self, Context { env, .. }: Context) -> Result<Exit> {
         let (at, settings) = (Installation::find(env)?, settings(env)?);
         let stdout = &mut Lines::default();
-        let registration = install(&at, &program(env)?, stdout)?;
+        let mut registration = install(&at, &program(env)?, stdout)?;
         match settings.boundary.chords {
             Switch::Off => keys::unbind(&at.config, ", boundary.chords is off", stdout)?,
             Switch::On if self.no_keybindings => {
@@ -58,16 +58,22 @@ impl Run for InstallArgs {
             let why = why.as_deref().unwrap_or("build it with `cargo xtask install`");
             writeln!(stdout, "\nthe program is not static, so every hook starts slower: {why}")?;
         }
-        let obstacle = if registration == Registration::Ready {
-            failed.or_else(|| doctor::obstacle(env, &at))
+        let mut obstacle = None;
+        if registration == Registration::Ready {
+            obstacle = failed.or_else(|| doctor::obstacle(env, &at));
         } else {
             failed.map_or(Ok(()), |failed| writeln!(stdout, "\n{failed}"))?;
-            None
-        };
+            // An old client says less about itself than `doctor` knows.
+            if let Registration::Failed(why) = &mut registration
+                && let Some(obstacle) = doctor::obstacle(env, &at)
+            {
+                *why = obstacle;
+            }
+        }
         let client = at.client.as_deref().unwrap_or(Path::new("claude"));
         let sentence = match obstacle {
             Some(obstacle) => format!("installed, but it does not work yet: {obstacle}"),
-            None => registration.sentence(&at.typed(client), &at.typed(&at.link())),
+            None => registration.sentence(&at.typed(client), &at.typed(&at.command())),
         };
         writeln!(stdout, "\n{sentence}")?;
         Ok(exit)

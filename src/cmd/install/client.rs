@@ -55,7 +55,12 @@ pub fn find(on_path: &[PathBuf], home: &Path, config: &Path) -> Option<PathBuf> 
         .chain([config.join("local")])
         .chain(nodes.into_iter().rev().map(|node| node.join("bin")))
         .chain(IN_SYSTEM.map(PathBuf::from));
-    folders.map(|folder| folder.join("claude")).find(|path| path.is_file())
+    folders.map(|folder| folder.join("claude")).find(|path| is_program(path))
+}
+
+/// Whether a shell would start it.
+fn is_program(path: &Path) -> bool {
+    path.is_file() && rustix::fs::access(path, rustix::fs::Access::EXEC_OK).is_ok()
 }
 
 /// What came of registering the plugin.

@@ -95,6 +95,12 @@ impl Installation {
         self.links.join(COMMAND)
     }
 
+    /// The program for the user to type: the link, unless something else is in its place.
+    pub fn command(&self) -> PathBuf {
+        let is_ours = fs::read_link(self.link()).is_ok_and(|target| self.is_ours(&target));
+        if is_ours { self.link() } else { self.current().join(place::BINARY) }
+    }
+
     /// How a user types a program: its name, or its path where its folder is not on the `PATH`.
     pub fn typed(&self, program: &Path) -> String {
         let is_on_path = self.path_folders.iter().any(|folder| program.parent() == Some(folder));

@@ -141,6 +141,7 @@ fn a_command_that_is_not_ours_stays() {
     let link = world.at.links.join(COMMAND);
     fs::write(&link, "theirs").expect("file");
     assert!(world.install().contains("is not ours and stays"));
+    assert!(world.at.command().starts_with(world.at.current()), "ours is named for the user");
     assert!(world.uninstall().expect("uninstall").contains("is not ours and stays"));
     assert_eq!(fs::read_to_string(&link).expect("file"), "theirs");
 }
@@ -358,7 +359,10 @@ fn a_client_that_is_not_on_the_path_is_found_where_installers_put_it() {
     {
         let folder = home.path().join(place);
         fs::create_dir_all(&folder).expect("folder");
-        fs::write(folder.join("claude"), "").expect("client");
-        assert_eq!(find(), Some(folder.join("claude")));
+        let client = folder.join("claude");
+        fs::write(&client, "").expect("client");
+        assert_ne!(find(), Some(client.clone()), "a shell would not start it");
+        fs::set_permissions(&client, fs::Permissions::from_mode(0o755)).expect("mode");
+        assert_eq!(find(), Some(client));
     }
 }
