@@ -14,7 +14,7 @@ use crate::cli::{ExplainArgs, SessionSelector};
 use base::clock::Time;
 use base::env::Env;
 use base::paths::Places;
-use guard::boundary::Step;
+use guard::boundary::{Carrier, Step, Token};
 use guard::files::journal::{Journal, find_call};
 use guard::files::state;
 use guard::hook::facts::Facts;
@@ -142,17 +142,9 @@ impl LastDenied {
 impl SessionExplanation {
     fn of(facts: &Facts, lines: &[Line], is_verbose: bool) -> Self {
         let view = facts.view();
-        let waiting_for =
-            facts.token().and_then(|token| match (token.step, &token.waits, &token.why) {
-                (Step::Failed, _, Some(why)) => {
-                    Some(format!("The session was not cleared: {why}."))
-                }
-                (_, Some(waits), _) if token.awaits_carrier(facts.id) => Some(format!(
-                    "{}; the clear waits: {waits}. /clear, typed by you, does as well.",
-                    token.what()
-                )),
-                _ => None,
-            });
+        let token = facts.token();
+        let is_ending = token.as_ref().is_some_and(|token| token.awaits_carrier(facts.id));
+        let waiting_for = token.and_then(|token| at_boundary(facts, &token));
         let limit = view.context.map(|c| c.reading.limit);
         Self {
             status: Status::of(facts, &view),
@@ -165,11 +157,39 @@ impl SessionExplanation {
             base_percent: limit.map_or(0.0, |limit| facts.session.base_percent(limit)),
             carriers: facts.carrier().explain(),
             no_carrier: view.stance.cap == Some(Cap::NoCarrier),
-            is_blocking: !view.blocked().is_empty(),
+            is_blocking: !view.blocked().is_empty() && !is_ending,
             waiting_for,
             is_verbose,
         }
     }
+}
+
+/// What the session's boundary waits for, or why it failed.
+fn at_boundary(facts: &Facts, token: &Token) -> Option<String> {
+    if token.step == Step::Failed {
+        return token.why.as_ref().map(|why| format!("The session was not cleared: {why}."));
+    }
+    if !token.awaits_carrier(facts.id) {
+        return None;
+    }
+    let what = token.what();
+    if let Some(why) = facts.override_reason() {
+        return Some(format!(
+            "This session does not restart: {why}. /brain-guard:now restarts it; /brain-guard:override --off ends the pause."
+        ));
+    }
+    Some(match &token.waits {
+        Some(waits) => {
+            format!("{what}; the clear waits: {waits}. /clear, typed by you, does as well.")
+        }
+        None if token.carrier == Carrier::Manual => {
+            format!("{what}: type /clear, and the fresh session gets the notes.")
+        }
+        None => format!(
+            "{}: {what}. /brain-guard:now restarts it at once, /brain-guard:later keeps it (in a terminal: brain-guard now, brain-guard later).",
+            token.restart()
+        ),
+    })
 }
 
 impl fmt::Display for SessionExplanation {

@@ -8,7 +8,7 @@ use anyhow::Result;
 use super::import::AT_SESSION_END;
 use super::install::client::Registration;
 use super::install::installation::{Installation, program, settings};
-use super::install::{COMMAND, install, keys};
+use super::install::{install, keys};
 use super::output::Lines;
 use super::{Context, Exit, Run, demo, doctor};
 use crate::cli::InstallArgs;
@@ -27,6 +27,7 @@ impl Run for InstallArgs {
         let (at, settings) = (Installation::find(env)?, settings(env)?);
         let stdout = &mut Lines::default();
         let mut registration = install(&at, &program(env)?, stdout)?;
+        let command = at.typed(&at.command());
         match settings.boundary.chords {
             Switch::Off => keys::unbind(&at.config, ", boundary.chords is off", stdout)?,
             Switch::On if self.no_keybindings => {
@@ -34,15 +35,15 @@ impl Run for InstallArgs {
             }
             Switch::On => {
                 keys::bind(&at.config, stdout)?;
-                writeln!(stdout, "         without them: `{COMMAND} install --no-keybindings`")?;
+                writeln!(stdout, "         without them: `{command} install --no-keybindings`")?;
             }
         }
         writeln!(stdout, "tiers    {}", tiers(&settings))?;
-        writeln!(stdout, "         to change them: `{COMMAND} settings set profile relaxed`")?;
+        writeln!(stdout, "         to change them: `{command} settings set profile relaxed`")?;
         if settings.surgery.import != ImportWhen::SessionEnd {
             writeln!(
                 stdout,
-                "history  to import each session as it ends, for search and surgery: `{COMMAND} {AT_SESSION_END}`"
+                "history  to import each session as it ends, for search and surgery: `{command} {AT_SESSION_END}`"
             )?;
         }
         let mut failed = None;
@@ -67,13 +68,13 @@ impl Run for InstallArgs {
             if let Registration::Failed(why) = &mut registration
                 && let Some(obstacle) = doctor::obstacle(env, &at)
             {
-                *why = obstacle;
+                *why = format!("{obstacle} ({why})");
             }
         }
         let client = at.client.as_deref().unwrap_or(Path::new("claude"));
         let sentence = match obstacle {
             Some(obstacle) => format!("installed, but it does not work yet: {obstacle}"),
-            None => registration.sentence(&at.typed(client), &at.typed(&at.command())),
+            None => registration.sentence(&at.typed(client), &command),
         };
         writeln!(stdout, "\n{sentence}")?;
         Ok(exit)

@@ -18,6 +18,7 @@ use crate::cli::{PurgeArgs, PurgeKind, UninstallArgs};
 use base::clock::Time;
 use base::env::Env;
 use base::shown::{shell_quote, size};
+use guard::boundary::Step;
 use guard::client::open_sessions;
 use guard::files::boundary;
 
@@ -161,8 +162,8 @@ impl Run for UninstallArgs {
                 return Ok(Exit::Refused);
             }
         }
-        withdraw_boundaries(env, now)?;
         uninstall(&at, &mut Lines::default())?;
+        withdraw_boundaries(env, now)?;
         let is_gone = purged.is_none_or(|selection| purge(&at, &selection));
         list_kept(&at, &mut Lines::default())?;
         Ok(if is_gone { Exit::Done } else { Exit::Refused })
@@ -178,9 +179,20 @@ fn withdraw_boundaries(env: &Env, now: Time) -> Result<()> {
             let withdrawn = boundary::update(&places, &token.id, |token| {
                 token.withdraw("brain-guard was uninstalled", now)
             });
-            if withdrawn.context("could not keep a session from being cleared")? == Some(true) {
-                let (session, notes) = (&token.parent, &token.sealed);
-                out(format_args!("session  {session} is not cleared; its notes are {notes}"));
+            let session = &token.parent;
+            match withdrawn {
+                Ok(Some(true)) => {
+                    let notes = match token.step {
+                        Step::Unsealed => places.compaction(&token.job).display().to_string(),
+                        _ => token.sealed,
+                    };
+                    out(format_args!("session  {session} is not cleared; its notes are {notes}"));
+                }
+                Ok(_) => {}
+                Err(e) => err(format_args!(
+                    "session {session} may still be cleared, and gets no notes then: {} could not be changed ({e}); end the session",
+                    places.token(&token.id).display()
+                )),
             }
         }
     }

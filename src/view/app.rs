@@ -5,7 +5,7 @@ mod acting;
 mod answers;
 mod past;
 
-use crossterm::event::{Event, KeyCode, KeyEvent};
+use crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 
 use super::context::Rounds;
 use super::keys::{self, Command, Pane};
@@ -174,8 +174,10 @@ impl App {
             if let Some(command) = keys::find(self.focus, event) {
                 return self.command(command);
             }
-            if let KeyCode::Char(letter) = event.code {
-                self.say(format!("{letter} does nothing here; ? lists the keys"));
+            if matches!(event.code, KeyCode::Char(_)) && event.kind != KeyEventKind::Release {
+                let is_ctrl = event.modifiers.contains(KeyModifiers::CONTROL);
+                let key = keys::name(event.code, is_ctrl);
+                self.say(format!("{key} does nothing here; ? lists the keys"));
             }
             return Vec::new();
         };
@@ -197,9 +199,7 @@ impl App {
     }
 
     fn command(&mut self, command: Command) -> Vec<Effect> {
-        if self.line.1 {
-            self.say("");
-        }
+        self.say("");
         let page = usize::from(self.size.1).saturating_sub(BESIDE_LIST).max(1) as isize;
         match command {
             Command::Up => return self.move_by(-1),
@@ -208,6 +208,8 @@ impl App {
             Command::PageDown => return self.move_by(page),
             Command::First => return self.move_by(isize::MIN / 2),
             Command::Last => return self.move_by(isize::MAX / 2),
+            Command::NextMatch => return self.move_to_match(1),
+            Command::PreviousMatch => return self.move_to_match(-1),
             Command::NextPane | Command::Right | Command::Left => self.step(command),
             Command::Help => self.popups.push(help(self.focus)),
             Command::Quit => return self.quit(),
@@ -286,10 +288,20 @@ impl App {
                 self.read_page()
             }
             Pane::Round => {
-                self.page.top = to(self.page.top, self.page.count());
+                let shown = usize::from(self.size.1).saturating_sub(BESIDE_LIST + 3);
+                self.page.top = to(self.page.top, self.page.count().saturating_sub(shown));
                 Vec::new()
             }
         }
+    }
+
+    /// Goes to another match of the search: only those are listed.
+    fn move_to_match(&mut self, lines: isize) -> Vec<Effect> {
+        if self.rounds.filter.is_none() {
+            self.say("nothing is searched for; / searches");
+            return Vec::new();
+        }
+        self.move_by(lines)
     }
 
     /// Ends the viewer, but not in the middle of what it changes, unless this is asked again.
@@ -326,7 +338,6 @@ impl App {
         } else if !self.rounds.selected.is_empty() {
             self.rounds.selected.clear();
         } else if self.rounds.filter.is_some() {
-            self.say("");
             return self.search(None);
         } else if !self.pending.is_empty() {
             return self.plan(self.pending.emptied());
@@ -355,8 +366,9 @@ fn help(pane: Pane) -> Popup {
     let mut bindings: Vec<_> =
         keys::TABLE.iter().filter(|binding| binding.panes.contains(&pane)).collect();
     bindings.dedup_by_key(|binding| binding.command);
-    let lines =
-        bindings.iter().map(|binding| format!("{:<9}  {}", keys::name(binding), binding.about));
+    let lines = bindings.iter().map(|binding| {
+        format!("{:<9}  {}", keys::name(binding.key, binding.is_ctrl), binding.about)
+    });
     let title = match pane {
         Pane::Sessions => "Keys in the list of sessions",
         Pane::Rounds => "Keys in the list of rounds",

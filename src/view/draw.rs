@@ -20,7 +20,7 @@ use base::clock::Time;
 const SESSIONS: u16 = 34;
 
 /// Most lines of what happened last.
-const SAID: usize = 3;
+const MESSAGE_LINES: usize = 3;
 
 /// From this width on, all panes are side by side; from the second one on, two of them.
 const WIDE: [u16; 2] = [150, 120];
@@ -38,9 +38,9 @@ pub fn draw(buffer: &mut Buffer, app: &App, theme: Theme, now: Time) {
     let session = app.rounds.opened.as_ref().map(|opened| &opened.session);
     let plan = session.map(|session| app.pending.lines(session, limit)).unwrap_or_default();
     let width = usize::from(area.width);
-    let said = said(app, width);
+    let message = message(app, width);
     let plan = &plan[..plan.len().min(6)];
-    let footer = (plan.len() + said.len()) as u16;
+    let footer = (plan.len() + message.len()) as u16;
     let body = Rect { height: area.height - footer, ..area };
     for (pane, area) in panes(app.focus, body) {
         match pane {
@@ -55,7 +55,7 @@ pub fn draw(buffer: &mut Buffer, app: &App, theme: Theme, now: Time) {
         line(buffer, below, at, &Look::fit(text, width), style);
     }
     let style = if app.line.1 { theme.error() } else { DIM };
-    for (at, text) in (plan.len() as u16..).zip(&said) {
+    for (at, text) in (plan.len() as u16..).zip(&message) {
         line(buffer, below, at, text, style);
     }
     if let Some(popup) = app.popups.last() {
@@ -64,14 +64,14 @@ pub fn draw(buffer: &mut Buffer, app: &App, theme: Theme, now: Time) {
 }
 
 /// What happened last, in at most three lines of so many columns.
-fn said(app: &App, width: usize) -> Vec<String> {
-    let (said, is_error) = &app.line;
-    let said = if said.is_empty() { hint(app.focus) } else { said };
+fn message(app: &App, width: usize) -> Vec<String> {
+    let (message, is_error) = &app.line;
+    let message = if message.is_empty() { hint(app.focus) } else { message };
     let busy = if app.busy > 0 { "… " } else { "" };
     let mark = if *is_error { "! " } else { "" };
-    let mut lines = wrap(&format!("{busy}{mark}{said}"), width);
-    if lines.len() > SAID {
-        let rest = lines.split_off(SAID - 1).concat();
+    let mut lines = wrap(&format!("{busy}{mark}{message}"), width);
+    if lines.len() > MESSAGE_LINES {
+        let rest = lines.split_off(MESSAGE_LINES - 1).concat();
         lines.push(Look::fit(&rest, width));
     }
     lines

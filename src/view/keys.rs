@@ -22,6 +22,8 @@ pub enum Command {
     PageDown,
     First,
     Last,
+    NextMatch,
+    PreviousMatch,
     Open,
     Right,
     Left,
@@ -113,8 +115,8 @@ pub const TABLE: &[Binding] = &[
     key(KeyCode::Char('a'), ROUNDS, Command::SelectAll, "select all rounds shown"),
     key(KeyCode::Esc, ALL, Command::Clear, "leave the round; clear selection, search, then plan"),
     key(KeyCode::Char('/'), ROUNDS, Command::Search, "search: only rounds with the words stay"),
-    key(KeyCode::Char('n'), ROUNDS, Command::Down, "the next match"),
-    key(KeyCode::Char('N'), ROUNDS, Command::Up, "the match before"),
+    key(KeyCode::Char('n'), ROUNDS, Command::NextMatch, "the next match"),
+    key(KeyCode::Char('N'), ROUNDS, Command::PreviousMatch, "the match before"),
     key(KeyCode::Char('t'), ROUNDS, Command::Tag, "tag the rounds with an engagement"),
     key(KeyCode::Char('i'), ROUNDS, Command::Index, "plan: the rounds become lines of a table"),
     key(
@@ -170,8 +172,8 @@ pub fn find(pane: Pane, event: KeyEvent) -> Option<Command> {
 }
 
 /// The name of a key.
-pub fn name(binding: &Binding) -> String {
-    let name = match binding.key {
+pub fn name(key: KeyCode, is_ctrl: bool) -> String {
+    let name = match key {
         KeyCode::Char(' ') => "Space".to_owned(),
         KeyCode::Char(letter) => letter.to_string(),
         KeyCode::Up => "↑".to_owned(),
@@ -180,5 +182,5 @@ pub fn name(binding: &Binding) -> String {
         KeyCode::Right => "→".to_owned(),
         other => format!("{other:?}"),
     };
-    if binding.is_ctrl { format!("Ctrl-{name}") } else { name }
+    if is_ctrl { format!("Ctrl-{name}") } else { name }
 }

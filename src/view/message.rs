@@ -78,7 +78,7 @@ pub enum Job {
     },
     /// Tagged rounds by engagement and agent.
     Matrix,
-    /// Figures of a plan without reading rows.
+    /// Figures of a plan, estimated: only an extraction reads rows.
     Estimate {
         /// The session.
         session: Arc<Session>,

@@ -327,6 +327,25 @@ fn tag_by_search_and_split_in_forty_keys() {
 }
 
 #[test]
+fn undo_of_the_open_session_opens_its_source() {
+    let mut app = app();
+    let (ids, order) = (vec![session().id], Operation::Split(None).into());
+    let done = Done::Made { ids, name: "source.jsonl".to_owned(), order };
+    let effects = answer(&mut app, Answer::Undid { line: "removed".to_owned(), done });
+    let is_source = |effect: &Effect| matches!(effect, Effect::Job(Job::Open { name: Some(name) }) if name == "source.jsonl");
+    assert!(effects.iter().any(is_source), "{effects:?}");
+}
+
+#[test]
+fn the_next_match_needs_a_search_and_a_key_clears_the_message() {
+    let mut app = app();
+    assert!(press(&mut app, "n").is_empty());
+    assert!(app.line.0.contains("/ searches"), "{:?}", app.line);
+    press(&mut app, "v");
+    assert_eq!(app.line.0, "");
+}
+
+#[test]
 fn a_cell_of_the_matrix_selects_its_rounds() {
     let mut app = app();
     let session = session().id;

@@ -1,5 +1,5 @@
 //! Rules that crate borders do not enforce: no circular imports between a crate's modules, and no
-//! access to the outside world in the guard's decisions.
+//! access to the outside world in the guard's decisions and in the notes.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -9,7 +9,11 @@ use std::path::{Path, PathBuf};
 const PURE: [&str; 4] = ["boundary", "journal", "policy", "report"];
 
 /// The paths that these may not name.
-const WORLD: [&str; 8] = [
+const WORLD: &[&str] = &[
+    "base::atomic",
+    "base::disk",
+    "base::lock",
+    "clock::now",
     "std::env",
     "std::fs",
     "std::net",
@@ -148,8 +152,8 @@ fn pure_modules_name_nothing_of_the_outside_world() {
     assert_eq!(all.len(), PURE.len());
     all.extend(modules(&crates.join("notes/src")));
     for (module, code) in &all {
-        let named: Vec<_> = WORLD.into_iter().filter(|path| names(code, path)).collect();
-        assert_eq!(named, [""; 0], "{module}");
+        let named: Vec<_> = WORLD.iter().filter(|path| names(code, path)).collect();
+        assert!(named.is_empty(), "{module}: {named:?}");
         assert!(!code.contains("use std::{"), "{module}: one line for each module, please");
     }
 }
@@ -159,6 +163,6 @@ fn names_ignores_comments_tests_and_longer_paths() {
     let code = code(
         "// std::fs\nuse std::fs::File;\nuse crate::filesystem;\n#[cfg(test)]\nmod tests {\nuse std::env;\n}",
     );
-    let found: Vec<_> = WORLD.into_iter().filter(|path| names(&code, path)).collect();
-    assert_eq!(found, ["std::fs"]);
+    let found: Vec<_> = WORLD.iter().filter(|path| names(&code, path)).collect();
+    assert_eq!(found, [&"std::fs"]);
 }

@@ -97,8 +97,12 @@ impl Installation {
 
     /// The program for the user to type: the link, unless something else is in its place.
     pub fn command(&self) -> PathBuf {
-        let is_ours = fs::read_link(self.link()).is_ok_and(|target| self.is_ours(&target));
-        if is_ours { self.link() } else { self.current().join(place::BINARY) }
+        if self.has_link() { self.link() } else { self.current().join(place::BINARY) }
+    }
+
+    /// Whether the command's link is ours.
+    fn has_link(&self) -> bool {
+        fs::read_link(self.link()).is_ok_and(|target| self.is_ours(&target))
     }
 
     /// How a user types a program: its name, or its path where its folder is not on the `PATH`.
@@ -149,7 +153,7 @@ impl Installation {
     /// A file system error.
     pub fn unlink_command(&self, out: &mut dyn Write) -> Result<()> {
         let link = self.link();
-        let done = if fs::read_link(&link).is_ok_and(|target| self.is_ours(&target)) {
+        let done = if self.has_link() {
             fs::remove_file(&link)
                 .with_context(|| format!("could not remove {}", link.display()))?;
             "removed"

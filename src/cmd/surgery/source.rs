@@ -12,7 +12,7 @@ use base::clock::Time;
 use base::env::Env;
 use base::paths::{config_folder, same_file};
 use base::shown::local_minute;
-use base::when::When;
+use base::when::{InvalidWhen, When};
 use chrono::{Local, TimeZone as _, Utc};
 use sessions::operation::Map;
 use sessions::round::Session;
@@ -261,10 +261,14 @@ pub fn when(text: &str, now: Time) -> anyhow::Result<When> {
 /// # Errors
 /// A text that is neither a time nor how long ago.
 pub fn since(text: &str, now: Time) -> anyhow::Result<Time> {
-    if let Ok(When::At(_)) = base::when::parse(text, now)
-        && let When::At(moment) = when(text, now)?
-    {
-        return Ok(moment.at);
+    match base::when::parse(text, now) {
+        Ok(When::At(_)) => {
+            if let When::At(moment) = when(text, now)? {
+                return Ok(moment.at);
+            }
+        }
+        Err(e @ InvalidWhen::TooLongAgo(_)) => return Err(Failure::usage(e).into()),
+        Ok(When::Round(_)) | Err(_) => {}
     }
     let why = format!("--since takes a time or how long ago, not {text:?}");
     Err(Failure::usage(why).hint("write 2026-03-19, 2026-03-19T10:23, 2h or 3d").into())

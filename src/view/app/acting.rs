@@ -21,7 +21,7 @@ impl App {
         self.rounds.range_from = None;
         let rounds = match &targets[..] {
             [one] => format!("round {one}"),
-            several => format!("rounds {}", ranges::show(several)),
+            several => format!("{} rounds: {}", several.len(), ranges::show(several)),
         };
         let title = match purpose {
             Purpose::Search => {

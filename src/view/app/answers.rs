@@ -53,9 +53,23 @@ impl App {
             }
             Answer::Undid { line, done } => {
                 self.acting = self.acting.saturating_sub(1);
+                let open = self.rounds.opened.as_ref().map(|opened| &opened.session.id);
+                let source = match &done {
+                    Done::Made { ids, name, .. } if open.is_some_and(|id| ids.contains(id)) => {
+                        Some(name.clone())
+                    }
+                    Done::Made { .. } | Done::Tagged { .. } => None,
+                };
                 self.again.push(Step::Done(done));
                 self.say(line);
-                self.read_again()
+                match source {
+                    // The open session is gone.
+                    Some(name) => {
+                        let all = self.sessions.all;
+                        vec![self.job(Job::Open { name: Some(name) }), self.job(Job::List { all })]
+                    }
+                    None => self.read_again(),
+                }
             }
             Answer::Asked(line) => {
                 // The client is behind a popup, or in another pane: that is where it goes on.

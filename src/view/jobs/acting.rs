@@ -41,10 +41,11 @@ pub fn make(context: Context, name: String, order: Order, how: How) -> anyhow::R
         }
     }
     let ids: Vec<String> = made.iter().map(|made| made.id.clone()).collect();
-    let names: Vec<&str> = ids.iter().map(|id| short(id)).collect();
-    let operation = made.first().map(|made| view::operation(&made.plan.operation));
-    let line =
-        format!("made {} ({}); u undoes it", names.join(", "), operation.unwrap_or_default());
+    let named = made.iter().map(|made| {
+        let operation = view::operation(&made.plan.operation);
+        format!("{} ({operation})", short(&made.id))
+    });
+    let line = format!("made {}; u undoes it", named.collect::<Vec<_>>().join(", "));
     let done = Some(Done::Made { ids, name, order });
     Ok(Answer::Did { line, details: details.join("\n\n"), done })
 }

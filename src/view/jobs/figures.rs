@@ -9,7 +9,7 @@ use sessions::operation::Order;
 use sessions::round::Session;
 use surgery::context::Change;
 
-/// Figures soon: only an extraction reads rows.
+/// Figures of a plan, estimated: only an extraction reads rows.
 ///
 /// # Errors
 /// A plan that can't be.

@@ -63,7 +63,7 @@ fn digits_answer_the_notice() {
     let (world, tui) = noticed(8, vec![continues()]);
     press(&tui, "1");
     tui.wait_screen("the strip", |s| {
-        s.contains("This session does not restart: your override is active")
+        s.contains("This session does not restart: you paused brain-guard")
     });
     std::thread::sleep(Duration::from_secs(10));
     assert_eq!(world.mock.main().len(), 4, "it is kept past its notice");

@@ -23,7 +23,7 @@ fn later_keeps_the_session_and_now_starts_at_once() {
     tui.prompt("/brain-guard:later 30m");
     tui.wait_screen("the answer", |s| s.contains("this session does not restart and"));
     tui.wait_screen("the strip", |s| {
-        s.contains("This session does not restart: your override is active")
+        s.contains("This session does not restart: you paused brain-guard")
     });
     std::thread::sleep(std::time::Duration::from_secs(12));
     assert_eq!(world.mock.main().len(), 4, "it is kept past its notice");
@@ -37,7 +37,7 @@ fn an_override_ends_the_notice_and_off_begins_a_new_one() {
     let (world, tui) = noticed(10, vec![continues()]);
     tui.prompt("/brain-guard:override 30m");
     tui.wait_screen("the strip", |s| {
-        s.contains("This session does not restart: your override is active")
+        s.contains("This session does not restart: you paused brain-guard")
     });
     std::thread::sleep(std::time::Duration::from_secs(12));
     assert_eq!(world.mock.main().len(), 4, "it is kept past its notice");

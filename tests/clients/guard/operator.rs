@@ -77,7 +77,7 @@ fn the_operator_lifts_the_blocks_and_sets_them_again() {
         (&json!("narrow"), &json!("coach")),
         "{during}"
     );
-    assert_eq!(during["capped"], "the operator's override is active");
+    assert_eq!(during["capped"], "the user paused brain-guard");
     tui.prompt("Go on");
     world.mock.wait_main(7);
     tui.wait_screen("the second turn's end", |s| s.contains("second-turn"));

@@ -97,7 +97,7 @@ fn a_notice_in_one_window_is_answered_there_only() {
     }
     std::thread::sleep(std::time::Duration::from_secs(1));
     one.type_text("1");
-    one.wait_screen("its strip", |s| s.contains("does not restart: your override is active"));
+    one.wait_screen("its strip", |s| s.contains("does not restart: you paused brain-guard"));
     assert!(two.screen().contains("restarts from its notes in"), "{}", two.screen());
     two.type_text("2");
     let last = world.mock.wait_main(9);

@@ -99,7 +99,6 @@ impl<'w> Viewer<'w> {
     fn makes(&self, done: impl FnOnce(), count: usize) -> Vec<String> {
         let before: BTreeSet<PathBuf> = self.world.transcripts().into_iter().collect();
         done();
-        // The line of an earlier operation may still be on the screen.
         let made = self.world.wait("the new sessions", || {
             let after = self.world.transcripts().into_iter();
             let made: Vec<String> =

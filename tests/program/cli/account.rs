@@ -178,3 +178,15 @@ fn log_follows_across_a_rotation() {
     let ended = follower.wait().expect("ended");
     assert_eq!(std::os::unix::process::ExitStatusExt::signal(&ended), Some(15), "{ended:?}");
 }
+
+#[test]
+fn explain_asks_for_no_seal_of_notes_that_are_sealed() {
+    let hook = Hook::climbed(percent_in("narrow"));
+    let explained = hook.raw(&["explain"], b"").stdout;
+    assert!(explained.contains("Let the agent seal its notes"), "{explained}");
+    hook.agent("brain-guard append --kind next 'write the lexer'");
+    hook.agent("brain-guard seal");
+    let explained = hook.raw(&["explain"], b"").stdout;
+    assert!(explained.contains("This session restarts from its notes: "), "{explained}");
+    assert!(!explained.contains("Let the agent seal"), "{explained}");
+}

@@ -133,7 +133,7 @@ fn set_writes_a_value_says_what_it_changes_and_refuses_a_wrong_one() {
     let text = fs::read_to_string(&file).expect("settings");
     for (key, value, way_out) in [
         ("tiers.narow.context", "65", ""),
-        ("profil", "relaxed", "nothing was written"),
+        ("profil", "relaxed", "did you mean `profile`? nothing was written"),
         ("profile", "lazy", "relaxed"),
         ("tiers.narrow.context", "much", ""),
     ] {

@@ -347,6 +347,9 @@ fn missing_token_counts_are_reported_once() {
 fn a_note_says_what_the_users_own_tier_blocks() {
     let hook = Hook::begun();
     hook.settings(&json!({"tiers": {"narrow": {"blocks": ["write"]}}}));
+    hook.fill(percent_in("coach"));
+    let note = hook.batch().note();
+    assert!(note.contains("From 30 % on, ") && !note.contains("only the notes"), "{note}");
     hook.fill(percent_in("block-reads"));
     let note = hook.batch().note();
     assert!(note.contains("from 30 % on, ") && !note.contains("only the notes"), "{note}");

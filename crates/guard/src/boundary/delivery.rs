@@ -1,4 +1,4 @@
-//! What a boundary delivers to the new session, and the checks and messages that depend on it.
+//! Checks and messages that depend on what a boundary delivers.
 
 use super::{Delivery, Step, Token};
 

@@ -529,11 +529,11 @@ mod tests {
     fn the_operator_holds_it_back_or_starts_it() {
         let mut t = token(Step::Pending);
         let now = t.created;
-        let held = Situation { held: Some("your override is active"), ..at("old", true, now) };
+        let held = Situation { held: Some("you paused brain-guard"), ..at("old", true, now) };
         let Action::Wait { status, .. } = next(&mut t, &done(true), &held) else {
             panic!("it waits")
         };
-        assert!(status.contains("your override is active"), "{status}");
+        assert!(status.contains("you paused brain-guard"), "{status}");
         // The carrier's time does not run while the session must not restart.
         let long = now + Duration::minutes(30);
         let held = Situation { now: long, ..held };

@@ -277,7 +277,7 @@ impl<'a> Facts<'a> {
             }
             Override::Calls(_) | Override::UntilClear => String::new(),
         };
-        Some(format!("your override is active{until}"))
+        Some(format!("you paused brain-guard{until}"))
     }
 
     /// Selects the carrier that could perform a boundary now.

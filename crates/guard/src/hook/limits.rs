@@ -1,6 +1,6 @@
 //! Reads from the client's command line and settings files: the session's limit, and rules that keep
 //! the agent from its notes. This happens at the start, with prompts and model switches, so that no
-//! tool call waits for it.
+//! tool call waits for it. Also counts responses without token counts.
 
 use std::path::{Path, PathBuf};
 

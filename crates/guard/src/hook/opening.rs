@@ -94,9 +94,7 @@ pub fn why_no_boundary(
         _ if !authored => Some("nothing was written in this session"),
         _ if facts.settings.is_shadow() => Some("shadow mode is on"),
         // No carrier acts during an override, even if the clear was requested.
-        _ if facts.session.overridden(facts.now, calls) => {
-            Some("the operator's override is active")
-        }
+        _ if facts.session.overridden(facts.now, calls) => Some("the user paused brain-guard"),
         _ if facts.headless_only_coached() => Some("this is a headless run"),
         _ => None,
     };

@@ -73,7 +73,7 @@ pub fn start(facts: &mut Facts, event: &Event, source: Source, model: Option<&st
     }
     match source {
         Source::Startup => {
-            let moved = start_lines::moved_project(facts);
+            let moved = start_lines::moved_project_line(facts);
             facts.session = begin(facts, First::Base);
             apply_model(facts, model);
             facts.look_around();
@@ -102,7 +102,7 @@ pub fn start(facts: &mut Facts, event: &Event, source: Source, model: Option<&st
             let mut reply =
                 line.map_or_else(Reply::default, |line| Reply::note("SessionStart", line));
             reply.user =
-                session_end::take_up_boundary(facts).or_else(|| start_lines::refused(facts));
+                session_end::take_up_boundary(facts).or_else(|| start_lines::refusal_line(facts));
             reply
         }
         Source::Compact => {

@@ -12,7 +12,7 @@ use sessions::span;
 const ROWS: usize = 100;
 
 /// What became of the jobs of a folder that was moved, or that another folder has replaced; once.
-pub fn moved_project(facts: &Facts) -> Option<String> {
+pub fn moved_project_line(facts: &Facts) -> Option<String> {
     match moved::take_along(&facts.places) {
         Ok(Some(from)) => {
             return Some(format!(
@@ -36,7 +36,7 @@ pub fn moved_project(facts: &Facts) -> Option<String> {
 }
 
 /// That the API will refuse a resumed session again.
-pub fn refused(facts: &Facts) -> Option<String> {
+pub fn refusal_line(facts: &Facts) -> Option<String> {
     let (mut last, mut rows) = (None, 0);
     // A transcript that can't be read is no reason to say anything.
     let _ = tail::lines_backwards(facts.transcript.as_ref()?, |line| {

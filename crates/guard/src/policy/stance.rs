@@ -44,7 +44,7 @@ impl Cap {
     /// The reason in words, for `explain` and the user's notice.
     pub fn why(&self) -> String {
         match self {
-            Self::Override => "the operator's override is active".into(),
+            Self::Override => "the user paused brain-guard".into(),
             Self::Shadow => "shadow mode is on in the settings".into(),
             Self::Headless => "this is a headless run and `headless` is not `boundary`".into(),
             Self::Plan => "the session is in plan mode".into(),

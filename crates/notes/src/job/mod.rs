@@ -1,5 +1,5 @@
 //! A job: the unit of work a compaction file belongs to, with its record. Free of I/O.
-//! `files::jobs` stores jobs.
+//! `guard::files::jobs` stores jobs.
 
 pub mod kinds;
 mod owner;

@@ -19,7 +19,7 @@ pub struct Record {
     pub auto: bool,
     /// When it was created.
     pub created: Option<Time>,
-    /// Who works on it. `files::jobs` checks whether that session still lives.
+    /// Who works on it. `guard::files::jobs` checks whether that session still lives.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub holder: Option<Holder>,
     /// The session that paused it. While that session continues, the work is still in its

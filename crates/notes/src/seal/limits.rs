@@ -6,7 +6,6 @@ use crate::compaction::{Role, Section};
 
 /// Sizes that the seal enforces: words of the whole file, and shares of them.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct Limits {
     /// The limit of the compaction file in words.
