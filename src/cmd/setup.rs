@@ -64,7 +64,7 @@ impl Run for InstallArgs {
             obstacle = failed.or_else(|| doctor::obstacle(env, &at));
         } else {
             failed.map_or(Ok(()), |failed| writeln!(stdout, "\n{failed}"))?;
-            // An old client says less about itself than `doctor` knows.
+            // The checks of `doctor` know whether the client is too old; its own error does not say.
             if let Registration::Failed(why) = &mut registration
                 && let Some(obstacle) = doctor::obstacle(env, &at)
             {

@@ -210,7 +210,7 @@ impl App {
             Command::Last => return self.move_by(isize::MAX / 2),
             Command::NextMatch => return self.move_to_match(1),
             Command::PreviousMatch => return self.move_to_match(-1),
-            Command::NextPane | Command::Right | Command::Left => self.step(command),
+            Command::NextPane | Command::Right | Command::Left => self.move_focus(command),
             Command::Help => self.popups.push(help(self.focus)),
             Command::Quit => return self.quit(),
             Command::Fold(part) => self.page.fold(part),
@@ -256,7 +256,7 @@ impl App {
     }
 
     /// Moves the keys to another pane.
-    fn step(&mut self, command: Command) {
+    fn move_focus(&mut self, command: Command) {
         self.focus = match (self.focus, command) {
             (Pane::Round, Command::NextPane) | (Pane::Sessions | Pane::Rounds, Command::Left) => {
                 Pane::Sessions

@@ -259,7 +259,7 @@ pub fn when(text: &str, now: Time) -> anyhow::Result<When> {
 /// Reads the value of `--since`.
 ///
 /// # Errors
-/// A text that is neither a time nor how long ago.
+/// A text that is neither a time nor how long ago; a time that is too long ago.
 pub fn since(text: &str, now: Time) -> anyhow::Result<Time> {
     match base::when::parse(text, now) {
         Ok(When::At(_)) => {

@@ -1,8 +1,8 @@
 //! A job: the unit of work a compaction file belongs to, with its record. Free of I/O.
 //! `guard::files::jobs` stores jobs.
 
+mod delivery;
 pub mod kinds;
-mod owner;
 pub mod phase;
 mod prompt;
 mod record;
@@ -11,11 +11,11 @@ pub mod slice;
 pub mod steering;
 pub mod transition;
 
-pub use owner::{Client, Delivery};
+pub use delivery::Delivery;
 pub use prompt::Prompt;
 pub use record::{
-    COACH_LETTERS, Holder, InvalidPhaseName, Link, PastPhase, Phase, Record, Sealer, State, Summed,
-    Wrote, phase_name,
+    COACH_LETTERS, Client, Holder, InvalidPhaseName, Link, PastPhase, Phase, Record, Sealer, State,
+    Summed, Wrote, phase_name,
 };
 
 /// The name of the `number`-th default job of a project on a day.

@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::compaction::EntryId;
-use crate::job::Client;
 use crate::seal::Ages;
 use base::clock::Time;
 
@@ -60,6 +59,15 @@ pub enum State {
     Paused,
     /// Closed, with a sealed file.
     Completed,
+}
+
+/// A client process. The start time protects against a reused process id.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Client {
+    /// Process id.
+    pub pid: u32,
+    /// Start time ([`base::process::start_time`]).
+    pub start: u64,
 }
 
 /// The session that works on a job.

@@ -1,15 +1,6 @@
-//! The client process that a job's session runs in, and what a boundary delivers of a job.
+//! What a boundary delivers of a job.
 
 use serde::{Deserialize, Serialize};
-
-/// A client process. The start time protects against a reused process id.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Client {
-    /// Process id.
-    pub pid: u32,
-    /// Start time ([`base::process::start_time`]).
-    pub start: u64,
-}
 
 /// What a boundary delivers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash, Serialize, Deserialize)]
