@@ -20,8 +20,11 @@ use surgery::table::short;
 /// The columns and lines of the smallest screen.
 pub const LEAST: (u16, u16) = (60, 12);
 
-/// Lines of the screen that are no line of a list.
-const BESIDE_LIST: usize = 8;
+/// Lines above the rounds: title, bar and tiers.
+pub const ABOVE_ROUNDS: u16 = 3;
+
+/// Most lines of a plan that the screen shows.
+const PLAN_LINES: usize = 6;
 
 /// What a change asks of the outside.
 #[derive(Debug)]
@@ -200,7 +203,7 @@ impl App {
 
     fn command(&mut self, command: Command) -> Vec<Effect> {
         self.say("");
-        let page = usize::from(self.size.1).saturating_sub(BESIDE_LIST).max(1) as isize;
+        let page = self.page_lines().saturating_sub(1).max(1) as isize;
         match command {
             Command::Up => return self.move_by(-1),
             Command::Down => return self.move_by(1),
@@ -288,11 +291,29 @@ impl App {
                 self.read_page()
             }
             Pane::Round => {
-                let shown = usize::from(self.size.1).saturating_sub(BESIDE_LIST + 3);
-                self.page.top = to(self.page.top, self.page.count().saturating_sub(shown));
+                let last = self.page.count().saturating_sub(self.page_lines() - 1);
+                self.page.top = to(self.page.top, last);
                 Vec::new()
             }
         }
+    }
+
+    /// The plan in words, as far as the screen shows it.
+    pub fn plan_lines(&self) -> Vec<String> {
+        let Some(opened) = &self.rounds.opened else { return Vec::new() };
+        let limit = opened.scale.as_ref().map(|scale| scale.limit);
+        let mut lines = self.pending.lines(&opened.session, limit);
+        lines.truncate(PLAN_LINES);
+        lines
+    }
+
+    /// How many lines of a list or of a round are on the screen, above a message of one line.
+    fn page_lines(&self) -> usize {
+        let above = match self.focus {
+            Pane::Sessions | Pane::Round => 1,
+            Pane::Rounds => usize::from(ABOVE_ROUNDS),
+        };
+        usize::from(self.size.1).saturating_sub(above + self.plan_lines().len() + 1).max(1)
     }
 
     /// Goes to another match of the search: only those are listed.
@@ -361,14 +382,46 @@ pub fn fits((columns, lines): (u16, u16)) -> bool {
     columns >= LEAST.0 && lines >= LEAST.1
 }
 
+/// What the signs in the list of sessions mean.
+const LEGEND_OF_SESSIONS: &[&str] = &[
+    "",
+    "●          a client has the session open",
+    "m          marked with Space",
+    "12 r       12 rounds; behind them, the tokens in the context",
+    "#name      an engagement that rounds are tagged with",
+];
+
+/// What the signs in the list of rounds mean.
+const LEGEND_OF_ROUNDS: &[&str] = &[
+    "",
+    "░ ▒ █      in the bar: system prompt and tools; tables and summaries; rounds",
+    "╵narrow    where this tier begins",
+    "▌          selected",
+    "i s d x    what is planned for the round",
+    "▪▪▪        the round's tokens, beside those of the largest",
+    "#name      the engagement that the round is tagged with",
+];
+
 /// The keys of a pane.
 fn help(pane: Pane) -> Popup {
-    let mut bindings: Vec<_> =
-        keys::TABLE.iter().filter(|binding| binding.panes.contains(&pane)).collect();
-    bindings.dedup_by_key(|binding| binding.command);
-    let lines = bindings.iter().map(|binding| {
-        format!("{:<9}  {}", keys::name(binding.key, binding.is_ctrl), binding.about)
-    });
+    let mut groups: Vec<(String, &str)> = Vec::new();
+    for binding in keys::TABLE.iter().filter(|binding| binding.panes.contains(&pane)) {
+        let key = keys::name(binding.key, binding.is_ctrl);
+        match groups.last_mut() {
+            Some((keys, about)) if *about == binding.about => {
+                keys.push(' ');
+                keys.push_str(&key);
+            }
+            _ => groups.push((key, binding.about)),
+        }
+    }
+    let lines = groups.iter().map(|(keys, about)| format!("{keys:<9}  {about}"));
+    let legend: &[&str] = match pane {
+        Pane::Sessions => LEGEND_OF_SESSIONS,
+        Pane::Rounds => LEGEND_OF_ROUNDS,
+        Pane::Round => &[],
+    };
+    let lines = lines.chain(legend.iter().map(|line| (*line).to_owned()));
     let title = match pane {
         Pane::Sessions => "Keys in the list of sessions",
         Pane::Rounds => "Keys in the list of rounds",

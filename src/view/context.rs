@@ -1,5 +1,6 @@
 //! The rounds of the open session: which are shown, where the cursor is, which are selected.
 
+use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::message::{Entry, Filter, Opened};
@@ -14,12 +15,16 @@ pub struct Rounds {
     pub shown: Vec<u32>,
     /// The line under the cursor.
     pub cursor: usize,
+    /// The first line that is shown; drawing corrects it.
+    pub top: Cell<usize>,
     /// The selected rounds.
     pub selected: BTreeSet<u32>,
     /// The round where a range began.
     pub range_from: Option<u32>,
     /// The search.
     pub filter: Option<Filter>,
+    /// Whether rounds are from several other sessions.
+    pub is_merged: bool,
     /// How many subagents each round started.
     pub agents: BTreeMap<u32, usize>,
 }
@@ -30,6 +35,9 @@ impl Rounds {
         let is_same =
             self.opened.as_ref().is_some_and(|before| before.session.id == opened.session.id);
         let is_at_end = self.cursor == 0;
+        let origins = opened.session.rounds.iter().filter_map(|round| round.origin.as_ref());
+        let sources: BTreeSet<&str> = origins.map(|origin| &*origin.session).collect();
+        self.is_merged = sources.len() > 1;
         self.opened = Some(opened);
         if !is_same {
             self.selected.clear();
@@ -86,11 +94,15 @@ impl Rounds {
         self.round(*self.shown.get(self.cursor)?)
     }
 
-    /// The rounds that a key is about, ascending: the selected ones and those of
-    /// an open range, else the one under the cursor.
+    /// The selected rounds, and those of an open range.
+    pub fn marked(&self) -> BTreeSet<u32> {
+        let in_range = self.shown.iter().filter(|seq| self.is_marked(**seq));
+        self.selected.iter().chain(in_range).copied().collect()
+    }
+
+    /// The rounds that a key is about, ascending: the marked ones, else the one under the cursor.
     pub fn targets(&self) -> Vec<u32> {
-        let mut marked = self.selected.clone();
-        marked.extend(self.shown.iter().filter(|seq| self.is_marked(**seq)));
+        let mut marked = self.marked();
         if marked.is_empty() {
             marked.extend(self.current().map(|round| round.seq));
         }

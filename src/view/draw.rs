@@ -5,6 +5,8 @@ mod popup;
 mod round;
 mod sessions;
 
+use std::cell::Cell;
+
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
@@ -33,13 +35,9 @@ pub fn draw(buffer: &mut Buffer, app: &App, theme: Theme, now: Time) {
         line(buffer, area, 0, &text, Style::new());
         return;
     }
-    let limit = app.rounds.opened.as_ref().and_then(|opened| opened.scale.as_ref());
-    let limit = limit.map(|scale| scale.limit);
-    let session = app.rounds.opened.as_ref().map(|opened| &opened.session);
-    let plan = session.map(|session| app.pending.lines(session, limit)).unwrap_or_default();
+    let plan = app.plan_lines();
     let width = usize::from(area.width);
     let message = message(app, width);
-    let plan = &plan[..plan.len().min(6)];
     let footer = (plan.len() + message.len()) as u16;
     let body = Rect { height: area.height - footer, ..area };
     for (pane, area) in panes(app.focus, body) {
@@ -50,7 +48,7 @@ pub fn draw(buffer: &mut Buffer, app: &App, theme: Theme, now: Time) {
         }
     }
     let below = Rect { y: body.bottom(), height: footer, ..area };
-    for (at, text) in (0..).zip(plan) {
+    for (at, text) in (0..).zip(&plan) {
         let style = if at == 0 { BOLD } else { DIM };
         line(buffer, below, at, &Look::fit(text, width), style);
     }
@@ -66,7 +64,11 @@ pub fn draw(buffer: &mut Buffer, app: &App, theme: Theme, now: Time) {
 /// What happened last, in at most three lines of so many columns.
 fn message(app: &App, width: usize) -> Vec<String> {
     let (message, is_error) = &app.line;
-    let message = if message.is_empty() { hint(app.focus) } else { message };
+    let message = match app.popups.last() {
+        _ if !message.is_empty() => message,
+        Some(popup) => popup.hint(),
+        None => hint(app.focus),
+    };
     let busy = if app.busy > 0 { "… " } else { "" };
     let mark = if *is_error { "! " } else { "" };
     let mut lines = wrap(&format!("{busy}{mark}{message}"), width);
@@ -134,8 +136,9 @@ fn cursor(is_focused: bool) -> Style {
     if is_focused { CURSOR } else { FAINT_CURSOR }
 }
 
-/// The first line to show, so that the cursor is on the screen.
-fn first(cursor: usize, height: usize) -> usize {
-    let half = height / 2;
-    if height == 0 { cursor } else { cursor.saturating_sub(half) }
+/// The first line to show: the one that was shown last, unless the cursor has left the screen.
+fn first(top: &Cell<usize>, cursor: usize, height: usize) -> usize {
+    let lowest = (cursor + 1).saturating_sub(height);
+    top.set(top.get().clamp(lowest, cursor.max(lowest)));
+    top.get()
 }

@@ -1,7 +1,6 @@
 //! The jobs: each calls what the verbs call.
 
 mod acting;
-mod figures;
 mod lists;
 
 use std::path::Path;
@@ -54,17 +53,15 @@ pub fn run(env: &Env, job: Job) -> anyhow::Result<Answer> {
         }
         Job::Revive { name } => {
             let session = Store::open(env)?.session(env, Some(&name))?;
-            let operation = Operation::CompressBefore(When::Round(revive::cut(&session)?));
-            Answer::Planned { name, operation, why: None }
+            let cut = revive::cut(&session)?;
+            let operation = Operation::CompressBefore(When::Round(cut.seq));
+            let why = format!("round {} and later rounds stay whole: {}", cut.seq, cut.why);
+            Answer::Planned { name, operation, why: Some(why) }
         }
         Job::Mend { name, is_dry } => acting::mend(context, name, is_dry)?,
         Job::Matrix => Answer::Cells(lists::cells(env)?),
-        Job::Estimate { session, order, number } => {
-            let figures = figures::estimate(context, &session, &order);
-            Answer::Figures { number, figures: figures.map_err(|e| format!("{e:#}")) }
-        }
         Job::Measure { name, order, number } => {
-            let figures = figures::measure(context, &name, &order);
+            let figures = acting::measure(context, &name, &order);
             Answer::Figures { number, figures: figures.map_err(|e| format!("{e:#}")) }
         }
         Job::Make { name, order, how } => acting::make(context, name, order, how)?,

@@ -78,16 +78,7 @@ pub enum Job {
     },
     /// Tagged rounds by engagement and agent.
     Matrix,
-    /// Figures of a plan, estimated: only an extraction reads rows.
-    Estimate {
-        /// The session.
-        session: Arc<Session>,
-        /// The plan.
-        order: Order,
-        /// The plan's number.
-        number: u64,
-    },
-    /// Figures of a plan, as a dry run has them.
+    /// Figures of a plan: those of a dry run.
     Measure {
         /// The session's name.
         name: String,
@@ -336,10 +327,8 @@ pub struct Opened {
 pub struct Figures {
     /// What it is: its engagement, or empty.
     pub name: String,
-    /// Tokens before and after.
-    pub tokens: (u64, u64),
-    /// The exact cost; `None` for an estimate.
-    pub cost: Option<Cost>,
+    /// Tokens before and after, and when it pays.
+    pub cost: Cost,
     /// Thinking blocks that are left out.
     pub thinking_left: usize,
     /// What becomes of which rounds.

@@ -3,6 +3,7 @@
 use super::message::{Done, Figures};
 use crate::cmd::advise::percent;
 use base::shown::{breaks_even, tokens};
+use sessions::cost::Cost;
 use sessions::operation::{Fate, Fates, Operation, Order};
 use sessions::round::Session;
 
@@ -74,14 +75,9 @@ impl Pending {
         Self { number: self.number + 1, ..Self::default() }
     }
 
-    /// Takes figures of this version. An estimate does not replace exact ones.
+    /// Takes figures of this version.
     pub fn take_figures(&mut self, number: u64, figures: Result<Vec<Figures>, String>) {
-        let is_exact = |figures: &Result<Vec<Figures>, String>| {
-            figures.as_ref().is_ok_and(|all| all.iter().all(|one| one.cost.is_some()))
-        };
-        let is_worse =
-            self.figures.as_ref().is_some_and(is_exact) && figures.is_ok() && !is_exact(&figures);
-        if number == self.number && !is_worse {
+        if number == self.number {
             self.figures = Some(figures);
         }
     }
@@ -124,25 +120,19 @@ impl Pending {
 
 /// `114k → 43k (12 → 4 %), breaks even after 5 requests; thinking left out: 14`.
 fn line(figures: &Figures, limit: Option<u64>) -> String {
-    let (before, after) = figures.tokens;
+    let Cost { before, after, cold, .. } = figures.cost;
     let name = if figures.name.is_empty() { "" } else { &format!("{}: ", figures.name) };
-    let about = if figures.cost.is_some() { "" } else { "~" };
     let share = limit
         .map(|limit| format!(" ({} → {} %)", percent(before, limit), percent(after, limit)))
         .unwrap_or_default();
-    let pays = figures.cost.as_ref().map(|cost| match cost.pays_after() {
-        None => ", saves no tokens".to_owned(),
-        Some(_) if cost.cold => ", saves at once: the prompt cache has expired".to_owned(),
-        Some(requests) => format!(", {}", breaks_even(requests)),
-    });
+    let pays = match figures.cost.pays_after() {
+        None => "saves no tokens".to_owned(),
+        Some(_) if cold => "saves at once".to_owned(),
+        Some(requests) => breaks_even(requests),
+    };
     let left = match figures.thinking_left {
         0 => String::new(),
         count => format!("; thinking blocks left out: {count}"),
     };
-    format!(
-        "{name}{about}{} → {about}{}{share}{}{left}",
-        tokens(before),
-        tokens(after),
-        pays.unwrap_or_default()
-    )
+    format!("{name}{} → {}{share}, {pays}{left}", tokens(before), tokens(after))
 }

@@ -58,8 +58,8 @@ impl Question {
         match self {
             Self::Make { .. } => &[
                 ("Enter", "yes"),
-                ("h", "yes, and switch the running client to the new session"),
-                ("w", "yes, and open what is new in tmux windows"),
+                ("h", "yes; the client that has the session open goes on in the new one"),
+                ("w", "yes; each new session opens in a tmux window of its own"),
                 ("Esc", "not now"),
             ],
             Self::Mend { .. } => {
@@ -98,6 +98,8 @@ pub enum Popup {
         cells: Vec<message::Cell>,
         /// The one under the cursor.
         at: usize,
+        /// The first one that is shown; drawing corrects it.
+        top: Cell<usize>,
     },
     /// A text to read.
     Text {
@@ -168,7 +170,7 @@ impl Popup {
                 KeyCode::Char('n' | 'q') => return Outcome::Closed,
                 _ => {}
             },
-            Self::Cells { cells, at } => match event.code {
+            Self::Cells { cells, at, .. } => match event.code {
                 KeyCode::Up => *at = at.saturating_sub(1),
                 KeyCode::Down => *at = (*at + 1).min(cells.len().saturating_sub(1)),
                 KeyCode::Enter => {
@@ -190,9 +192,19 @@ impl Popup {
         Outcome::Open
     }
 
+    /// Its keys, for the last line of the screen.
+    pub fn hint(&self) -> &'static str {
+        match self {
+            Self::Input { .. } => "Enter accepts   Ctrl-u clears   Esc closes",
+            Self::Confirm { .. } => "Esc: not now",
+            Self::Cells { .. } => "Enter selects the rounds   Esc closes",
+            Self::Text { .. } => "↑ ↓ move   Esc closes",
+        }
+    }
+
     /// A text to read.
     pub fn text(title: &str, lines: Vec<String>) -> Self {
-        Self::Text { title: format!("{title} (Esc closes)"), lines, top: Cell::new(0) }
+        Self::Text { title: title.to_owned(), lines, top: Cell::new(0) }
     }
 
     /// Adds pasted text to an input.

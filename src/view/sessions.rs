@@ -1,5 +1,6 @@
 //! The list of sessions: a tree by what each was made from.
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 
 use super::message::{Entry, Opened};
@@ -23,6 +24,8 @@ pub struct Sessions {
     pub lines: Vec<Line>,
     /// The line under the cursor.
     pub cursor: usize,
+    /// The first line that is shown; drawing corrects it.
+    pub top: Cell<usize>,
     /// Whether sessions of all projects are listed.
     pub all: bool,
     /// The marked session's name and id, for a merge.

@@ -146,8 +146,7 @@ fn figures(number: u64) -> Answer {
     };
     let one = Figures {
         name: String::new(),
-        tokens: (41_000, 23_500),
-        cost: Some(cost),
+        cost,
         thinking_left: 3,
         rounds: "4-5 become lines of the index table; 6 stay whole".to_owned(),
     };

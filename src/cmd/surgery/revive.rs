@@ -1,7 +1,7 @@
 //! `surgery revive`: makes a successor of a session. Early rounds become an index table, the rest
 //! stays in full, and the client can continue there.
 
-use anyhow::{Context as _, bail};
+use anyhow::Context as _;
 
 use super::made::Made;
 use super::source::{self, Store};
@@ -13,7 +13,7 @@ use base::env::Env;
 use base::when::When;
 use sessions::operation::Operation;
 use sessions::round::Session;
-use surgery::advise;
+use surgery::advise::{self, Turn};
 
 impl Run for ReviveArgs {
     fn run(&self, context: Context) -> anyhow::Result<Exit> {
@@ -23,7 +23,7 @@ impl Run for ReviveArgs {
         let session = store.session(env, self.session.as_deref())?;
         let before = match before {
             Some(before) => before,
-            None => When::Round(cut(&session)?),
+            None => When::Round(cut(&session)?.seq),
         };
         let order = self.output.order(Operation::CompressBefore(before));
         let planned = pipeline::plan_sessions(context, &store, &session, &order)?;
@@ -58,12 +58,11 @@ fn start(env: &Env, made: &Made) -> anyhow::Result<Exit> {
 
 /// The first round that stays in full: where the last phase of the work began, as `advise` finds
 /// it. Without phases, where the last third of the tokens begins.
-pub(crate) fn cut(session: &Session) -> anyhow::Result<u32> {
-    let Some(turn) = advise::cut(session, &crate::cmd::advise::phases(session)) else {
-        bail!(
+pub(crate) fn cut(session: &Session) -> anyhow::Result<Turn> {
+    advise::cut(session, &crate::cmd::advise::phases(session)).with_context(|| {
+        format!(
             "{} has a single round in its context: there is nothing to compress; resume it as it is",
             session.id
-        );
-    };
-    Ok(turn.seq)
+        )
+    })
 }

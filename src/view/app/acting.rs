@@ -105,17 +105,13 @@ impl App {
         self.figures()
     }
 
-    /// Asks for the figures of the plan: soon an estimate, then what a dry run says.
+    /// Asks for the figures of the plan.
     pub(super) fn figures(&mut self) -> Vec<Effect> {
         let (Some(order), Some(opened)) = (self.pending.order(), &self.rounds.opened) else {
             return Vec::new();
         };
-        let (session, name) = (opened.session.clone(), opened.name.clone());
-        let number = self.pending.number;
-        vec![
-            self.job(Job::Estimate { session, order: order.clone(), number }),
-            self.job(Job::Measure { name, order, number }),
-        ]
+        let (name, number) = (opened.name.clone(), self.pending.number);
+        vec![self.job(Job::Measure { name, order, number })]
     }
 
     pub(super) fn confirm(&mut self) -> Vec<Effect> {

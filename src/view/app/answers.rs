@@ -36,7 +36,7 @@ impl App {
                 Vec::new()
             }
             Answer::Cells(cells) => {
-                self.show_popup(Popup::Cells { cells, at: 0 });
+                self.show_popup(Popup::Cells { cells, at: 0, top: std::cell::Cell::default() });
                 Vec::new()
             }
             Answer::Survey { name, lines, is_broken } => {

@@ -6,7 +6,7 @@ use ratatui::style::Style;
 
 use super::{at, cursor, first, line};
 use crate::cmd::advise::percent;
-use crate::view::app::App;
+use crate::view::app::{ABOVE_ROUNDS, App};
 use crate::view::keys::Pane;
 use crate::view::message::Opened;
 use crate::view::theme::{BOLD, DIM, Theme};
@@ -29,11 +29,11 @@ pub fn draw(buffer: &mut Buffer, area: Rect, app: &App, theme: Theme) {
     line(buffer, area, 0, &title(app, opened), BOLD);
     bar(buffer, Rect { y: area.y + 1, height: 1, ..area }, opened, theme);
     scale(buffer, Rect { y: area.y + 2, height: 1, ..area }, opened);
-    let list = Rect { y: area.y + 3, height: area.height - 3, ..area };
+    let list = Rect { y: area.y + ABOVE_ROUNDS, height: area.height - ABOVE_ROUNDS, ..area };
     let height = usize::from(list.height);
     let rounds = &app.rounds;
     let largest = opened.session.rounds.iter().map(|round| round.tokens).max().unwrap_or(1);
-    let top = first(rounds.cursor, height).min(rounds.shown.len().saturating_sub(height));
+    let top = first(&rounds.top, rounds.cursor, height);
     for (row, (index, seq)) in (0..).zip(rounds.shown.iter().enumerate().skip(top).take(height)) {
         let Some(round) = opened.session.round(*seq) else { continue };
         one(buffer, list, row, app, round, largest, theme);
@@ -54,7 +54,7 @@ fn title(app: &App, opened: &Opened) -> String {
     let rounds = count_with_noun(opened.session.rounds.len(), "round", "rounds");
     let filter = app.rounds.filter.as_ref();
     let filter = filter.map(|filter| format!("/{} ({})", filter.words, app.rounds.shown.len()));
-    let selected = Some(app.rounds.selected.len()).filter(|count| *count > 0);
+    let selected = Some(app.rounds.marked().len()).filter(|count| *count > 0);
     let selected = selected.map(|count| format!("{count} selected"));
     let parts = [id, share, rounds].into_iter().chain(filter).chain(selected);
     parts.collect::<Vec<_>>().join("  ")
@@ -142,7 +142,13 @@ fn one(
         State::Cut => Some("cut off".to_owned()),
     };
     let origin = round.origin.as_ref();
-    let origin = origin.map(|origin| format!("from {}:{}", short(&origin.session), origin.seq));
+    let origin = origin.map(|origin| {
+        if app.rounds.is_merged {
+            format!("from {}:{}", short(&origin.session), origin.seq)
+        } else {
+            format!("was {}", origin.seq)
+        }
+    });
     let table = round.table.is_some().then(|| "table".to_owned());
     let agents = app.rounds.agents.get(&round.seq);
     let agents = agents.map(|agents| count_with_noun(*agents, "agent", "agents"));

@@ -6,6 +6,7 @@ use ratatui::style::Style;
 use ratatui::text::Span;
 
 use super::{first, line};
+use crate::cmd::look::Look;
 use crate::view::popup::Popup;
 use crate::view::round::wrap;
 use crate::view::theme::CURSOR;
@@ -18,10 +19,10 @@ pub fn draw(buffer: &mut Buffer, area: Rect, popup: &Popup) {
     let (title, lines, top) = match popup {
         Popup::Input { title, text, names, .. } => {
             let mut lines = vec![format!("{text}▏")];
-            let known = names.iter().filter(|name| name.starts_with(&**text)).take(5);
+            let known = names.iter().filter(|name| name.starts_with(&**text));
             let known: Vec<&str> = known.map(String::as_str).collect();
             if !known.is_empty() {
-                lines.push(format!("Tab: {}", known.join("  ")));
+                lines.push(Look::fit(&format!("Tab: {}", known.join("  ")), most));
             }
             (title.clone(), lines, 0)
         }
@@ -38,11 +39,11 @@ pub fn draw(buffer: &mut Buffer, area: Rect, popup: &Popup) {
             let lines = wrapped.into_iter().chain([String::new()]).chain(keys).collect();
             (question.title().to_owned(), lines, 0)
         }
-        Popup::Cells { cells, at } => {
+        Popup::Cells { cells, at, top } => {
             let lines = cells.iter().map(|cell| cell.label.clone()).collect();
-            let top = first(*at, room);
+            let top = first(top, *at, room);
             marked = Some((*at - top) as u16);
-            ("Engagements by agent: Enter selects the rounds".to_owned(), lines, top)
+            ("Rounds by engagement and agent".to_owned(), lines, top)
         }
         Popup::Text { title, lines, .. } => (title.clone(), lines.clone(), 0),
     };

@@ -19,7 +19,7 @@ pub fn draw(buffer: &mut Buffer, area: Rect, app: &App, theme: Theme, now: Time)
     line(buffer, area, 0, &format!("Sessions {of}"), BOLD);
     let list = Rect { y: area.y + 1, height: area.height - 1, ..area };
     let height = usize::from(list.height);
-    let top = first(sessions.cursor, height).min(sessions.lines.len().saturating_sub(height));
+    let top = first(&sessions.top, sessions.cursor, height);
     let shown = sessions.lines.iter().enumerate().skip(top).take(height);
     for (row, (number, one)) in (0..).zip(shown) {
         let entry = &one.entry;

@@ -1,4 +1,4 @@
-//! Jobs that change something.
+//! Plans, from their figures to what undoes them, and other jobs that change something.
 
 use anyhow::bail;
 
@@ -11,10 +11,28 @@ use crate::cmd::surgery::target::Destination;
 use crate::cmd::surgery::{pipeline, view};
 use crate::cmd::tag::{self, Retagged};
 use crate::cmd::{Context, succession};
-use crate::view::message::{Answer, Done, How};
+use crate::view::message::{Answer, Done, Figures, How};
 use base::env::Env;
 use sessions::operation::Order;
 use surgery::table::short;
+
+/// Figures of a dry run of a plan.
+///
+/// # Errors
+/// A plan that can't be.
+pub fn measure(context: Context, name: &str, order: &Order) -> anyhow::Result<Vec<Figures>> {
+    let store = Store::open(context.env)?;
+    let session = store.session(context.env, Some(name))?;
+    let dry = Destination { out: None, dry_run: true };
+    let made = pipeline::perform(context, &store, &session, order, dry)?;
+    let figures = made.iter().map(|made| Figures {
+        name: made.plan.given_to().unwrap_or_default().to_owned(),
+        cost: made.cost,
+        thinking_left: made.report.thinking_left,
+        rounds: view::rounds(&made.plan),
+    });
+    Ok(figures.collect())
+}
 
 /// Performs a plan.
 ///
@@ -34,6 +52,10 @@ pub fn make(context: Context, name: String, order: Order, how: How) -> anyhow::R
     };
     let made = pipeline::perform(context, &store, &session, &order, Destination::default())?;
     let mut details = made.iter().map(Made::to_string).collect::<Vec<_>>();
+    for one in &made {
+        // The list has its figures when it is imported.
+        store.session(context.env, Some(&one.id))?;
+    }
     for one in windows.iter().flat_map(|_| &made) {
         let opened = windows.as_ref().map(|to| to.open(context.env, one, &view::child(one)));
         if let Some(Err(e)) = opened {
