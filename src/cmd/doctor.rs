@@ -49,7 +49,11 @@ struct Check {
 const CHECKS: [Check; 16] = [
     Check { name: "plugin", look: installed::plugin, fix: Some(installed::fix) },
     Check { name: "files", look: installed::files, fix: Some(installed::fix) },
-    Check { name: "binary", look: installed::binary, fix: Some(installed::fix) },
+    Check {
+        name: "binary",
+        look: |world| installed::binary(&world.current),
+        fix: Some(installed::fix),
+    },
     Check { name: "command", look: installed::command, fix: Some(installed::fix) },
     Check {
         name: "client",
@@ -199,7 +203,8 @@ impl<'a> World<'a> {
 pub fn obstacle(env: &Env, at: &Installation) -> Option<String> {
     let project = selector::project(env, &SessionSelector::default()).ok()?;
     let switches = switches::look(&at.config, &project).into_iter();
-    let mut found = installed::client(at.client.as_deref()).into_iter().chain(switches);
+    let own = installed::binary(&at.current()).into_iter();
+    let mut found = own.chain(installed::client(at.client.as_deref())).chain(switches);
     let Finding { seen, way_out, .. } = found.find(|found| found.level == Level::Problem)?;
     Some(way_out.map_or(seen.clone(), |way_out| format!("{seen}; {way_out}")))
 }

@@ -84,7 +84,7 @@ pub(crate) fn out(text: impl Display) {
     keep_error(writeln!(stdout, "{text}"));
 }
 
-/// Prints lines with labels, such as `client   found`: on a terminal they are folded.
+/// Prints lines, on a terminal folded between words, below the text behind a label such as `client   found`.
 pub fn out_folded(text: impl Display) {
     let text = text.to_string();
     match columns().filter(|_| !is_captured()) {
@@ -180,7 +180,7 @@ pub fn err(text: impl Display) {
     let _ = writeln!(io::stderr().lock(), "{text}");
 }
 
-/// Prints a report, as JSON or for people.
+/// Prints a report, as JSON or for people: on a terminal it is folded.
 ///
 /// # Errors
 /// A report that cannot be serialized.
@@ -191,7 +191,7 @@ pub fn show(report: &(impl Serialize + Display), json: bool) -> anyhow::Result<(
     let text = report.to_string();
     // A report without text for people prints nothing.
     if !text.is_empty() {
-        out(text.trim_end());
+        out_folded(text.trim_end());
     }
     Ok(())
 }

@@ -28,7 +28,7 @@ pub struct Found {
     pub hits: Vec<Hit>,
     /// How many rounds were ranked, if more matched.
     pub ranked: Option<usize>,
-    /// If nothing was found in a nearly empty store: how to import more.
+    /// If the store is nearly empty: how to import more.
     few: Option<String>,
 }
 
@@ -84,7 +84,9 @@ impl fmt::Display for Listed<'_> {
             return f.write_str(&self.found.nothing());
         };
         let more = if self.is_cut { "; --limit shows more" } else { "" };
-        write!(f, "in full: brain-guard show {}{more}", reference(first))
+        write!(f, "in full: brain-guard show {}{more}", reference(first))?;
+        let few = self.found.few.as_ref().and_then(|few| few.lines().next());
+        few.map_or(Ok(()), |few| write!(f, "\n{few}"))
     }
 }
 
@@ -104,7 +106,7 @@ pub fn of(env: &Env, now: Time, args: &SearchArgs) -> anyhow::Result<Found> {
     }
     let filter = Filter { tagged, ..narrowed };
     let (hits, ranked) = store.index.search_soon(&query, &filter, args.limit)?;
-    let few = if hits.is_empty() { few_imported(env, &store)? } else { None };
+    let few = few_imported(env, &store)?;
     Ok(Found { query, hits, ranked, few })
 }
 

@@ -131,7 +131,13 @@ impl Status {
         };
         let messages = Messages::new(facts, &view.ramp, &view.readings, &view.stance);
         Self {
-            now: format!("{}: {}", messages.usage(), messages.effect()),
+            now: match facts.session.ended {
+                Some(at) => {
+                    let at = clock_time(at, facts.now);
+                    format!("this session ended at {at}; until then: {}", messages.usage())
+                }
+                None => format!("{}: {}", messages.usage(), messages.effect()),
+            },
             session: facts.id.to_owned(),
             job: facts.session.job.clone(),
             context,
@@ -202,7 +208,7 @@ impl fmt::Display for Status {
         };
         line("tier", &format!("{}, {blocked}", self.stance))?;
         if let Some(why) = &self.capped {
-            line("capped", &format!("{} would hold, but {why}", self.tier))?;
+            line("", &format!("{} would hold, but {why}", self.tier))?;
         }
         line("tiers", &self.for_people.tiers)?;
         if let Some(why) = &self.for_people.moved_up {

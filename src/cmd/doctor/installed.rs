@@ -59,11 +59,12 @@ pub fn files(world: &World) -> Vec<Finding> {
     }]
 }
 
-pub fn binary(world: &World) -> Vec<Finding> {
-    if !world.current.is_dir() {
+/// Whether the installed program runs.
+pub fn binary(current: &Path) -> Vec<Finding> {
+    if !current.is_dir() {
         return Vec::new();
     }
-    let path = world.current.join(place::BINARY);
+    let path = current.join(place::BINARY);
     let shown = path.display();
     vec![match process::output(Command::new(&path).arg("--version"), PATIENCE) {
         Ok(output) if output.status.success() => {

@@ -67,7 +67,7 @@ impl Account {
             add("tier", &line.tier);
         }
         if let Some(cap) = &line.cap {
-            add("capped", cap);
+            add("not blocked", cap);
         }
         for way in &self.let_through {
             add("would pass", way);

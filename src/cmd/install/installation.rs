@@ -119,14 +119,24 @@ impl Installation {
             || cached_plugin(target).is_some_and(|plugin| plugin.ends_with(COMMAND))
     }
 
-    /// Links the command to `target`, unless something else is in its place, and says so.
+    /// Links the command to `target`, unless something else is in its place, and says so. Without
+    /// the link, everything works but the command's name.
     ///
     /// # Errors
-    /// A file system error.
+    /// The output can't be written.
     pub fn link_command(&self, target: &Path, out: &mut dyn Write) -> Result<()> {
         let link = self.link();
-        let linked = place::link(&link, target, |found| self.is_ours(found))
-            .with_context(|| format!("could not link {}", link.display()))?;
+        let linked = match place::link(&link, target, |found| self.is_ours(found)) {
+            Ok(linked) => linked,
+            Err(why) => {
+                let (link, target) = (link.display(), target.display());
+                writeln!(
+                    out,
+                    "command  {link} could not be made ({why}); make its folder writable and run this again, or call {target}"
+                )?;
+                return Ok(());
+            }
+        };
         let Some(is_new) = linked else {
             let (link, target) = (link.display(), target.display());
             writeln!(
