@@ -1,7 +1,5 @@
 //! `PreToolUse`: decides on one call.
 
-use std::io;
-
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
@@ -21,7 +19,7 @@ use crate::policy::decide::{Call, Decided, Decision, Denial, Target, decide};
 use crate::policy::ramp::Ramp;
 use crate::policy::stance::{Cap, Ranks, Readings, Stance};
 use crate::policy::verbs;
-use crate::session::{Counted, First, Grace};
+use crate::session::{Counted, First, Grace, Session};
 use sessions::gauge::Reading;
 use sessions::gauge::WindowSource;
 
@@ -297,6 +295,26 @@ fn deny(
     denial: Denial,
     messages: &Messages,
 ) -> Reply {
+    let tier = at.filter(|_| denial == Denial::Tier);
+    if tier.is_some() {
+        facts.make_file();
+    }
+    // `facts` stays as it was, because the text says what is new since then.
+    let kept = state::update(&facts.places, facts.id, |s| {
+        s.denied = Some(facts.now);
+        tier.map(|(_, stance)| note_tier_denial(s, stance, messages))
+    });
+    let told = match kept {
+        Ok(told) => told,
+        Err(e) => {
+            facts.fault("denial not kept", &e);
+            if matches!(denial, Denial::Tier | Denial::Sealed | Denial::Unanswerable) {
+                // On a full disk neither notes nor seals can be saved, so there is no way out.
+                return Reply::default();
+            }
+            None
+        }
+    };
     let reason = match denial {
         Denial::Operator => messages.deny_operator(),
         Denial::MainLoopOnly => match &call.target {
@@ -309,34 +327,18 @@ fn deny(
         Denial::Sealed => messages.deny_sealed(),
         Denial::Unanswerable => messages.deny_question(),
         Denial::Tier => {
-            let Some((ramp, stance)) = at else { return Reply::default() };
-            facts.make_file();
-            let recorded = match record_tier_denial(facts, stance, messages) {
-                Ok(recorded) => recorded,
-                Err(e) => {
-                    // The way out needs saved state. Without it nothing may be blocked.
-                    facts.fault("state not kept, so not denied", &e);
-                    return Reply::default();
-                }
-            };
-            let note = if recorded.first {
+            let (Some((ramp, stance)), Some(told)) = (tier, told) else { return Reply::default() };
+            let note = if told.first {
                 messages.jumped(ramp, stance) + &messages.second_way_out()
             } else {
                 String::new()
             };
-            messages.deny_tier(call.tool, &note, recorded.again)
+            messages.deny_tier(call.tool, &note, told.again)
         }
     };
     let is_blocked = matches!(denial, Denial::Tier | Denial::Sealed);
     let miss = is_blocked.then(|| near_miss(call, input)).flatten();
     let reason = miss.map_or(reason, |miss| messages.deny_near_miss(&miss));
-    if let Err(e) = state::update(&facts.places, facts.id, |s| s.denied = Some(facts.now)) {
-        facts.fault("denial not kept", &e);
-        if matches!(denial, Denial::Tier | Denial::Sealed | Denial::Unanswerable) {
-            // On a full disk neither notes nor seals can be saved, so there is no way out.
-            return Reply::default();
-        }
-    }
     Reply { agent: Some(Agent::Deny(reason)), ..Reply::default() }
 }
 
@@ -349,21 +351,13 @@ struct TierDenial {
 }
 
 /// Notes in the state that the tier denied a call. Of many parallel denials, only one is the first.
-/// `facts` stays as it was, because the text says what is new since then.
-fn record_tier_denial(
-    facts: &Facts,
-    stance: &Stance,
-    messages: &Messages,
-) -> io::Result<TierDenial> {
-    let told = messages.note_state(stance);
-    state::update(&facts.places, facts.id, |s| {
-        let first = s.notified.agent.rank < stance.rank;
-        if first {
-            s.notified.agent = told;
-        }
-        let again = s.notified.denial.replace(stance.rank) == Some(stance.rank);
-        // The client shows the denial to the user.
-        messages.claim_user(s);
-        TierDenial { first, again }
-    })
+fn note_tier_denial(s: &mut Session, stance: &Stance, messages: &Messages) -> TierDenial {
+    let first = s.notified.agent.rank < stance.rank;
+    if first {
+        s.notified.agent = messages.note_state(stance);
+    }
+    let again = s.notified.denial.replace(stance.rank) == Some(stance.rank);
+    // The client shows the denial to the user.
+    messages.claim_user(s);
+    TierDenial { first, again }
 }

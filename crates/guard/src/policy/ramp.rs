@@ -2,10 +2,12 @@
 
 use std::collections::BTreeSet;
 
+use serde::Serialize;
+
 use super::bands::Band;
 
 /// One tier of the ramp.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Tier {
     /// Its name: `coach`, `block-reads`, `narrow`, or one from the settings.
     pub name: String,

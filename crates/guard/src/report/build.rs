@@ -1,7 +1,6 @@
 //! Builds one session's part of a report.
 
-use super::{Line, Part, Seal, Source, Tier, Totals, What, Words, stances};
-use crate::policy::ramp;
+use super::{Line, Part, Seal, Source, Totals, What, Words, stances};
 use base::clock::Time;
 use sessions::gauge::Reading;
 
@@ -21,19 +20,13 @@ pub(super) fn part(source: Source) -> Part {
     let stances = stances::bands(&ramp, &points, &events, last);
     let totals = Totals::from_events(&events, &points, seals.len() as u64, source.bytes_per_token);
     events.retain(|e| !matches!(e.what, What::Pass(_)));
-    let tier = |t: &ramp::Tier| Tier {
-        name: t.name.clone(),
-        context: t.context,
-        file: t.file,
-        blocks: t.blocks.iter().map(|b| b.name()).collect(),
-    };
     Part {
         session: id,
         job,
         parent,
         from,
         to,
-        tiers: ramp.tiers().iter().map(tier).collect(),
+        tiers: ramp.tiers().to_vec(),
         fill: points,
         words,
         stances,

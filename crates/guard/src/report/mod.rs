@@ -21,7 +21,7 @@ pub use tally::{Added, Denied, Totals};
 pub use text::{clean, text};
 
 use crate::journal::{Line, What};
-use crate::policy::ramp::Ramp;
+use crate::policy::ramp::{Ramp, Tier};
 use base::clock::Time;
 
 /// The data about one session.
@@ -121,19 +121,6 @@ pub struct Crossing {
     pub first_request: Option<Time>,
     /// Seconds from `turn_ended` to `first_request`.
     pub seconds: Option<f64>,
-}
-
-/// A tier of one session.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Tier {
-    /// Its name.
-    pub name: String,
-    /// Percent of the context's limit at which it begins.
-    pub context: f64,
-    /// Percent of the file's limit at which it begins.
-    pub file: f64,
-    /// The bands it blocks.
-    pub blocks: Vec<&'static str>,
 }
 
 /// The compaction file's words at one time.

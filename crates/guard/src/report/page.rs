@@ -11,6 +11,7 @@ use super::plot::{self, Frame, Value};
 use super::scale::Scale;
 use super::tables::tables;
 use super::{Part, Report};
+use crate::policy::ramp::Tier;
 use base::plain::is_hidden;
 use base::shown::format_duration;
 use base::shown::group_thousands;
@@ -140,7 +141,7 @@ fn plots(report: &Report, zone: FixedOffset) -> String {
     }
     let scale = Scale::new(&times);
     let parts = &report.sessions;
-    let top = |tier: fn(&super::Tier) -> f64| {
+    let top = |tier: fn(&Tier) -> f64| {
         parts.iter().flat_map(|p| p.tiers.iter().map(tier)).fold(0.0, f64::max)
     };
     let frame = Frame::new(

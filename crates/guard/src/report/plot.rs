@@ -4,9 +4,10 @@
 
 use std::fmt::Write as _;
 
+use super::Part;
 use super::html::escape;
 use super::scale::Scale;
-use super::{Part, Tier};
+use crate::policy::ramp::Tier;
 use base::clock::Time;
 use base::shown::format_duration;
 
