@@ -15,6 +15,7 @@ use super::surgery::source::Store;
 use super::{Context, Exit, Failure, Run, err, show};
 use crate::cli::{TagArgs, TagVerb};
 use base::env::Env;
+use base::shown::count_with_noun;
 use sessions::round::Session;
 use store::blocks::Folder;
 use store::engagement;
@@ -119,6 +120,17 @@ impl Retagged {
             before,
             unchanged: seqs.len() - changed,
         })
+    }
+}
+
+impl Retagged {
+    /// How many rounds were tagged, in words.
+    pub(crate) fn brief(&self) -> String {
+        let rounds = count_with_noun(self.changed + self.unchanged, "round", "rounds");
+        match &self.engagement {
+            Some(id) => format!("{rounds} tagged {id}"),
+            None => format!("{rounds} without a tag now"),
+        }
     }
 }
 

@@ -12,7 +12,7 @@ use super::keys::{self, Command, Pane};
 use super::message::{Answer, Cell, Job, Message};
 use super::plan::{Pending, Step};
 use super::popup::{Outcome, Popup, Purpose};
-use super::round::Page;
+use super::round::{Page, wrap};
 use super::sessions::{self as list, Sessions};
 use sessions::operation::{Fate, Operation, Order};
 use surgery::table::short;
@@ -180,7 +180,14 @@ impl App {
             if matches!(event.code, KeyCode::Char(_)) && event.kind != KeyEventKind::Release {
                 let is_ctrl = event.modifiers.contains(KeyModifiers::CONTROL);
                 let key = keys::name(event.code, is_ctrl);
-                self.say(format!("{key} does nothing here; ? lists the keys"));
+                let panes = [Pane::Rounds, Pane::Sessions, Pane::Round];
+                let other = panes.into_iter().find(|pane| keys::find(*pane, event).is_some());
+                self.say(match other {
+                    Some(pane) => {
+                        format!("{key} is a key of {}; ? lists those of this pane", pane.name())
+                    }
+                    None => format!("{key} does nothing here; ? lists the keys"),
+                });
             }
             return Vec::new();
         };
@@ -227,9 +234,16 @@ impl App {
             }
             Command::Matrix => return vec![self.job(Job::Matrix)],
             Command::Mark => {
-                let current = self.sessions.current();
-                let marked = current.map(|entry| (list::name(entry), entry.id.clone()));
-                self.sessions.marked = if self.sessions.marked == marked { None } else { marked };
+                let current = self.sessions.current().map(|entry| entry.id.clone());
+                self.sessions.marked =
+                    current.filter(|id| self.sessions.marked.as_ref() != Some(id));
+                self.say(match &self.sessions.marked {
+                    Some(id) => format!(
+                        "marked {}; m in the rounds of another session merges the two",
+                        short(id)
+                    ),
+                    None => "no session is marked".to_owned(),
+                });
             }
             Command::Select => {
                 self.rounds.toggle();
@@ -302,8 +316,13 @@ impl App {
     pub fn plan_lines(&self) -> Vec<String> {
         let Some(opened) = &self.rounds.opened else { return Vec::new() };
         let limit = opened.scale.as_ref().map(|scale| scale.limit);
-        let mut lines = self.pending.lines(&opened.session, limit);
-        lines.truncate(PLAN_LINES);
+        let width = usize::from(self.size.0);
+        let lines = self.pending.lines(&opened.session, limit);
+        let mut lines: Vec<String> = lines.iter().flat_map(|line| wrap(line, width)).collect();
+        if lines.len() > PLAN_LINES {
+            lines.truncate(PLAN_LINES - 1);
+            lines.push("… (Enter shows the whole plan)".to_owned());
+        }
         lines
     }
 
@@ -316,13 +335,17 @@ impl App {
         usize::from(self.size.1).saturating_sub(above + self.plan_lines().len() + 1).max(1)
     }
 
-    /// Goes to another match of the search: only those are listed.
+    /// Goes to another match of the search, also from within a round: only matches are listed.
     fn move_to_match(&mut self, lines: isize) -> Vec<Effect> {
         if self.rounds.filter.is_none() {
             self.say("nothing is searched for; / searches");
             return Vec::new();
         }
-        self.move_by(lines)
+        let focus = std::mem::replace(&mut self.focus, Pane::Rounds);
+        let effects = self.move_by(lines);
+        self.focus = focus;
+        self.say(format!("match {} of {}", self.rounds.cursor + 1, self.rounds.shown.len()));
+        effects
     }
 
     /// Ends the viewer, but not in the middle of what it changes, unless this is asked again.
@@ -361,6 +384,7 @@ impl App {
         } else if self.rounds.filter.is_some() {
             return self.search(None);
         } else if !self.pending.is_empty() {
+            self.say("the plan is dropped; u takes that back");
             return self.plan(self.pending.emptied());
         }
         Vec::new()
@@ -395,7 +419,7 @@ const LEGEND_OF_SESSIONS: &[&str] = &[
 const LEGEND_OF_ROUNDS: &[&str] = &[
     "",
     "░ ▒ █      in the bar: system prompt and tools; tables and summaries; rounds",
-    "╵narrow    where this tier begins",
+    "╵narrow    where this tier begins: the guard restricts the agent's tools",
     "▌          selected",
     "i s d x    what is planned for the round",
     "▪▪▪        the round's tokens, beside those of the largest",
@@ -422,10 +446,5 @@ fn help(pane: Pane) -> Popup {
         Pane::Round => &[],
     };
     let lines = lines.chain(legend.iter().map(|line| (*line).to_owned()));
-    let title = match pane {
-        Pane::Sessions => "Keys in the list of sessions",
-        Pane::Rounds => "Keys in the list of rounds",
-        Pane::Round => "Keys in a round",
-    };
-    Popup::text(title, lines.collect())
+    Popup::text(&format!("Keys of {}", pane.name()), lines.collect())
 }

@@ -10,16 +10,16 @@ use std::cell::Cell;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
+use ratatui::text::Span;
 
 use super::app::{App, LEAST, fits};
 use super::keys::Pane;
 use super::round::wrap;
 use super::theme::{BOLD, CURSOR, DIM, FAINT_CURSOR, Theme};
-use crate::cmd::look::Look;
 use base::clock::Time;
 
-/// Columns of the list of sessions.
-const SESSIONS: u16 = 34;
+/// Columns of the list of sessions: of two panes, and its share of three, in percent.
+const SESSIONS: (u16, u16) = (56, 28);
 
 /// Most lines of what happened last.
 const MESSAGE_LINES: usize = 3;
@@ -41,6 +41,9 @@ pub fn draw(buffer: &mut Buffer, app: &App, theme: Theme, now: Time) {
     let footer = (plan.len() + message.len()) as u16;
     let body = Rect { height: area.height - footer, ..area };
     for (pane, area) in panes(app.focus, body) {
+        for row in 0..if area.x > 0 { area.height } else { 0 } {
+            buffer.set_string(area.x - 1, area.y + row, "│", DIM);
+        }
         match pane {
             Pane::Sessions => sessions::draw(buffer, area, app, theme, now),
             Pane::Rounds => context::draw(buffer, area, app, theme),
@@ -50,7 +53,7 @@ pub fn draw(buffer: &mut Buffer, app: &App, theme: Theme, now: Time) {
     let below = Rect { y: body.bottom(), height: footer, ..area };
     for (at, text) in (0..).zip(&plan) {
         let style = if at == 0 { BOLD } else { DIM };
-        line(buffer, below, at, &Look::fit(text, width), style);
+        line(buffer, below, at, text, style);
     }
     let style = if app.line.1 { theme.error() } else { DIM };
     for (at, text) in (plan.len() as u16..).zip(&message) {
@@ -67,6 +70,9 @@ fn message(app: &App, width: usize) -> Vec<String> {
     let message = match app.popups.last() {
         _ if !message.is_empty() => message,
         Some(popup) => popup.hint(),
+        None if app.focus != Pane::Sessions && !app.pending.is_empty() => {
+            "? keys   Enter carries out the plan   Esc drops it   q quit"
+        }
         None => hint(app.focus),
     };
     let busy = if app.busy > 0 { "… " } else { "" };
@@ -74,7 +80,7 @@ fn message(app: &App, width: usize) -> Vec<String> {
     let mut lines = wrap(&format!("{busy}{mark}{message}"), width);
     if lines.len() > MESSAGE_LINES {
         let rest = lines.split_off(MESSAGE_LINES - 1).concat();
-        lines.push(Look::fit(&rest, width));
+        lines.push(rest);
     }
     lines
 }
@@ -84,7 +90,7 @@ fn hint(focus: Pane) -> &'static str {
     match focus {
         Pane::Sessions => "? keys   Enter opens the session   q quit",
         Pane::Rounds => "? keys   ← sessions   → the round in full   q quit",
-        Pane::Round => "? keys   ← rounds   q quit",
+        Pane::Round => "? keys   ← rounds   1-5 fold its parts   q quit",
     }
 }
 
@@ -92,19 +98,20 @@ fn hint(focus: Pane) -> &'static str {
 fn panes(focus: Pane, area: Rect) -> Vec<(Pane, Rect)> {
     let at = |x: u16, width: u16| Rect { x: area.x + x, width, ..area };
     if area.width >= WIDE[0] {
-        let rest = area.width - SESSIONS - 1;
+        let list = area.width * SESSIONS.1 / 100;
+        let rest = area.width - list - 1;
         let half = rest / 2;
         return vec![
-            (Pane::Sessions, at(0, SESSIONS)),
-            (Pane::Rounds, at(SESSIONS + 1, half - 1)),
-            (Pane::Round, at(SESSIONS + 1 + half, rest - half)),
+            (Pane::Sessions, at(0, list)),
+            (Pane::Rounds, at(list + 1, half - 1)),
+            (Pane::Round, at(list + 1 + half, rest - half)),
         ];
     }
     if area.width >= WIDE[1] {
         return match focus {
             Pane::Sessions => vec![
-                (Pane::Sessions, at(0, SESSIONS)),
-                (Pane::Rounds, at(SESSIONS + 1, area.width - SESSIONS - 1)),
+                (Pane::Sessions, at(0, SESSIONS.0)),
+                (Pane::Rounds, at(SESSIONS.0 + 1, area.width - SESSIONS.0 - 1)),
             ],
             Pane::Rounds | Pane::Round => {
                 let half = area.width / 2;
@@ -127,8 +134,21 @@ fn at(buffer: &mut Buffer, area: Rect, (column, row): (u16, u16), text: &str, st
     }
     let room = usize::from(area.width - column);
     let text = base::plain::line(text, 4 * room + 8);
-    let (end, _) = buffer.set_stringn(area.x + column, area.y + row, text, room, style);
+    let (end, _) = buffer.set_stringn(area.x + column, area.y + row, cut(text, room), room, style);
     end - area.x
+}
+
+/// A text in at most so many columns, with "…" for what has no room.
+fn cut(text: String, room: usize) -> String {
+    if Span::raw(&text).width() <= room {
+        return text;
+    }
+    let mut columns = 0;
+    let fits = |c: &char| {
+        columns += Span::raw(c.to_string()).width();
+        columns < room
+    };
+    text.chars().take_while(fits).chain(['…']).collect()
 }
 
 /// The style of a line under the cursor.
@@ -137,8 +157,9 @@ fn cursor(is_focused: bool) -> Style {
 }
 
 /// The first line to show: the one that was shown last, unless the cursor has left the screen.
-fn first(top: &Cell<usize>, cursor: usize, height: usize) -> usize {
+fn first(top: &Cell<usize>, cursor: usize, count: usize, height: usize) -> usize {
     let lowest = (cursor + 1).saturating_sub(height);
-    top.set(top.get().clamp(lowest, cursor.max(lowest)));
+    let highest = cursor.min(count.saturating_sub(height)).max(lowest);
+    top.set(top.get().clamp(lowest, highest));
     top.get()
 }

@@ -55,7 +55,10 @@ pub fn run(env: &Env, job: Job) -> anyhow::Result<Answer> {
             let session = Store::open(env)?.session(env, Some(&name))?;
             let cut = revive::cut(&session)?;
             let operation = Operation::CompressBefore(When::Round(cut.seq));
-            let why = format!("round {} and later rounds stay whole: {}", cut.seq, cut.why);
+            let why = format!(
+                "rounds before {} become lines of a table: they lie before {}",
+                cut.seq, cut.why
+            );
             Answer::Planned { name, operation, why: Some(why) }
         }
         Job::Mend { name, is_dry } => acting::mend(context, name, is_dry)?,

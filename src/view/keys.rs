@@ -13,6 +13,17 @@ pub enum Pane {
     Round,
 }
 
+impl Pane {
+    /// What it is called on the screen.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Sessions => "the list of sessions",
+            Self::Rounds => "the list of rounds",
+            Self::Round => "a round",
+        }
+    }
+}
+
 /// What a key asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Command {
@@ -114,7 +125,12 @@ pub const TABLE: &[Binding] = &[
         Command::AllProjects,
         "sessions of all projects, or of this one",
     ),
-    key(KeyCode::Char(' '), SESSIONS, Command::Mark, "mark the session, for m"),
+    key(
+        KeyCode::Char(' '),
+        SESSIONS,
+        Command::Mark,
+        "mark the session: m in the rounds of another one merges the two",
+    ),
     key(KeyCode::Char(' '), ROUNDS, Command::Select, "select the round"),
     key(KeyCode::Char('v'), ROUNDS, Command::Range, "select from here to the next v"),
     key(KeyCode::Char('a'), ROUNDS, Command::SelectAll, "select all rounds shown"),
@@ -125,8 +141,8 @@ pub const TABLE: &[Binding] = &[
         "back: end the selection, then the search, then the plan",
     ),
     key(KeyCode::Char('/'), ROUNDS, Command::Search, "search: list only rounds with the words"),
-    key(KeyCode::Char('n'), ROUNDS, Command::NextMatch, "next match, match before"),
-    key(KeyCode::Char('N'), ROUNDS, Command::PreviousMatch, "next match, match before"),
+    key(KeyCode::Char('n'), OPEN, Command::NextMatch, "next match, match before"),
+    key(KeyCode::Char('N'), OPEN, Command::PreviousMatch, "next match, match before"),
     key(
         KeyCode::Char('t'),
         ROUNDS,
@@ -157,12 +173,7 @@ pub const TABLE: &[Binding] = &[
         "plan: a new session, with early rounds as a table",
     ),
     key(KeyCode::Char('A'), ROUNDS, Command::Advise, "plan: what would shorten the session best"),
-    key(
-        KeyCode::Char('M'),
-        ALL,
-        Command::Matrix,
-        "tagged rounds of all sessions, by engagement and agent",
-    ),
+    key(KeyCode::Char('M'), ALL, Command::Matrix, "tagged rounds, by engagement and agent"),
     key(KeyCode::Char('w'), ROUNDS, Command::Mend, "what is wrong with the session, and mend it"),
     key(
         KeyCode::Enter,

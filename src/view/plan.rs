@@ -3,6 +3,7 @@
 use super::message::{Done, Figures};
 use crate::cmd::advise::percent;
 use base::shown::{breaks_even, tokens};
+use base::when::When;
 use sessions::cost::Cost;
 use sessions::operation::{Fate, Fates, Operation, Order};
 use sessions::round::Session;
@@ -84,6 +85,9 @@ impl Pending {
 
     /// The mark of a round: `i`, `s`, `d` or `x`.
     pub fn mark(&self, seq: u32) -> Option<char> {
+        if let Some(Operation::CompressBefore(When::Round(cut))) = self.whole {
+            return (seq < cut).then_some('i');
+        }
         self.fates.get(&seq).and_then(|fate| match fate {
             Fate::Keep => None,
             Fate::Index => Some('i'),
@@ -101,7 +105,7 @@ impl Pending {
             Some(Err(why)) => vec![why.clone()],
             Some(Ok(figures)) => figures.iter().map(|one| line(one, limit)).collect(),
         };
-        if order.operation == Operation::Split(None) {
+        if order.operation == Operation::Split(None) && matches!(self.figures, Some(Ok(_))) {
             let context = session.in_context();
             let rounds = context.iter().filter_map(|seq| session.round(*seq));
             let untagged = rounds.filter(|round| round.is_work() && round.engagement.is_none());
@@ -127,7 +131,7 @@ fn line(figures: &Figures, limit: Option<u64>) -> String {
         .unwrap_or_default();
     let pays = match figures.cost.pays_after() {
         None => "saves no tokens".to_owned(),
-        Some(_) if cold => "saves at once".to_owned(),
+        Some(_) if cold => "saves at once, as the prompt cache has expired".to_owned(),
         Some(requests) => breaks_even(requests),
     };
     let left = match figures.thinking_left {

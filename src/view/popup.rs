@@ -5,7 +5,7 @@ use std::cell::Cell;
 use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 
 use super::message::{self, How};
-use sessions::operation::Order;
+use sessions::operation::{Operation, Order};
 
 /// What an input is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,6 +44,9 @@ pub enum Question {
     },
 }
 
+/// The key that also opens what is new.
+const WINDOWS: (&str, &str) = ("w", "yes; each new session opens in a tmux window of its own");
+
 impl Question {
     /// The question in words.
     pub fn title(&self) -> &'static str {
@@ -56,10 +59,14 @@ impl Question {
     /// The keys that answer it.
     pub fn keys(&self) -> &'static [(&'static str, &'static str)] {
         match self {
+            // A running client can't go on in two sessions.
+            Self::Make { order, .. } if matches!(order.operation, Operation::Split(_)) => {
+                &[("Enter", "yes"), WINDOWS, ("Esc", "not now")]
+            }
             Self::Make { .. } => &[
                 ("Enter", "yes"),
                 ("h", "yes; the client that has the session open goes on in the new one"),
-                ("w", "yes; each new session opens in a tmux window of its own"),
+                WINDOWS,
                 ("Esc", "not now"),
             ],
             Self::Mend { .. } => {
@@ -198,13 +205,13 @@ impl Popup {
             Self::Input { .. } => "Enter accepts   Ctrl-u clears   Esc closes",
             Self::Confirm { .. } => "Esc: not now",
             Self::Cells { .. } => "Enter selects the rounds   Esc closes",
-            Self::Text { .. } => "↑ ↓ move   Esc closes",
+            Self::Text { .. } => "↑ ↓ PageUp PageDown move   Esc closes",
         }
     }
 
     /// A text to read.
     pub fn text(title: &str, lines: Vec<String>) -> Self {
-        Self::Text { title: title.to_owned(), lines, top: Cell::new(0) }
+        Self::Text { title: format!("{title} (Esc closes)"), lines, top: Cell::new(0) }
     }
 
     /// Adds pasted text to an input.

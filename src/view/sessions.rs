@@ -28,8 +28,8 @@ pub struct Sessions {
     pub top: Cell<usize>,
     /// Whether sessions of all projects are listed.
     pub all: bool,
-    /// The marked session's name and id, for a merge.
-    pub marked: Option<(String, String)>,
+    /// The id of the marked session, for a merge.
+    pub marked: Option<String>,
 }
 
 impl Sessions {

@@ -5,6 +5,7 @@ use crate::view::keys::Pane;
 use crate::view::message::{Filter, How, Job};
 use crate::view::plan::{Pending, Step};
 use crate::view::popup::{About, Popup, Purpose, Question};
+use base::shown::count_with_noun;
 use sessions::operation::{Fate, Operation, Order};
 use sessions::round::{Round, Session};
 use surgery::ranges;
@@ -21,7 +22,7 @@ impl App {
         self.rounds.range_from = None;
         let rounds = match &targets[..] {
             [one] => format!("round {one}"),
-            several => format!("{} rounds: {}", several.len(), ranges::show(several)),
+            several => format!("{} rounds", several.len()),
         };
         let title = match purpose {
             Purpose::Search => {
@@ -71,6 +72,10 @@ impl App {
 
     /// Shows only these rounds, or all.
     pub(super) fn search(&mut self, filter: Option<Filter>) -> Vec<Effect> {
+        if let Some(filter) = &filter {
+            let hits = count_with_noun(filter.hits.len(), "round", "rounds");
+            self.say(format!("{hits} with {}; Esc lists all rounds again", filter.words));
+        }
         let is_new = filter.is_some();
         self.rounds.filter = filter;
         self.rounds.show();
@@ -87,11 +92,11 @@ impl App {
     }
 
     pub(super) fn merge(&mut self) -> Vec<Effect> {
-        let Some((with, id)) = self.sessions.marked.clone() else {
+        let Some(with) = self.sessions.marked.clone() else {
             self.fail("mark the other session with Space in the list first");
             return Vec::new();
         };
-        if self.rounds.opened.as_ref().is_some_and(|opened| opened.session.id == id) {
+        if self.rounds.opened.as_ref().is_some_and(|opened| opened.session.id == with) {
             self.fail("the marked session is this one; open the one to merge it with");
             return Vec::new();
         }

@@ -4,7 +4,6 @@ use super::{App, Effect};
 use crate::view::message::{Answer, Done, Entry, Filter, Job, Opened};
 use crate::view::plan::Step;
 use crate::view::popup::{Popup, Question};
-use base::shown::count_with_noun;
 
 impl App {
     pub(super) fn answer(&mut self, answer: Answer, said: &str) -> Vec<Effect> {
@@ -145,11 +144,6 @@ impl App {
             self.say("another session was opened meanwhile; search again");
             return Vec::new();
         }
-        self.say(format!(
-            "{} with {}",
-            count_with_noun(filter.hits.len(), "round", "rounds"),
-            filter.words
-        ));
         let mut effects = self.search(Some(filter));
         for event in held {
             effects.extend(self.key(event));
@@ -164,6 +158,7 @@ impl App {
             let open = self.rounds.opened.as_ref().map(|opened| &opened.name);
             if open == Some(name) && self.pending.order().as_ref() == Some(order) {
                 self.drop_plan();
+                self.rounds.selected.clear();
             }
         }
         self.back.extend(done.map(Step::Done));

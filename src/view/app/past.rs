@@ -8,7 +8,7 @@ impl App {
     pub(super) fn undo(&mut self) -> Vec<Effect> {
         match self.back.pop() {
             None => {
-                self.say("there is nothing to undo");
+                self.say("nothing was done here that u could undo; brain-guard surgery remove removes a session");
                 Vec::new()
             }
             Some(Step::Planned(before)) => {

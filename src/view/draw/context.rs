@@ -33,7 +33,7 @@ pub fn draw(buffer: &mut Buffer, area: Rect, app: &App, theme: Theme) {
     let height = usize::from(list.height);
     let rounds = &app.rounds;
     let largest = opened.session.rounds.iter().map(|round| round.tokens).max().unwrap_or(1);
-    let top = first(&rounds.top, rounds.cursor, height);
+    let top = first(&rounds.top, rounds.cursor, rounds.shown.len(), height);
     for (row, (index, seq)) in (0..).zip(rounds.shown.iter().enumerate().skip(top).take(height)) {
         let Some(round) = opened.session.round(*seq) else { continue };
         one(buffer, list, row, app, round, largest, theme);
@@ -54,8 +54,13 @@ fn title(app: &App, opened: &Opened) -> String {
     let rounds = count_with_noun(opened.session.rounds.len(), "round", "rounds");
     let filter = app.rounds.filter.as_ref();
     let filter = filter.map(|filter| format!("/{} ({})", filter.words, app.rounds.shown.len()));
-    let selected = Some(app.rounds.marked().len()).filter(|count| *count > 0);
-    let selected = selected.map(|count| format!("{count} selected"));
+    let marked = app.rounds.marked();
+    let hidden = marked.iter().filter(|seq| !app.rounds.shown.contains(seq)).count();
+    let selected = match (marked.len(), hidden) {
+        (0, _) => None,
+        (all, 0) => Some(format!("{all} selected")),
+        (all, hidden) => Some(format!("{all} selected, {hidden} of them not listed")),
+    };
     let parts = [id, share, rounds].into_iter().chain(filter).chain(selected);
     parts.collect::<Vec<_>>().join("  ")
 }

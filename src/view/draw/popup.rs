@@ -4,6 +4,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::text::Span;
+use ratatui::widgets::{Block, Clear, Padding, Widget as _};
 
 use super::{first, line};
 use crate::cmd::look::Look;
@@ -41,7 +42,7 @@ pub fn draw(buffer: &mut Buffer, area: Rect, popup: &Popup) {
         }
         Popup::Cells { cells, at, top } => {
             let lines = cells.iter().map(|cell| cell.label.clone()).collect();
-            let top = first(top, *at, room);
+            let top = first(top, *at, cells.len(), room);
             marked = Some((*at - top) as u16);
             ("Rounds by engagement and agent".to_owned(), lines, top)
         }
@@ -60,6 +61,7 @@ pub fn draw(buffer: &mut Buffer, area: Rect, popup: &Popup) {
     };
     let is_cut = lines.len() > room + top;
     let title = if is_cut { format!("{title} (↓ for more)") } else { title };
+    let title = format!(" {title} ");
     let widest = lines.iter().chain([&title]).map(|text| Span::raw(text).width()).max();
     let width = (widest.unwrap_or(0).min(most) as u16 + 4).max(40).min(area.width);
     let height = (lines.len() as u16 + 2).min(area.height);
@@ -69,13 +71,10 @@ pub fn draw(buffer: &mut Buffer, area: Rect, popup: &Popup) {
         width,
         height,
     };
-    for row in 0..height {
-        line(buffer, outer, row, &" ".repeat(usize::from(width)), Style::reset());
-        buffer.set_style(Rect { y: outer.y + row, height: 1, ..outer }, Style::reset());
-    }
-    buffer.set_style(Rect { height: 1, ..outer }, CURSOR);
-    line(buffer, outer, 0, &format!(" {title}"), CURSOR);
-    let inner = Rect { x: outer.x + 2, y: outer.y + 1, width: width - 4, height: height - 2 };
+    Clear.render(outer, buffer);
+    let border = Block::bordered().title(title).padding(Padding::horizontal(1));
+    let inner = border.inner(outer);
+    border.render(outer, buffer);
     for (row, text) in (0..).zip(lines.iter().skip(top).take(usize::from(inner.height))) {
         line(buffer, inner, row, text, Style::new());
     }

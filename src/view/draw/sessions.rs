@@ -19,11 +19,11 @@ pub fn draw(buffer: &mut Buffer, area: Rect, app: &App, theme: Theme, now: Time)
     line(buffer, area, 0, &format!("Sessions {of}"), BOLD);
     let list = Rect { y: area.y + 1, height: area.height - 1, ..area };
     let height = usize::from(list.height);
-    let top = first(&sessions.top, sessions.cursor, height);
+    let top = first(&sessions.top, sessions.cursor, sessions.lines.len(), height);
     let shown = sessions.lines.iter().enumerate().skip(top).take(height);
     for (row, (number, one)) in (0..).zip(shown) {
         let entry = &one.entry;
-        let is_marked = sessions.marked.as_ref().is_some_and(|(_, id)| *id == entry.id);
+        let is_marked = sessions.marked.as_ref() == Some(&entry.id);
         let open = if entry.is_open { "●" } else { " " };
         let mark = if is_marked { "m" } else { open };
         let indent = "  ".repeat(one.depth.min(6));

@@ -86,8 +86,7 @@ pub fn tag(
         tag::valid(id)?;
     }
     let tagged = Retagged::make(env, Some(&name), &rounds, engagement.as_deref())?;
-    let said = tagged.to_string();
-    let line = format!("{}; u undoes it", said.lines().next().unwrap_or_default());
+    let line = format!("{}; u undoes it", tagged.brief());
     let before = tagged.all_before;
     let done = Done::Tagged { name, rounds, engagement, before };
     Ok(Answer::Did { line, details: String::new(), done: Some(done) })
