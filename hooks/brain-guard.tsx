@@ -682,9 +682,9 @@ export const register: Register = on => {
     if (notice !== undefined && isChoice) {
       return (
         <Box>
-          <Button key="later" hotkey="1" plain onPress={() => void press($, 'later').catch(() => {})}>wait 30 min</Button>
+          <Button key="later" hotkey="1" plain onPress={() => void press($, 'later').catch(() => {})}>pause 30 min</Button>
           <Text> </Text>
-          <Button key="now" hotkey="2" plain onPress={() => void press($, 'now').catch(() => {})}>restart now</Button>
+          <Button key="now" hotkey="2" plain onPress={() => void press($, 'now').catch(() => {})}>restart</Button>
           <Text color="warning" wrap="wrap"> {notice}</Text>
         </Box>
       )

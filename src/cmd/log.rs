@@ -227,6 +227,8 @@ fn text(entry: &Entry, color: bool) -> String {
     };
     // Text from elsewhere may hold anything, even terminal codes.
     let brief = clean(&plain::line(&line.brief(), 400));
+    let again = format!("{} · ", line.what.kind());
+    let brief = brief.strip_prefix(&again).unwrap_or(&brief);
     format!("{at}  {kind} {session:<8}  {brief}").trim_end().to_owned()
 }
 
@@ -260,10 +262,7 @@ mod tests {
             r#"{"at":"2026-01-01T00:00:00Z","kind":"fault","what":"state \u001b[2J not read","error":"torn"}"#,
         );
         let shown = text(&entry, false);
-        assert!(
-            shown.contains("fault          01234567  fault · state  [2J not read: torn"),
-            "{shown}"
-        );
+        assert!(shown.contains("fault          01234567  state  [2J not read: torn"), "{shown}");
         assert!(!shown.contains('\x1b'));
         assert!(text(&entry, true).contains("\x1b[31mfault"));
         let json = serde_json::to_value(&entry).unwrap();

@@ -8,6 +8,7 @@ use super::{Context, Exit, Failure, Run, operator, out, selector};
 use crate::cli::{LaterArgs, NowArgs, SessionSelector, duration};
 use guard::boundary::{Carrier, Step};
 use guard::files::{boundary, state};
+use guard::hook::boundary_flow;
 use guard::hook::facts::Facts;
 use guard::hook::watch;
 use guard::session::Override;
@@ -99,11 +100,13 @@ pub fn pressed(facts: &Facts, button: &str) -> anyhow::Result<String> {
 }
 
 fn now(facts: &Facts) -> anyhow::Result<String> {
-    let waits =
-        |t: &guard::boundary::Token| t.step == Step::Unsealed || t.awaits_carrier_or_held(facts.id);
+    let waits = |t: &guard::boundary::Token| match t.step {
+        Step::Unsealed => boundary_flow::wrote_notes(facts),
+        _ => t.awaits_carrier_or_held(facts.id),
+    };
     let Some(token) = facts.token().filter(waits) else {
         return Ok(
-            "brain-guard: there are no finished notes to restart from. /brain-guard:seal asks the agent to write and seal them."
+            "brain-guard: there are no new notes to restart from. /brain-guard:seal asks the agent to write and seal them."
                 .to_owned(),
         );
     };

@@ -183,7 +183,7 @@ fn next(
         return (
             false,
             format!(
-                "sealed, but no boundary: nothing was written in this session.{empty} Write what the next session needs (`brain-guard append --kind …`; `none: why` is an answer), then seal again."
+                "sealed, but no boundary: no new notes were written in this session.{empty} Write what the next session needs and the notes don't say yet (`brain-guard append --kind …`; `none: why` is an answer), then seal again."
             ),
         );
     }

@@ -7,17 +7,15 @@ use serde::{Serialize, Serializer};
 
 use super::look::Look;
 use super::surgery::source::{self, Store};
-use super::{Context, Exit, Run, err, import, selector, show};
+use super::{Context, Exit, Run, err, import, selector, session_list, show};
 use crate::cli::{NarrowArgs, SearchArgs};
 use base::clock::Time;
 use base::env::Env;
+use base::shown::count_with_noun;
 use guard::hook::facts::read_settings;
 use sessions::settings::ImportWhen;
 use store::index::{Copied, Filter, Hit, Tagged};
 use surgery::table;
-
-/// A store with fewer sessions than this is nearly empty.
-const FEW: usize = 5;
 
 /// The result of a search.
 #[derive(Debug, Clone)]
@@ -28,8 +26,8 @@ pub struct Found {
     pub hits: Vec<Hit>,
     /// How many rounds were ranked, if more matched.
     pub ranked: Option<usize>,
-    /// If the store is nearly empty: how to import more.
-    few: Option<String>,
+    /// How to import the sessions that are not imported.
+    not_imported: Option<String>,
 }
 
 impl Run for SearchArgs {
@@ -85,8 +83,8 @@ impl fmt::Display for Listed<'_> {
         };
         let more = if self.is_cut { "; --limit shows more" } else { "" };
         write!(f, "in full: brain-guard show {}{more}", reference(first))?;
-        let few = self.found.few.as_ref().and_then(|few| few.lines().next());
-        few.map_or(Ok(()), |few| write!(f, "\n{few}"))
+        let missing = self.found.not_imported.as_ref().and_then(|how| how.lines().next());
+        missing.map_or(Ok(()), |how| write!(f, "\n{how}"))
     }
 }
 
@@ -106,22 +104,18 @@ pub fn of(env: &Env, now: Time, args: &SearchArgs) -> anyhow::Result<Found> {
     }
     let filter = Filter { tagged, ..narrowed };
     let (hits, ranked) = store.index.search_soon(&query, &filter, args.limit)?;
-    let few = few_imported(env, &store)?;
-    Ok(Found { query, hits, ranked, few })
+    let not_imported = not_imported(env, &store)?;
+    Ok(Found { query, hits, ranked, not_imported })
 }
 
-/// How to import more, if there are only a few sessions.
-fn few_imported(env: &Env, store: &Store) -> anyhow::Result<Option<String>> {
-    let imported = store.index.sessions()?.len();
-    if imported >= FEW {
+/// How to import the sessions that are not imported, if there are any.
+fn not_imported(env: &Env, store: &Store) -> anyhow::Result<Option<String>> {
+    let files = session_list::not_imported(env, store)?;
+    if files == 0 {
         return Ok(None);
     }
-    let are = match imported {
-        0 => "no session is",
-        1 => "only 1 session is",
-        _ => &format!("only {imported} sessions are"),
-    };
-    let mut text = format!("{are} imported; if there are others: brain-guard import --all");
+    let are = count_with_noun(files, "session is", "sessions are");
+    let mut text = format!("{are} not imported: brain-guard import --all");
     let places = selector::places(env, Path::new("/"))?;
     if read_settings(&places, env).0.surgery.import == ImportWhen::Off {
         text.push_str("\nto import each session as it ends: brain-guard ");
@@ -141,8 +135,12 @@ impl Found {
 
     /// The message for no hits.
     pub fn nothing(&self) -> String {
-        let few = self.few.as_deref().map(|few| format!("\n{few}")).unwrap_or_default();
-        format!("no round holds {:?} (only imported sessions are searched){few}", self.query)
+        let missing = self.not_imported.as_deref().map(|how| format!("\n{how}"));
+        format!(
+            "no round holds {:?} (searched: the user's and the agent's words in imported sessions){}",
+            self.query,
+            missing.unwrap_or_default()
+        )
     }
 }
 

@@ -137,6 +137,18 @@ impl SessionList {
     }
 }
 
+/// How many sessions of any project are not imported.
+///
+/// # Errors
+/// An unreadable index.
+pub(crate) fn not_imported(env: &Env, store: &Store) -> anyhow::Result<usize> {
+    let folders: Vec<PathBuf> =
+        import::homes(env).iter().map(|home| paths::resolve(home)).collect();
+    let imported = store.index.sessions()?;
+    let known = imported.iter().map(|session| session.id.as_str()).collect();
+    Ok(find_files(&folders, false, &known).len())
+}
+
 /// Whether a subagent ran the session.
 fn is_subagent(session: &Session) -> bool {
     is_of_subagent(&session.id, session.source.as_deref().map(Path::new))

@@ -299,6 +299,7 @@ pub(super) fn cap_in_short(facts: &Facts, cap: &Cap) -> String {
             "the last clear failed".to_owned()
         }
         (Cap::Grace, _) => "it was full at its start".to_owned(),
+        (Cap::Shadow, _) => "shadow mode".to_owned(),
         (Cap::Headless, _) => "headless".to_owned(),
         (Cap::NoCarrier, _) => "nobody can clear it".to_owned(),
         _ => cap.why(),

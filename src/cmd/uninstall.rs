@@ -74,7 +74,7 @@ fn leave(at: &Installation, program: &Path, out: &mut dyn Write) -> Result<()> {
     } else {
         writeln!(
             out,
-            "client   {program} no longer has the plugin; in a running session, /reload-plugins ends its hooks"
+            "client   {program} no longer has the plugin; in a running session, /reload-plugins ends its hooks, strip and commands"
         )?;
         // The client's copies, and the folder it made for the plugin's data, which we never use.
         let plugins = at.config.join("plugins");

@@ -54,7 +54,8 @@ fn in_terminal(world: &World) -> Selection {
     let reach = shell.and_then(state::client).map(|shell| reach::look(world.env, shell));
     let last = world.last.as_ref().and_then(|(_, session)| session.seen);
     let conditions = CarrierConditions {
-        mod_alive: last.is_some_and(|seen| seen.mod_alive),
+        // Before the first session, nothing speaks against it.
+        mod_alive: world.last.is_none() || last.is_some_and(|seen| seen.mod_alive),
         interactive: true,
         attended: true,
         reach: reach.as_ref(),

@@ -151,7 +151,7 @@ impl Installation {
             let quoted = shell_quote(&self.links.to_string_lossy());
             writeln!(
                 out,
-                "         {folder} is not on your PATH; to add it in this shell: `export PATH={quoted}:\"$PATH\"`"
+                "         {folder} is not on your PATH; to add it, here and in ~/.profile: `export PATH={quoted}:\"$PATH\"`"
             )?;
         }
         Ok(())

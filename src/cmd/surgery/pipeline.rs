@@ -50,7 +50,8 @@ pub fn plan_sessions(
         Operation::Split(None) => {
             let map = Map::by_tag(session).ok_or_else(|| {
                 let what = format!("no round of {} is tagged", short(&session.id));
-                let hint = "tag rounds first: t in brain-guard view, or brain-guard tag; or give --map";
+                let hint =
+                    "tag rounds first: t in brain-guard view, or brain-guard tag; or give --map";
                 Failure::refused(what).hint(hint)
             })?;
             plan::split(session, &map, fidelity)?

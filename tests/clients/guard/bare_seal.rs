@@ -14,7 +14,7 @@ fn a_seal_without_new_notes_starts_no_boundary() {
         step(|_| Reply::bash("brain-guard seal").tokens(percent(31.0))),
         step(|r| {
             let (text, error) = only_result(r);
-            assert!(!error && text.contains("nothing was written in this session"), "{text}");
+            assert!(!error && text.contains("no new notes were written in this session"), "{text}");
             for section in
                 ["Forward State", "Open Threads", "Assumptions & Risks", "Process Insight"]
             {

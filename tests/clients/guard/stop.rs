@@ -79,7 +79,7 @@ fn without_notes_no_boundary_starts_and_the_agent_continues() {
     let status = asked(&world, "status");
     assert_eq!((&status["tier"], &status["boundary"]), (&json!("narrow"), &json!(null)));
     let capped = status["capped"].as_str().expect("nothing is blocked without a way out");
-    assert!(capped.contains("nothing was written in this session"), "{capped}");
+    assert!(capped.contains("no new notes were written in this session"), "{capped}");
     assert_eq!(status["session"].as_str(), world.mock.main()[0].session.as_deref());
     assert_eq!(world.mock.main().len(), 6);
 }

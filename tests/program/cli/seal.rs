@@ -194,7 +194,7 @@ fn a_seal_without_notes_opens_no_boundary() {
     let answer = hook.agent("brain-guard seal");
     assert_eq!(answer.code, Some(0), "{answer:?}");
     assert!(
-        answer.stdout.contains("no boundary: nothing was written in this session"),
+        answer.stdout.contains("no boundary: no new notes were written in this session"),
         "{answer:?}"
     );
     for section in ["Forward State", "Open Threads", "Assumptions & Risks", "Process Insight"] {

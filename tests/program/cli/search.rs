@@ -12,8 +12,7 @@ fn search_finds_imported_words() {
     assert_eq!(
         said,
         "5e550000:001  2026-03-19T10:01Z  claude\n       [design] the [console]\n\
-         in full: brain-guard show 5e550000:001\n\
-         only 2 sessions are imported; if there are others: brain-guard import --all\n"
+         in full: brain-guard show 5e550000:001\n"
     );
     assert_eq!(
         json_of(&hook, &["search", "console", "--json"])["rounds"].as_array().map(Vec::len),
@@ -35,10 +34,14 @@ fn search_finds_imported_words() {
 }
 
 #[test]
-fn a_search_in_a_nearly_empty_store_says_how_to_import() {
+fn a_search_says_how_to_import_what_is_not_imported() {
     let hook = two();
+    assert!(!done(&hook, &["search", "elephants"]).contains("import --all"));
+    let folder = hook.home.join(".claude/projects/p");
+    fs::create_dir_all(&folder).expect("folder");
+    fs::write(folder.join("a0000000-0000-4000-8000-000000000000.jsonl"), "{}\n").expect("written");
     let said = done(&hook, &["search", "elephants"]);
-    assert!(said.contains("only 2 sessions are imported; if there are others: "), "{said}");
+    assert!(said.contains("\n1 session is not imported: brain-guard import --all\n"), "{said}");
     let command = "as it ends: brain-guard settings set surgery.import session-end\n";
     assert!(said.ends_with(command), "{said}");
     let settings = hook.home.join(".claude/brain-guard/settings.json");
@@ -46,7 +49,7 @@ fn a_search_in_a_nearly_empty_store_says_how_to_import() {
     fs::write(settings, r#"{"surgery": {"import": "session-end"}}"#).expect("written");
     let said = done(&hook, &["search", "elephants"]);
     assert!(said.contains("import --all") && !said.contains("as it ends"), "{said}");
-    assert!(done(&hook, &["search", "console"]).ends_with("import --all\n"));
+    assert!(done(&hook, &["search", "console"]).ends_with("brain-guard import --all\n"));
 }
 
 #[test]

@@ -179,7 +179,7 @@ fn unattended_without_notes_there_is_no_boundary() {
     assert!(told.contains("Nothing is blocked") && told.contains("continue the work"), "{told}");
     assert_eq!(hook.opened().len(), 0);
     let said = hook.journal("no-boundary");
-    assert_eq!(said[0]["why"], "nothing was written in this session");
+    assert_eq!(said[0]["why"], "no new notes were written in this session");
     assert_eq!(hook.bash("ls").verdict(), "pass");
     assert!(hook.stop().silent(), "the turn may end then");
 }

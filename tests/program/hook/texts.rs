@@ -87,6 +87,13 @@ const OWN: &[(Text, &[(&str, &str)])] = &[
     (Text::DenyAgain, BLOCK_READS),
     (Text::NotHeld, &[("why", "is paused (`brain-guard job resume parser` resumes it)")]),
     (Text::GoOn, &[("why", "the notes could not be sealed")]),
+    (
+        Text::UserUnsealed,
+        &[(
+            "effect",
+            "the notes are sealed as they are, this session is cleared, and a fresh one continues",
+        )],
+    ),
     (Text::DenyLong, &[("words", "2,040")]),
     (Text::NoteLong, &[("words", "2,040")]),
     (Text::GoOnFocused, &[("why", "the session was not cleared in time")]),

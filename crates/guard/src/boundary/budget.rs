@@ -27,8 +27,7 @@ pub fn check(earlier: &[Time], now: Time, settings: &BoundarySettings) -> Result
         return Err(Spent {
             until: *last + interval,
             why: format!(
-                "the last boundary of this job was {} s ago and boundary.min_interval_seconds is {}",
-                (now - *last).num_seconds().max(0),
+                "the last boundary of this job was less than {} s ago (boundary.min_interval_seconds)",
                 settings.min_interval_seconds
             ),
         });

@@ -67,6 +67,13 @@ fn reseal(facts: &Facts) {
     }
 }
 
+/// Whether the session wrote notes of its own.
+pub fn wrote_notes(facts: &Facts) -> bool {
+    let session = &facts.session;
+    let text = jobs::read(&facts.places, &session.job).ok().flatten().unwrap_or_default();
+    sealing::authored(&text, session, &facts.settings).entries > 0
+}
+
 /// Seals without the agent at a turn's end that nobody would continue, and opens a boundary.
 ///
 /// # Errors
@@ -77,8 +84,7 @@ pub fn seal_for_the_agent(facts: &mut Facts) -> Result<(), String> {
         // It keeps its sealed file.
         return Err("the job is complete".to_owned());
     }
-    let text = jobs::read(&facts.places, &session.job).ok().flatten().unwrap_or_default();
-    let authored = sealing::authored(&text, &session, &facts.settings).entries > 0;
+    let authored = wrote_notes(facts);
     let outcome = seal_now(facts);
     match outcome {
         Ok(Outcome::Sealed(sealed, _)) => {

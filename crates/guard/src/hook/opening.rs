@@ -11,6 +11,9 @@ use base::paths::{Places, short_digest};
 
 const LIFTED_MINUTES: i64 = 15;
 
+/// Why a session without notes of its own is not cleared: what it knows would be lost.
+pub const NOTHING_WRITTEN: &str = "no new notes were written in this session";
+
 /// How long blocks stay lifted after a boundary failed.
 pub(super) fn lifted_for() -> chrono::Duration {
     chrono::Duration::minutes(LIFTED_MINUTES)
@@ -91,7 +94,7 @@ pub fn why_no_boundary(
     let not_wanted = match clear {
         Some(false) => Some("--no-clear was given"),
         None if !reached => Some("no tier is reached (`--clear` asks for one all the same)"),
-        _ if !authored => Some("nothing was written in this session"),
+        _ if !authored => Some(NOTHING_WRITTEN),
         _ if facts.settings.is_shadow() => Some("shadow mode is on"),
         // No carrier acts during an override, even if the clear was requested.
         _ if facts.session.overridden(facts.now, calls) => Some("the user paused brain-guard"),

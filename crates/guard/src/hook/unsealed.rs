@@ -46,8 +46,15 @@ fn wait_for_person(facts: &mut Facts) -> Reply {
     }
     facts.update(|s| s.token = Some(token.id.clone()));
     let minutes = ((gone_at - facts.now).num_seconds() + 59) / 60;
-    let text =
-        render(&facts.places, Text::UserUnsealed, &[("minutes", &minutes.max(1).to_string())]);
+    let effect = if boundary_flow::wrote_notes(facts) {
+        "the notes are sealed as they are, this session is cleared, and a fresh one continues"
+    } else {
+        // A clear would lose all that the session knows.
+        "the blocks are lifted and the agent goes on, because no new notes were written"
+    };
+    let minutes = minutes.max(1).to_string();
+    let values = [("minutes", &*minutes), ("effect", effect)];
+    let text = render(&facts.places, Text::UserUnsealed, &values);
     Reply { user: Some(text), ..Reply::default() }
 }
 
