@@ -51,6 +51,8 @@ cd "$work"
 line=$(grep " [ *]*$program\$" SHA256SUMS) || fail "SHA256SUMS does not name $program"
 if command -v sha256sum >/dev/null 2>&1; then
     printf '%s\n' "$line" | sha256sum -c - >/dev/null 2>&1
+elif ! command -v shasum >/dev/null 2>&1; then
+    fail "neither sha256sum nor shasum is there: install one (on Debian and Ubuntu: apt-get install coreutils)"
 else
     printf '%s\n' "$line" | shasum -a 256 -c - >/dev/null 2>&1
 fi || fail "$program is not what SHA256SUMS says: fetch it again, or tell the people who released it"

@@ -68,7 +68,7 @@ const CHECKS: [Check; 16] = [
     },
     Check { name: "hooks", look: hooks::fired, fix: None },
     Check { name: "module", look: hooks::module, fix: None },
-    Check { name: "state", look: state::folder, fix: None },
+    Check { name: "state", look: |world| state::folder(&world.places), fix: None },
     Check { name: "private", look: state::private, fix: Some(state::make_private) },
     Check { name: "boundaries", look: state::boundaries, fix: Some(state::end_boundaries) },
     Check { name: "settings", look: state::settings, fix: None },
@@ -203,7 +203,8 @@ impl<'a> World<'a> {
 pub fn obstacle(env: &Env, at: &Installation) -> Option<String> {
     let project = selector::project(env, &SessionSelector::default()).ok()?;
     let switches = switches::look(&at.config, &project).into_iter();
-    let own = installed::binary(&at.current()).into_iter();
+    let places = selector::places(env, &project).ok()?;
+    let own = installed::binary(&at.current()).into_iter().chain(state::folder(&places));
     let mut found = own.chain(installed::client(at.client.as_deref())).chain(switches);
     let Finding { seen, way_out, .. } = found.find(|found| found.level == Level::Problem)?;
     Some(way_out.map_or(seen.clone(), |way_out| format!("{seen}; {way_out}")))

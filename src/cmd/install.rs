@@ -37,7 +37,9 @@ fn word(is_changed: bool) -> &'static str {
 /// continues from there.
 pub fn install(at: &Installation, binary: &Path, out: &mut dyn Write) -> Result<Registration> {
     let bytes = fs::read(binary).with_context(|| format!("could not read {}", binary.display()))?;
-    let in_data = || format!("could not install to {}", at.data.display());
+    let in_data = || {
+        format!("could not install to {} (XDG_DATA_HOME sets another folder)", at.data.display())
+    };
     let (release, is_changed) = place::release(&at.data, &bytes).with_context(in_data)?;
     writeln!(out, "plugin   {} ({})", release.display(), word(is_changed))?;
     at.link_command(&at.current().join(place::BINARY), out)?;
@@ -77,7 +79,11 @@ fn register(at: &Installation, out: &mut dyn Write) -> Result<Registration> {
 /// An error of a step; earlier steps stay done.
 pub fn repair(env: &Env) -> Result<String> {
     let mut said = Vec::new();
-    let registration = install(&Installation::find(env)?, &program(env)?, &mut said)?;
+    let at = Installation::find(env)?;
+    let registration = install(&at, &program(env)?, &mut said)?;
+    if !at.link().exists() {
+        bail!("{} could not be made", at.link().display());
+    }
     if let Registration::Failed(why) = registration {
         bail!(why);
     }

@@ -53,7 +53,6 @@ impl Run for InstallArgs {
             let played = demo::run(env, &at.current());
             failed = played.err().map(|why| format!("the demo failed: {why:#}"));
         }
-        let exit = if failed.is_none() { Exit::Done } else { Exit::Refused };
         if !IS_STATIC {
             let why = env.get(WHY_NOT_STATIC);
             let why = why.as_deref().unwrap_or("build it with `cargo xtask install`");
@@ -61,7 +60,7 @@ impl Run for InstallArgs {
         }
         let mut obstacle = None;
         if registration == Registration::Ready {
-            obstacle = failed.or_else(|| doctor::obstacle(env, &at));
+            obstacle = doctor::obstacle(env, &at).or(failed);
         } else {
             failed.map_or(Ok(()), |failed| writeln!(stdout, "\n{failed}"))?;
             // The checks of `doctor` know whether the client is too old; its own error does not say.
@@ -77,7 +76,7 @@ impl Run for InstallArgs {
             None => registration.sentence(&at.typed(client), &command),
         };
         writeln!(stdout, "\n{sentence}")?;
-        Ok(exit)
+        Ok(Exit::Done)
     }
 }
 

@@ -1,6 +1,8 @@
 //! The plugin's folder, its files, the command's link, and the client.
 
 use std::fs;
+use std::io;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
@@ -8,7 +10,7 @@ use std::time::Duration;
 use super::{FIX, Finding, INSTALL, World};
 use crate::cmd::install::assets::ASSETS;
 use crate::cmd::install::client::{Client, NOT_FOUND};
-use crate::cmd::install::{self, place};
+use crate::cmd::install::{self, COMMAND, place};
 use base::process;
 
 /// Time limit for our own binary to print its version.
@@ -71,14 +73,24 @@ pub fn binary(current: &Path) -> Vec<Finding> {
             Finding::ok(String::from_utf8_lossy(&output.stdout).trim())
         }
         Ok(output) => Finding::problem(format!("{shown} ends with {}", output.status), FIX),
+        Err(e) if e.kind() == io::ErrorKind::PermissionDenied && is_executable(&path) => {
+            let way = "allow programs to run there (`mount` shows noexec), or set XDG_DATA_HOME to another folder and install again";
+            Finding::problem(format!("{shown} can't be run: {e}"), way)
+        }
         Err(e) => Finding::problem(format!("{shown} can't be run: {e}"), FIX),
     }]
+}
+
+fn is_executable(file: &Path) -> bool {
+    fs::metadata(file).is_ok_and(|meta| meta.permissions().mode() & 0o100 != 0)
 }
 
 pub fn command(world: &World) -> Vec<Finding> {
     let link = world.plan.link();
     let shown = link.display();
     let is_from_marketplace = world.is_from_marketplace();
+    let mut on_path = world.plan.path_folders.iter().map(|folder| folder.join(COMMAND));
+    let first = on_path.find(|program| program.is_file());
     let is_ours = place::leads_to(&link, &world.current.join(place::BINARY))
         || is_from_marketplace && fs::read_link(&link).is_ok_and(|to| world.plan.is_ours(&to));
     vec![if !link.is_symlink() && !link.exists() {
@@ -87,6 +99,9 @@ pub fn command(world: &World) -> Vec<Finding> {
     } else if !is_ours {
         let seen = format!("{shown} is not the installed command");
         Finding::note(seen, format!("move away what is there, then {}", world.install_hint()))
+    } else if let Some(other) = first.filter(|first| *first != link) {
+        let seen = format!("{COMMAND} starts {}, which comes first on this PATH", other.display());
+        Finding::note(seen, format!("move it away, or call {shown}"))
     } else if world.plan.path_folders.contains(&world.plan.links) {
         Finding::ok(shown.to_string())
     } else {

@@ -18,9 +18,10 @@ use guard::settings::file::Fault;
 /// Permission bits of everybody but the owner.
 const OTHERS: u32 = 0o077;
 
-pub fn folder(world: &World) -> Vec<Finding> {
-    let Some(obstacle) = state::obstacle(&world.places) else {
-        return vec![Finding::ok(format!("{} can be written", world.places.state.display()))];
+/// Whether the state can be written.
+pub fn folder(places: &Places) -> Vec<Finding> {
+    let Some(obstacle) = state::obstacle(places) else {
+        return vec![Finding::ok(format!("{} can be written", places.state.display()))];
     };
     let near = obstacle.near.display();
     let way = if obstacle.is_full {

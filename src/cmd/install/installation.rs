@@ -132,7 +132,7 @@ impl Installation {
                 let (link, target) = (link.display(), target.display());
                 writeln!(
                     out,
-                    "command  {link} could not be made ({why}); make its folder writable and run this again, or call {target}"
+                    "command  {link} could not be made ({why}); make its folder one that you can write in, and run this again, or call {target}"
                 )?;
                 return Ok(());
             }

@@ -147,11 +147,16 @@ pub fn write(path: &Path, bytes: &[u8], mode: u32) -> io::Result<bool> {
     }
     fs::create_dir_all(path.parent().unwrap_or(path))?;
     let (temp, mut file) = atomic::create_temp_file(path, 0o600)?;
-    file.write_all(bytes)?;
-    file.set_permissions(fs::Permissions::from_mode(mode))?;
-    file.sync_all()?;
+    let written = file
+        .write_all(bytes)
+        .and_then(|()| file.set_permissions(fs::Permissions::from_mode(mode)))
+        .and_then(|()| file.sync_all());
     // Close it before it gets its name: a file that is open for writing cannot be executed.
     drop(file);
-    fs::rename(temp, path)?;
-    Ok(true)
+    let done = written.and_then(|()| fs::rename(&temp, path));
+    if done.is_err() {
+        // The disk may be full; the first error is the one to report.
+        let _ = fs::remove_file(&temp);
+    }
+    done.map(|()| true)
 }
