@@ -76,10 +76,14 @@ impl Report {
     pub fn compression(&self) -> Option<(&Advice, &Operation)> {
         self.advice.iter().map(|case| &case.advice).find_map(|advice| {
             let operation = advice.operation.as_ref()?;
-            let shortens = matches!(
-                operation,
-                Operation::CompressBefore(_) | Operation::CompressEngagement(_)
-            );
+            let shortens = match operation {
+                Operation::CompressBefore(_) | Operation::CompressEngagement(_) => true,
+                Operation::ExtractEngagement(_)
+                | Operation::Merge { .. }
+                | Operation::Split(_)
+                | Operation::Edit(_)
+                | Operation::Extract(_) => false,
+            };
             shortens.then_some((advice, operation))
         })
     }

@@ -136,7 +136,8 @@ pub struct Fidelity {
 impl Fidelity {
     /// Whether everything stays as it is.
     pub fn is_full(self) -> bool {
-        [self.thinking, self.tool_use, self.tool_result] == [Level::Full; 3]
+        let Self { thinking, tool_use, tool_result, keeps_refused: _ } = self;
+        [thinking, tool_use, tool_result] == [Level::Full; 3]
     }
 }
 

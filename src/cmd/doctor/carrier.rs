@@ -53,9 +53,11 @@ fn in_terminal(world: &World) -> Selection {
     let shell = rustix::process::getppid().map(|pid| pid.as_raw_nonzero().get() as u32);
     let reach = shell.and_then(state::client).map(|shell| reach::look(world.env, shell));
     let last = world.last.as_ref().and_then(|(_, session)| session.seen);
+    let is_first = world.last.is_none();
+    let is_enabled = matches!(&world.registered, Some(Ok(known)) if known.is_enabled());
     let conditions = CarrierConditions {
         // Before the first session, nothing speaks against it.
-        mod_alive: world.last.is_none() || last.is_some_and(|seen| seen.mod_alive),
+        mod_alive: last.map_or(is_first && is_enabled, |seen| seen.mod_alive),
         interactive: true,
         attended: true,
         reach: reach.as_ref(),

@@ -38,7 +38,7 @@ fn is_rule(line: &str) -> bool {
 }
 
 fn is_strip(line: &str) -> bool {
-    line.starts_with("context ") || line.starts_with("1: wait")
+    line.starts_with("context ") || line.starts_with("1: pause")
 }
 
 /// The last message with `needle` in its first line.
@@ -168,7 +168,7 @@ fn recorded(columns: u32) -> String {
     let screen = record.turn("Write it", "third end");
     record.add("a denial at narrow", &block(&screen, "Reason:"));
     record.add("the second refused end", &block(&screen, "Stop hook says"));
-    record.strip("not sealed", "unfinished notes");
+    record.strip("not sealed", "does not restart");
     record.command("explain", "Let the agent seal");
     let screen = record.turn("/brain-guard:seal", "● sealed");
     record.add("/brain-guard:seal", &since(&screen, "❯ /brain-guard:seal"));

@@ -318,7 +318,7 @@ fn a_session_that_waits_for_its_user_is_left() {
     };
     let running = play_rounds(World::build().agent(script).start());
     let waits =
-        || running.tui.wait_screen("the wait", |s| s.contains("restarts from unfinished notes"));
+        || running.tui.wait_screen("the wait", |s| s.contains("does not restart: no new notes"));
     waits();
     running.command("/brain-guard:slim", PROPOSED);
     running.command("/brain-guard:slim yes", DONE);

@@ -169,7 +169,12 @@ impl Plan {
     pub fn given_to(&self) -> Option<&str> {
         match &self.operation {
             Performed::Split { engagement } => Some(engagement),
-            _ => None,
+            Performed::CompressBefore { .. }
+            | Performed::CompressEngagement { .. }
+            | Performed::ExtractEngagement { .. }
+            | Performed::Edit
+            | Performed::Merge
+            | Performed::Extract { .. } => None,
         }
     }
 
@@ -342,7 +347,11 @@ impl Lineage {
             Performed::Split { engagement } | Performed::ExtractEngagement { engagement } => {
                 [engagement].into()
             }
-            _ => rounds().filter_map(|r| r.engagement.as_ref()).collect(),
+            Performed::CompressBefore { .. }
+            | Performed::CompressEngagement { .. }
+            | Performed::Edit
+            | Performed::Merge
+            | Performed::Extract { .. } => rounds().filter_map(|r| r.engagement.as_ref()).collect(),
         };
         Self {
             parent_session: sessions.first().map(|s| s.id.clone()).unwrap_or_default(),
