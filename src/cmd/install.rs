@@ -81,13 +81,13 @@ pub fn repair(env: &Env) -> Result<String> {
     let mut said = Vec::new();
     let at = Installation::find(env)?;
     let registration = install(&at, &program(env)?, &mut said)?;
-    if !at.link().exists() {
-        bail!("{} could not be made", at.link().display());
-    }
     if let Registration::Failed(why) = registration {
         bail!(why);
     }
     let said = String::from_utf8_lossy(&said);
+    if let Some(why) = said.lines().find(|line| line.contains(" could not be made (")) {
+        bail!(why.trim_start_matches("command").trim().to_owned());
+    }
     let done: Vec<String> = said
         .lines()
         .filter(|line| !line.starts_with(' '))

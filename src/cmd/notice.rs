@@ -105,10 +105,11 @@ fn now(facts: &Facts) -> anyhow::Result<String> {
         _ => t.awaits_carrier_or_held(facts.id),
     };
     let Some(token) = facts.token().filter(waits) else {
-        return Ok(
-            "brain-guard: there are no new notes to restart from. /brain-guard:seal asks the agent to write and seal them."
-                .to_owned(),
-        );
+        let is_new = facts.token().is_some_and(|t| t.step == Step::Unsealed);
+        let kind = if is_new { "new" } else { "finished" };
+        return Ok(format!(
+            "brain-guard: there are no {kind} notes to restart from. /brain-guard:seal asks the agent to write and seal them."
+        ));
     };
     state::update(&facts.places, facts.id, |s| s.override_ = None)?;
     if token.step == Step::Unsealed {

@@ -180,7 +180,7 @@ pub fn err(text: impl Display) {
     let _ = writeln!(io::stderr().lock(), "{text}");
 }
 
-/// Prints a report, as JSON or for people: on a terminal it is folded.
+/// Prints a report, as JSON or for people.
 ///
 /// # Errors
 /// A report that cannot be serialized.
@@ -191,7 +191,7 @@ pub fn show(report: &(impl Serialize + Display), json: bool) -> anyhow::Result<(
     let text = report.to_string();
     // A report without text for people prints nothing.
     if !text.is_empty() {
-        out_folded(text.trim_end());
+        out(text.trim_end());
     }
     Ok(())
 }

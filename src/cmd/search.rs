@@ -26,7 +26,7 @@ pub struct Found {
     pub hits: Vec<Hit>,
     /// How many rounds were ranked, if more matched.
     pub ranked: Option<usize>,
-    /// How to import the sessions that are not imported.
+    /// If nothing was found: how to import the sessions that are not imported.
     not_imported: Option<String>,
 }
 
@@ -82,9 +82,7 @@ impl fmt::Display for Listed<'_> {
             return f.write_str(&self.found.nothing());
         };
         let more = if self.is_cut { "; --limit shows more" } else { "" };
-        write!(f, "in full: brain-guard show {}{more}", reference(first))?;
-        let missing = self.found.not_imported.as_ref().and_then(|how| how.lines().next());
-        missing.map_or(Ok(()), |how| write!(f, "\n{how}"))
+        write!(f, "in full: brain-guard show {}{more}", reference(first))
     }
 }
 
@@ -104,7 +102,7 @@ pub fn of(env: &Env, now: Time, args: &SearchArgs) -> anyhow::Result<Found> {
     }
     let filter = Filter { tagged, ..narrowed };
     let (hits, ranked) = store.index.search_soon(&query, &filter, args.limit)?;
-    let not_imported = not_imported(env, &store)?;
+    let not_imported = if hits.is_empty() { not_imported(env, &store)? } else { None };
     Ok(Found { query, hits, ranked, not_imported })
 }
 

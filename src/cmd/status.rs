@@ -8,7 +8,8 @@ use std::path::PathBuf;
 use serde::Serialize;
 
 use super::operator_override::clock_time;
-use super::{Context, Exit, Run, selector, show};
+use super::output::out_folded;
+use super::{Context, Exit, Run, out_json, selector};
 use crate::cli::StatusArgs;
 use base::clock::Time;
 use base::shown::group_thousands;
@@ -134,7 +135,7 @@ impl Status {
             now: match facts.session.ended {
                 Some(at) => {
                     let at = clock_time(at, facts.now);
-                    format!("this session ended at {at}; until then: {}", messages.usage())
+                    format!("this session ended at {at}; its last figures: {}", messages.usage())
                 }
                 None => format!("{}: {}", messages.usage(), messages.effect()),
             },
@@ -326,7 +327,12 @@ impl Run for StatusArgs {
     fn run(&self, Context { env, now }: Context) -> anyhow::Result<Exit> {
         let found = selector::find_or_last(env, &self.session.selector())?;
         let facts = selector::facts(env, now, &found)?;
-        show(&Status::of(&facts, &facts.view()), self.json)?;
+        let status = Status::of(&facts, &facts.view());
+        if self.json {
+            out_json(&status)?;
+        } else {
+            out_folded(status.to_string().trim_end());
+        }
         Ok(Exit::Done)
     }
 }

@@ -318,10 +318,13 @@ impl App {
         let limit = opened.scale.as_ref().map(|scale| scale.limit);
         let width = usize::from(self.size.0);
         let lines = self.pending.lines(&opened.session, limit);
-        let mut lines: Vec<String> = lines.iter().flat_map(|line| wrap(line, width)).collect();
+        // A command may name thousands of rounds.
+        let cut = |line: &String| line.chars().take(PLAN_LINES * width).collect::<String>();
+        let mut lines: Vec<String> =
+            lines.iter().flat_map(|line| wrap(&cut(line), width)).collect();
         if lines.len() > PLAN_LINES {
             lines.truncate(PLAN_LINES - 1);
-            lines.push("… (Enter shows the whole plan)".to_owned());
+            lines.push("…".to_owned());
         }
         lines
     }
@@ -339,6 +342,10 @@ impl App {
     fn move_to_match(&mut self, lines: isize) -> Vec<Effect> {
         if self.rounds.filter.is_none() {
             self.say("nothing is searched for; / searches");
+            return Vec::new();
+        }
+        if self.rounds.shown.is_empty() {
+            self.say("no round matches; Esc lists all rounds again");
             return Vec::new();
         }
         let focus = std::mem::replace(&mut self.focus, Pane::Rounds);

@@ -70,8 +70,8 @@ fn message(app: &App, width: usize) -> Vec<String> {
     let message = match app.popups.last() {
         _ if !message.is_empty() => message,
         Some(popup) => popup.hint(),
-        None if app.focus != Pane::Sessions && !app.pending.is_empty() => {
-            "? keys   Enter carries out the plan   Esc drops it   q quit"
+        None if app.focus == Pane::Rounds && !app.pending.is_empty() => {
+            "? keys   Enter carries out the plan   Esc takes a step back   q quit"
         }
         None => hint(app.focus),
     };
@@ -140,7 +140,7 @@ fn at(buffer: &mut Buffer, area: Rect, (column, row): (u16, u16), text: &str, st
 
 /// A text in at most so many columns, with "…" for what has no room.
 fn cut(text: String, room: usize) -> String {
-    if Span::raw(&text).width() <= room {
+    if Span::raw(text.trim_end()).width() <= room {
         return text;
     }
     let mut columns = 0;

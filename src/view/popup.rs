@@ -5,7 +5,7 @@ use std::cell::Cell;
 use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 
 use super::message::{self, How};
-use sessions::operation::{Operation, Order};
+use sessions::operation::{Fate, Operation, Order};
 
 /// What an input is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,6 +44,19 @@ pub enum Question {
     },
 }
 
+/// Whether an operation makes more than one session.
+fn makes_several(operation: &Operation) -> bool {
+    match operation {
+        Operation::Split(_) => true,
+        Operation::Edit(fates) => fates.values().any(|fate| matches!(fate, Fate::Engagement(_))),
+        Operation::CompressBefore(_)
+        | Operation::CompressEngagement(_)
+        | Operation::ExtractEngagement(_)
+        | Operation::Merge { .. }
+        | Operation::Extract(_) => false,
+    }
+}
+
 /// The key that also opens what is new.
 const WINDOWS: (&str, &str) = ("w", "yes; each new session opens in a tmux window of its own");
 
@@ -56,11 +69,16 @@ impl Question {
         }
     }
 
+    /// Whether a key answers it.
+    fn has(&self, key: &str) -> bool {
+        self.keys().iter().any(|(known, _)| *known == key)
+    }
+
     /// The keys that answer it.
     pub fn keys(&self) -> &'static [(&'static str, &'static str)] {
         match self {
             // A running client can't go on in two sessions.
-            Self::Make { order, .. } if matches!(order.operation, Operation::Split(_)) => {
+            Self::Make { order, .. } if makes_several(&order.operation) => {
                 &[("Enter", "yes"), WINDOWS, ("Esc", "not now")]
             }
             Self::Make { .. } => &[
@@ -168,10 +186,10 @@ impl Popup {
             },
             Self::Confirm { question, .. } => match event.code {
                 KeyCode::Enter => return Outcome::Chosen(question.clone(), How::Stay),
-                KeyCode::Char('h') if matches!(question, Question::Make { .. }) => {
+                KeyCode::Char('h') if question.has("h") => {
                     return Outcome::Chosen(question.clone(), How::Running);
                 }
-                KeyCode::Char('w') if matches!(question, Question::Make { .. }) => {
+                KeyCode::Char('w') if question.has("w") => {
                     return Outcome::Chosen(question.clone(), How::Windows);
                 }
                 KeyCode::Char('n' | 'q') => return Outcome::Closed,

@@ -91,6 +91,8 @@ pub fn command(world: &World) -> Vec<Finding> {
     let is_from_marketplace = world.is_from_marketplace();
     let mut on_path = world.plan.path_folders.iter().map(|folder| folder.join(COMMAND));
     let first = on_path.find(|program| program.is_file());
+    let is_on_path = world.plan.path_folders.contains(&world.plan.links);
+    let is_same = |other: &Path| fs::canonicalize(other).ok() == fs::canonicalize(&link).ok();
     let is_ours = place::leads_to(&link, &world.current.join(place::BINARY))
         || is_from_marketplace && fs::read_link(&link).is_ok_and(|to| world.plan.is_ours(&to));
     vec![if !link.is_symlink() && !link.exists() {
@@ -99,10 +101,10 @@ pub fn command(world: &World) -> Vec<Finding> {
     } else if !is_ours {
         let seen = format!("{shown} is not the installed command");
         Finding::note(seen, format!("move away what is there, then {}", world.install_hint()))
-    } else if let Some(other) = first.filter(|first| *first != link) {
+    } else if let Some(other) = first.filter(|first| is_on_path && !is_same(first)) {
         let seen = format!("{COMMAND} starts {}, which comes first on this PATH", other.display());
         Finding::note(seen, format!("move it away, or call {shown}"))
-    } else if world.plan.path_folders.contains(&world.plan.links) {
+    } else if is_on_path {
         Finding::ok(shown.to_string())
     } else {
         let seen = format!("{} is not on this PATH", world.plan.links.display());

@@ -51,7 +51,7 @@ pub fn plan_sessions(
             let map = Map::by_tag(session).ok_or_else(|| {
                 let what = format!("no round of {} is tagged", short(&session.id));
                 let hint =
-                    "tag rounds first: t in brain-guard view, or brain-guard tag; or give --map";
+                    "tag rounds first: t in brain-guard view, or brain-guard tag; or give a MAP.json";
                 Failure::refused(what).hint(hint)
             })?;
             plan::split(session, &map, fidelity)?

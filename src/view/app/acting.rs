@@ -74,7 +74,11 @@ impl App {
     pub(super) fn search(&mut self, filter: Option<Filter>) -> Vec<Effect> {
         if let Some(filter) = &filter {
             let hits = count_with_noun(filter.hits.len(), "round", "rounds");
-            self.say(format!("{hits} with {}; Esc lists all rounds again", filter.words));
+            let what = match &*filter.words {
+                "#" => "without a tag".to_owned(),
+                words => format!("with {words}"),
+            };
+            self.say(format!("{hits} {what}; Esc lists all rounds again"));
         }
         let is_new = filter.is_some();
         self.rounds.filter = filter;

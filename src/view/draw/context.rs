@@ -55,7 +55,9 @@ fn title(app: &App, opened: &Opened) -> String {
     let filter = app.rounds.filter.as_ref();
     let filter = filter.map(|filter| format!("/{} ({})", filter.words, app.rounds.shown.len()));
     let marked = app.rounds.marked();
-    let hidden = marked.iter().filter(|seq| !app.rounds.shown.contains(seq)).count();
+    let search = app.rounds.filter.as_ref();
+    let is_hidden = |seq: &&u32| search.is_some_and(|search| !search.hits.contains_key(seq));
+    let hidden = marked.iter().filter(is_hidden).count();
     let selected = match (marked.len(), hidden) {
         (0, _) => None,
         (all, 0) => Some(format!("{all} selected")),

@@ -29,7 +29,7 @@ pub fn draw(buffer: &mut Buffer, area: Rect, popup: &Popup) {
         }
         Popup::Confirm { question, lines } => {
             let keys = question.keys().iter().map(|(key, what)| format!("{key:<5}  {what}"));
-            let keys: Vec<String> = keys.collect();
+            let keys: Vec<String> = keys.flat_map(|text| wrap(&text, most)).collect();
             // The keys stay on the screen, however long the text above them is.
             let most_lines = room.saturating_sub(keys.len() + 1);
             let mut wrapped: Vec<String> = lines.iter().flat_map(|text| wrap(text, most)).collect();

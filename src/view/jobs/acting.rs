@@ -52,9 +52,9 @@ pub fn make(context: Context, name: String, order: Order, how: How) -> anyhow::R
     };
     let made = pipeline::perform(context, &store, &session, &order, Destination::default())?;
     let mut details = made.iter().map(Made::to_string).collect::<Vec<_>>();
-    for one in &made {
-        // The list has its figures when it is imported.
-        store.session(context.env, Some(&one.id))?;
+    for path in made.iter().filter_map(|one| one.path.as_ref()?.to_str()) {
+        // The list has its figures once it is imported. It is made, whatever becomes of that.
+        let _ = store.session(context.env, Some(path));
     }
     for one in windows.iter().flat_map(|_| &made) {
         let opened = windows.as_ref().map(|to| to.open(context.env, one, &view::child(one)));
