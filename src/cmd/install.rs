@@ -84,10 +84,11 @@ pub fn repair(env: &Env) -> Result<String> {
     if let Registration::Failed(why) = registration {
         bail!(why);
     }
-    let said = String::from_utf8_lossy(&said);
-    if let Some(why) = said.lines().find(|line| line.contains(" could not be made (")) {
-        bail!(why.trim_start_matches("command").trim().to_owned());
+    let link = at.link();
+    if link.symlink_metadata().is_err() {
+        bail!("{} could not be made; let its folder be one that you can write in", link.display());
     }
+    let said = String::from_utf8_lossy(&said);
     let done: Vec<String> = said
         .lines()
         .filter(|line| !line.starts_with(' '))

@@ -121,9 +121,7 @@ impl Retagged {
             unchanged: seqs.len() - changed,
         })
     }
-}
 
-impl Retagged {
     /// How many rounds were tagged, in words.
     pub(crate) fn brief(&self) -> String {
         let rounds = count_with_noun(self.changed + self.unchanged, "round", "rounds");

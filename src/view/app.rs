@@ -210,12 +210,11 @@ impl App {
 
     fn command(&mut self, command: Command) -> Vec<Effect> {
         self.say("");
-        let page = self.page_lines().saturating_sub(1).max(1) as isize;
         match command {
             Command::Up => return self.move_by(-1),
             Command::Down => return self.move_by(1),
-            Command::PageUp => return self.move_by(-page),
-            Command::PageDown => return self.move_by(page),
+            Command::PageUp => return self.move_by(-self.page_step()),
+            Command::PageDown => return self.move_by(self.page_step()),
             Command::First => return self.move_by(isize::MIN / 2),
             Command::Last => return self.move_by(isize::MAX / 2),
             Command::NextMatch => return self.move_to_match(1),
@@ -336,6 +335,11 @@ impl App {
             Pane::Rounds => usize::from(ABOVE_ROUNDS),
         };
         usize::from(self.size.1).saturating_sub(above + self.plan_lines().len() + 1).max(1)
+    }
+
+    /// How far a page key moves: one line stays on the screen.
+    fn page_step(&self) -> isize {
+        self.page_lines().saturating_sub(1).max(1) as isize
     }
 
     /// Goes to another match of the search, also from within a round: only matches are listed.

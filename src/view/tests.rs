@@ -325,6 +325,18 @@ fn tag_by_search_and_split_in_forty_keys() {
     assert!(all.chars().count() <= 45, "{}", all.chars().count());
 }
 
+/// A running client can't go on in two sessions, so `h` is neither offered nor obeyed.
+#[test]
+fn a_split_does_not_go_on_in_the_running_client() {
+    let made = |keys: &str| {
+        let effects = press(&mut app(), keys);
+        effects.iter().any(|effect| matches!(effect, Effect::Job(Job::Make { .. })))
+    };
+    assert!(made(" i\nh"));
+    assert!(!made("S\nh"));
+    assert!(made("S\n\n"));
+}
+
 #[test]
 fn undo_of_the_open_session_opens_its_source() {
     let mut app = app();

@@ -126,25 +126,20 @@ impl Installation {
     /// The output can't be written.
     pub fn link_command(&self, target: &Path, out: &mut dyn Write) -> Result<()> {
         let link = self.link();
-        let linked = match place::link(&link, target, |found| self.is_ours(found)) {
-            Ok(linked) => linked,
+        let obstacle = match place::link(&link, target, |found| self.is_ours(found)) {
+            Ok(Some(is_new)) => return self.say_linked(is_new, out),
+            Ok(None) => "is not ours and stays; move it away".to_owned(),
             Err(why) => {
-                let (link, target) = (link.display(), target.display());
-                writeln!(
-                    out,
-                    "command  {link} could not be made ({why}); make its folder one that you can write in, and run this again, or call {target}"
-                )?;
-                return Ok(());
+                format!("could not be made ({why}); let its folder be one that you can write in")
             }
         };
-        let Some(is_new) = linked else {
-            let (link, target) = (link.display(), target.display());
-            writeln!(
-                out,
-                "command  {link} is not ours and stays; move it away and run this again, or call {target}"
-            )?;
-            return Ok(());
-        };
+        let (link, target) = (link.display(), target.display());
+        writeln!(out, "command  {link} {obstacle} and run this again, or call {target}")?;
+        Ok(())
+    }
+
+    fn say_linked(&self, is_new: bool, out: &mut dyn Write) -> Result<()> {
+        let link = self.link();
         writeln!(out, "command  {} ({})", link.display(), word(is_new))?;
         if !self.path_folders.contains(&self.links) {
             let folder = self.links.display();

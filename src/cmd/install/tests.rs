@@ -147,6 +147,15 @@ fn a_command_that_is_not_ours_stays() {
 }
 
 #[test]
+fn without_a_link_everything_else_is_done() {
+    let world = World::new();
+    fs::write(&world.at.links, "a file in the folder's place").unwrap();
+    let said = world.install();
+    assert!(said.contains("could not be made (") && said.contains("or call "), "{said}");
+    assert!(world.at.current().join(place::BINARY).is_file());
+}
+
+#[test]
 fn a_link_to_a_copy_from_a_marketplace_is_ours() {
     let world = World::new();
     fs::create_dir(&world.at.links).expect("folder");

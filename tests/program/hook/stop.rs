@@ -34,6 +34,8 @@ fn an_attended_third_stop_waits_for_the_person() {
     let told = hook.stop();
     assert!(!told.refuses_end(), "{told:?}");
     assert!(told.user().contains("waiting for you") && told.user().contains("10 min"), "{told:?}");
+    // Nothing was written, so nothing is promised that a clear would lose.
+    assert!(told.user().contains("the blocks are lifted and the agent goes on"), "{told:?}");
     let waiting = token(&hook);
     assert!(hook.stop().silent(), "it waits on, and says so once");
     assert_eq!(sealed(&hook), None);
@@ -54,7 +56,9 @@ fn waiting_since(seconds: i64, note: Option<&str>) -> Hook {
     let spoke = serde_json::json!(spoke.to_rfc3339());
     change(&hook.places().session(&hook.session, "json"), "last_human", spoke);
     assert_eq!([blocked(&hook), blocked(&hook)], [true, true]);
-    assert!(hook.stop().user().contains("waiting for you"));
+    let told = hook.stop().user();
+    assert!(told.contains("waiting for you"), "{told}");
+    assert_eq!(told.contains("the notes are sealed as they are"), note.is_some(), "{told}");
     hook
 }
 
