@@ -1,10 +1,17 @@
 #!/bin/sh
 # Installs brain-guard from a release: fetches the program for this machine, compares its
 # checksum, and runs its `install`.
-#   sh install.sh                      the latest release
-#   sh install.sh URL_OR_FOLDER        the programs and SHA256SUMS that are there
-#   sh install.sh URL_OR_FOLDER --no-demo …    what follows is given to `brain-guard install`
+#   sh install.sh                               the latest release
+#   sh install.sh URL_OR_FOLDER                 the programs and SHA256SUMS that are there
+#   sh install.sh URL_OR_FOLDER --no-demo …   what follows is given to `brain-guard install`
 set -eu
+
+case ${1:-} in
+-h | --help)
+    sed -n '2,/^set/s/^# \{0,1\}//p' "$0"
+    exit
+    ;;
+esac
 
 source=https://github.com/brain-guard/brain-guard/releases/latest/download
 case ${1:-} in

@@ -124,18 +124,25 @@ struct SessionExplanation {
     is_verbose: bool,
 }
 
-/// The last call that was denied, and what the agent was told.
+/// The last call that was denied, or that shadow mode would have denied, and what the agent was or
+/// would have been told.
 #[derive(Debug, Serialize)]
 struct LastDenied {
     at: Time,
     tool: String,
     reason: String,
+    in_shadow: bool,
 }
 
 impl LastDenied {
     fn of(line: &Line) -> Option<Self> {
-        let What::Deny(call) = &line.what else { return None };
-        Some(Self { at: line.at, tool: call.tool.clone(), reason: line.to_agent.clone() })
+        let (call, in_shadow) = match &line.what {
+            What::Deny(call) => (call, false),
+            What::WouldDeny(call) => (call, true),
+            _ => return None,
+        };
+        let (tool, reason) = (call.tool.clone(), line.to_agent.clone());
+        Some(Self { at: line.at, tool, reason, in_shadow })
     }
 }
 
@@ -199,7 +206,14 @@ impl fmt::Display for SessionExplanation {
             Some(denied) => {
                 let at = denied.at.with_timezone(&chrono::Local).format("%H:%M");
                 let reason = denied.reason.lines().next().unwrap_or_default();
-                format!("{at}  {reason}")
+                if denied.in_shadow {
+                    format!(
+                        "{at}  Shadow mode let {} pass, which would have been blocked.",
+                        denied.tool
+                    )
+                } else {
+                    format!("{at}  {reason}")
+                }
             }
             None => match self.denied {
                 Some(at) => {

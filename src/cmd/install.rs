@@ -38,7 +38,10 @@ fn word(is_changed: bool) -> &'static str {
 pub fn install(at: &Installation, binary: &Path, out: &mut dyn Write) -> Result<Registration> {
     let bytes = fs::read(binary).with_context(|| format!("could not read {}", binary.display()))?;
     let in_data = || {
-        format!("could not install to {} (XDG_DATA_HOME sets another folder)", at.data.display())
+        format!(
+            "could not install to {}; make room or let it be written, or set another folder with XDG_DATA_HOME",
+            at.data.display()
+        )
     };
     let (release, is_changed) = place::release(&at.data, &bytes).with_context(in_data)?;
     writeln!(out, "plugin   {} ({})", release.display(), word(is_changed))?;

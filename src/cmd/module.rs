@@ -23,7 +23,6 @@ use guard::boundary::{Carrier, EndReason, Step, Token};
 use guard::files::{boundary, sealing, shadows, state};
 use guard::hook::event::{Event, Kind, Source};
 use guard::hook::facts::{Facts, read_settings};
-use guard::hook::opening::NOTHING_WRITTEN;
 use guard::hook::pre_tool;
 use guard::hook::question::{self, Question};
 use guard::hook::session;
@@ -255,8 +254,8 @@ fn step(facts: &mut Facts, asked: &Ask, text: &str) -> Value {
     }
     let client = withdrawal::ClientCount { tokens: asked.tokens, is_rewound: asked.is_rewound };
     let gone = withdrawal::reason(facts, &token, client);
-    let has_nothing = token.step == Step::Unsealed && !boundary_flow::wrote_notes(facts);
-    let held = facts.override_reason().or(has_nothing.then(|| NOTHING_WRITTEN.to_owned()));
+    let has_notes = token.step != Step::Unsealed || boundary_flow::wrote_notes(facts);
+    let held = facts.override_reason();
     let version = sealing::fresh_version(&facts.places, &token.job, &facts.settings);
     let (gone_at, agents, id, now) =
         (facts.gone_at(), facts.session.background.agents, facts.id, facts.now);
@@ -269,6 +268,7 @@ fn step(facts: &mut Facts, asked: &Ask, text: &str) -> Value {
             session: id,
             gone_at,
             held: held.as_deref(),
+            has_notes,
             gone: gone.as_deref(),
             typed,
             agents,

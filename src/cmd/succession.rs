@@ -11,10 +11,10 @@ use std::{io, iter};
 use anyhow::{anyhow, bail};
 use clap::Parser;
 
+use super::surgery::view;
 use super::{advise, operator, outlive_limit_on_files};
 use crate::cli::ExtractionArgs;
 use base::shown;
-use base::when::When;
 use guard::files::{boundary, state, succession};
 use guard::hook::facts::Facts;
 use guard::succession::{By, Step, Succession, Tokens, Work};
@@ -24,9 +24,6 @@ use surgery::thinking::is_refused_by;
 pub use here::ask;
 pub use offer::{offer, question};
 pub use perform::{operate, step, wait_for_row};
-
-/// What an extraction does, for the user.
-const EXTRACTED: &str = "long values of old messages become placeholders";
 
 /// Runs a command as typed at the client's prompt, and returns the answer.
 pub fn at_the_prompt(facts: &Facts, command: &str, args: &str) -> String {
@@ -91,18 +88,31 @@ fn saving(Tokens { before, after }: Tokens) -> String {
     format!("{} tokens now, {} after", shown::tokens(before), shown::tokens(after))
 }
 
+/// Proposes an order, with what a dry run says of it.
+fn propose(facts: &Facts, order: Order) -> anyhow::Result<Succession> {
+    let dry = perform::dry_run_here(facts, &order)?;
+    let tokens = Tokens { before: dry.cost.before, after: dry.cost.after };
+    let made = new(facts, Work::Make(Box::new(order)), view::effect(&dry), Some(tokens), By::User);
+    succession::create(&facts.places, &made)?;
+    Ok(made)
+}
+
 fn propose_advice(facts: &Facts) -> anyhow::Result<String> {
     if let Some(asked) = asked_by_agent(facts) {
         return Ok(format!("brain-guard: {}", proposal(facts, &asked, "slim")));
     }
     let report = advise::Report::of(facts.env, facts.now, Some(facts.id))?;
     let Some((advice, operation)) = report.compression() else {
-        return Ok("brain-guard: there is nothing to shorten: no finished work was found, and the rest would free too little. /brain-guard:extract shows what long values take".to_owned());
+        let extract = Operation::Extract(Extraction::default()).into();
+        let more = match perform::dry_run_here(facts, &extract) {
+            Ok(_) => ". /brain-guard:extract shows what long values take",
+            Err(_) => "",
+        };
+        return Ok(format!(
+            "brain-guard: there is nothing to shorten: no finished work was found, and the rest would free too little{more}"
+        ));
     };
-    let tokens = Tokens { before: report.tokens, after: advice.after.unwrap_or(report.tokens) };
-    let (effect, order) = (effect_of(operation), Box::new(operation.clone().into()));
-    let made = new(facts, Work::Make(order), effect, Some(tokens), By::User);
-    succession::create(&facts.places, &made)?;
+    let made = propose(facts, operation.clone().into())?;
     let cold = ". The prompt cache has expired, so the change itself costs nothing";
     Ok(format!(
         "brain-guard: {}: {}{}\n{}",
@@ -114,11 +124,7 @@ fn propose_advice(facts: &Facts) -> anyhow::Result<String> {
 }
 
 fn propose_extraction(facts: &Facts, args: &str) -> anyhow::Result<String> {
-    let order = Order::from(Operation::Extract(extraction(args)?));
-    let tokens = perform::estimate(facts, &order)?;
-    let effect = EXTRACTED.to_owned();
-    let made = new(facts, Work::Make(Box::new(order)), effect, Some(tokens), By::User);
-    succession::create(&facts.places, &made)?;
+    let made = propose(facts, Operation::Extract(extraction(args)?).into())?;
     Ok(format!("brain-guard: {}", proposal(facts, &made, "extract")))
 }
 
@@ -137,24 +143,6 @@ fn extraction(args: &str) -> anyhow::Result<Extraction> {
         anyhow!("{what}; write /brain-guard:extract with the options of brain-guard extract run")
     })?;
     Ok(typed.what.into())
-}
-
-/// What an operation that `advise` recommends does.
-fn effect_of(operation: &Operation) -> String {
-    match operation {
-        Operation::CompressBefore(When::Round(seq)) => {
-            format!("rounds before {seq} become lines of a table")
-        }
-        Operation::CompressEngagement(name) => {
-            format!("the rounds of {name} become lines of a table")
-        }
-        Operation::CompressBefore(When::At(_)) => "older rounds become lines of a table".to_owned(),
-        Operation::ExtractEngagement(name) => format!("only the rounds of {name} stay"),
-        Operation::Merge { .. } => "rounds of another session are inserted".to_owned(),
-        Operation::Split(_) => "each engagement gets a session of its own".to_owned(),
-        Operation::Edit(_) => "each round becomes what a list says".to_owned(),
-        Operation::Extract(_) => EXTRACTED.to_owned(),
-    }
 }
 
 fn proposal(facts: &Facts, made: &Succession, command: &str) -> String {

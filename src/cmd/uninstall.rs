@@ -226,8 +226,11 @@ fn purge(at: &Installation, selection: &Selection) -> bool {
             if path.starts_with(&at.store) && at.store != at.data {
                 continue;
             }
-            if let Err(why) = remove_folder(&path) {
-                failed.push(RemovalFailure { path, why: format!("{why:#}") });
+            let was_there = path.exists();
+            match remove_folder(&path) {
+                Ok(()) if was_there => out(format_args!("removed  {}", shown(&path))),
+                Ok(()) => {}
+                Err(why) => failed.push(RemovalFailure { path, why: format!("{why:#}") }),
             }
         }
         // It stays if something else is in it.

@@ -262,6 +262,8 @@ pub enum Done {
         name: String,
         /// The plan.
         order: Order,
+        /// The rounds that a split tagged, by their tag before.
+        tags: BTreeMap<Option<String>, Vec<u32>>,
     },
     /// Rounds were tagged.
     Tagged {

@@ -1,5 +1,6 @@
 //! Screens as text, and what keys do, without a terminal or a file.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -293,7 +294,12 @@ fn nothing_is_made_before_it_is_confirmed() {
     assert!(!acts(&press(&mut app, "\u{1b}")));
     assert!(acts(&press(&mut app, "\n\n")));
     let order = app.pending.order().expect("a plan");
-    let done = Done::Made { ids: vec!["aaaaaaaa-1".into()], name: session().id, order };
+    let done = Done::Made {
+        ids: vec!["aaaaaaaa-1".into()],
+        name: session().id,
+        order,
+        tags: BTreeMap::new(),
+    };
     answer(
         &mut app,
         Answer::Did { line: "made aaaaaaaa".into(), details: String::new(), done: Some(done) },
@@ -341,7 +347,7 @@ fn a_split_does_not_go_on_in_the_running_client() {
 fn undo_of_the_open_session_opens_its_source() {
     let mut app = app();
     let (ids, order) = (vec![session().id], Operation::Split(None).into());
-    let done = Done::Made { ids, name: "source.jsonl".to_owned(), order };
+    let done = Done::Made { ids, name: "source.jsonl".to_owned(), order, tags: BTreeMap::new() };
     let effects = answer(&mut app, Answer::Undid { line: "removed".to_owned(), done });
     let is_source = |effect: &Effect| matches!(effect, Effect::Job(Job::Open { name: Some(name) }) if name == "source.jsonl");
     assert!(effects.iter().any(is_source), "{effects:?}");
@@ -406,6 +412,7 @@ fn a_step_that_could_not_be_taken_back_can_be_tried_again() {
         ids: vec!["aaaaaaaa-1".into()],
         name: "x".into(),
         order: Operation::Split(None).into(),
+        tags: BTreeMap::new(),
     };
     let did = Answer::Did { line: "made".into(), details: String::new(), done: Some(done) };
     answer(&mut app, did);
@@ -493,7 +500,12 @@ fn reply(job: Job) -> Option<Answer> {
         Job::Make { name, order, .. } => Answer::Did {
             line: "made".to_owned(),
             details: "made\nmore".to_owned(),
-            done: Some(Done::Made { ids: vec!["aaaaaaaa".to_owned()], name, order }),
+            done: Some(Done::Made {
+                ids: vec!["aaaaaaaa".to_owned()],
+                name,
+                order,
+                tags: BTreeMap::new(),
+            }),
         },
         Job::Undo(done) => Answer::Undid { line: "removed".to_owned(), done },
         _ => return None,

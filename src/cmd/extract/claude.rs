@@ -17,7 +17,7 @@ use crate::cmd::surgery::extracted::Chosen;
 use crate::cmd::surgery::pipeline;
 use crate::cmd::surgery::source::Store;
 use crate::cmd::surgery::target::{Destination, client_folder};
-use crate::cmd::surgery::view::{is_extract_run, resume_command};
+use crate::cmd::surgery::view::resume_command;
 use crate::cmd::{Context, Exit, Failure, import, show, succession};
 use ::surgery::plan::{Performed, Plan, in_whole};
 use ::surgery::table::short;
@@ -116,7 +116,7 @@ pub fn plan(
 fn refuse_second_copy(env: &Env, store: &Store, session: &Session) -> anyhow::Result<()> {
     let mut exports = store.index.exports()?.into_iter().rev();
     let copy = exports.find(|export| {
-        is_extract_run(&export.operation)
+        Performed::is_extraction(&export.operation)
             && export.removed.is_none()
             && export.detail.sources.iter().any(|(_, id)| *id == session.id)
             && Path::new(&export.path).is_file()

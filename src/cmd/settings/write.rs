@@ -186,7 +186,7 @@ impl Run for EditArgs {
             "continue the draft of an earlier edit ({})? n discards it [Y/n] ",
             draft.display()
         );
-        if !draft.exists() || !agrees(&question, true)? {
+        if !draft.exists() || !agrees(&question)? {
             write(&draft, begin)?;
         }
         loop {
@@ -206,7 +206,7 @@ impl Run for EditArgs {
                 Ok(new) => file.write(&text, &new)?,
                 Err(fault) => {
                     out(format_args!("{fault}; {}", fault.way_out));
-                    if !agrees("edit it again? [Y/n] ", true)? {
+                    if !agrees("edit it again? [Y/n] ")? {
                         out(format_args!(
                             "nothing was written; `brain-guard settings edit` goes on with {}",
                             draft.display()
@@ -222,10 +222,15 @@ impl Run for EditArgs {
     }
 }
 
-/// Asks on the terminal; an empty answer is the default.
-fn agrees(question: &str, default: bool) -> io::Result<bool> {
-    let answer = ask(question)?.to_lowercase();
-    Ok(if answer.is_empty() { default } else { ["y", "yes"].contains(&answer.as_str()) })
+/// Asks on the terminal until the answer is yes (or empty) or no.
+fn agrees(question: &str) -> io::Result<bool> {
+    loop {
+        match ask(question)?.to_lowercase().as_str() {
+            "" | "y" | "yes" => return Ok(true),
+            "n" | "no" => return Ok(false),
+            _ => {}
+        }
+    }
 }
 
 /// Starts the user's editor as Git does, and waits for it.

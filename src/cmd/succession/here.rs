@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use super::perform::dry_run;
-use super::{EXTRACTED, end_wait, new, saving, wake};
+use super::{end_wait, new, saving, wake};
 use crate::cmd::selector::{self, Found};
 use crate::cmd::surgery::source::Store;
 use crate::cmd::surgery::view;
@@ -35,15 +35,7 @@ pub fn ask(
         // It may be performed in another folder.
         with.clone_from(&other.id);
     }
-    let effect = match order.operation {
-        Operation::Extract(_) => EXTRACTED.to_owned(),
-        Operation::CompressBefore(_)
-        | Operation::CompressEngagement(_)
-        | Operation::ExtractEngagement(_)
-        | Operation::Merge { .. }
-        | Operation::Split(_)
-        | Operation::Edit(_) => format!("rounds {}", view::rounds(&made.plan)),
-    };
+    let effect = view::effect(&made);
     let (by, may) = who(env, source)?;
     let found = Found {
         project: project_root(env, Path::new(source.cwd.as_deref().unwrap_or("."))),

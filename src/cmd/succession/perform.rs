@@ -19,9 +19,8 @@ use guard::files::journal::Journal;
 use guard::files::succession;
 use guard::hook::facts::Facts;
 use guard::journal::What;
-use guard::succession::{self as plan, Action, Report, Situation, Step, Succession, Tokens, Work};
+use guard::succession::{self as plan, Action, Report, Situation, Step, Succession, Work};
 use guard::texts::{Text, render};
-use sessions::cost::Cost;
 use sessions::operation::Order;
 use sessions::round::Session;
 
@@ -166,10 +165,9 @@ pub fn make(facts: &Facts, order: &Order) -> anyhow::Result<String> {
     Ok(make_first(facts, order, Destination::default())?.id)
 }
 
-/// What the operation would save in this session.
-pub fn estimate(facts: &Facts, order: &Order) -> anyhow::Result<Tokens> {
-    let Cost { before, after, .. } = make_first(facts, order, DRY_RUN)?.cost;
-    Ok(Tokens { before, after })
+/// What an order would make of this session: the successor to go on in.
+pub fn dry_run_here(facts: &Facts, order: &Order) -> anyhow::Result<Made> {
+    make_first(facts, order, DRY_RUN)
 }
 
 fn make_first(facts: &Facts, order: &Order, to: Destination) -> anyhow::Result<Made> {

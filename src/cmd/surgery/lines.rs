@@ -34,7 +34,7 @@ fn retagged(plan: &Plan) -> Vec<String> {
         }
     }
     let note = |(tag, seqs): (&str, Vec<u32>)| {
-        let new = plan.given_to().unwrap_or_default();
+        let new = plan.operation.child().unwrap_or_default();
         let rounds = if seqs.len() == 1 { "round" } else { "rounds" };
         format!("{rounds} {} had the tag {tag}, and now {new}", ranges::show(&seqs))
     };

@@ -10,7 +10,7 @@ use anyhow::Context as _;
 use super::extracted::{Chosen, Keeper, Shown};
 use super::source::Store;
 use super::target::{Destination, Target, cwd};
-use super::{lines, numbers, outside, record, view, write};
+use super::{lines, numbers, outside, record, write};
 use crate::cmd::progress::Counted;
 use base::clock::Time;
 use base::env::Env;
@@ -68,7 +68,8 @@ pub fn make_sessions(
 
 /// Tags the rounds that a split gave to an engagement.
 fn tag_rounds(store: &Store, made: &mut Made) {
-    let Some((session, engagement)) = made.plan.sessions.first().zip(made.plan.given_to()) else {
+    let Some((session, engagement)) = made.plan.sessions.first().zip(made.plan.operation.child())
+    else {
         return;
     };
     let rounds: Vec<u32> = made.plan.retagged().map(|round| round.seq).collect();
@@ -155,7 +156,7 @@ fn publish(
     let mut export = Export {
         id: made.id.clone(),
         made: now,
-        operation: view::operation(&made.plan.operation),
+        operation: made.plan.operation.shown(),
         path: path.display().to_string(),
         bytes: written.bytes,
         removed: None,

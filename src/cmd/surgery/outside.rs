@@ -4,7 +4,6 @@
 use std::path::Path;
 
 use super::made::Made;
-use super::view;
 use base::env::Env;
 use base::paths::Places;
 use guard::files::{state, succession};
@@ -26,7 +25,7 @@ pub fn tell_clients(env: &Env, made: &Made) {
         if last.is_some_and(|last| matches!(last.step, Step::Agreed | Step::Operating)) {
             continue;
         }
-        let word = (view::operation(&made.plan.operation), made.id.clone());
+        let word = (made.plan.operation.shown(), made.id.clone());
         // The session is made all the same; its maker has read where it is.
         let _ =
             state::update(&places, &source.id, |session| session.surgery.made_outside = Some(word));

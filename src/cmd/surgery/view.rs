@@ -10,7 +10,6 @@ use serde::{Serialize, Serializer};
 
 use super::made::Made;
 use base::shown::group_thousands;
-use base::shown::local_minute;
 use sessions::cost::{Cost, Lifetime};
 use sessions::operation::Fidelity;
 use store::extracted::Record;
@@ -18,36 +17,9 @@ use surgery::plan::{Lineage, Performed, Place, Plan};
 use surgery::ranges;
 use surgery::table::short;
 
-/// The operation of `extract run`.
-const EXTRACT: &str = "extract";
-
-/// Whether [`operation`] wrote this of an `extract run`, and not of `extract-engagement`.
-pub fn is_extract_run(operation: &str) -> bool {
-    operation.split(' ').next() == Some(EXTRACT)
-}
-
-/// The operation as a command: `compress-before 2026-03-19T10:23Z`.
-pub fn operation(operation: &Performed) -> String {
-    match operation {
-        Performed::CompressBefore { before } => {
-            format!("{} {}", operation.name(), local_minute(Some(*before)))
-        }
-        Performed::CompressEngagement { engagement }
-        | Performed::ExtractEngagement { engagement } => {
-            format!("{} {engagement}", operation.name())
-        }
-        Performed::Edit | Performed::Merge => operation.name().to_owned(),
-        Performed::Split { engagement } => format!("split, for {engagement}"),
-        Performed::Extract { keep_recent: 0, .. } => EXTRACT.to_owned(),
-        Performed::Extract { keep_recent, .. } => {
-            format!("{EXTRACT} (the last {keep_recent} messages stay)")
-        }
-    }
-}
-
 /// The name of a split's successor: its engagement.
 pub fn child(made: &Made) -> String {
-    made.plan.given_to().unwrap_or_else(|| short(&made.id)).to_owned()
+    made.plan.operation.child().unwrap_or_else(|| short(&made.id)).to_owned()
 }
 
 /// The context on one line: `412k tokens now, 96k after`.
@@ -82,6 +54,15 @@ pub fn rounds(plan: &Plan) -> String {
             (&whole, "stay whole"),
         ],
     )
+}
+
+/// What it does to the running session, for the user: `rounds 1-46 become lines of the index
+/// table; 47-58 stay whole`.
+pub fn effect(made: &Made) -> String {
+    match made.plan.operation {
+        Performed::Extract { .. } => "long values of old messages become placeholders".to_owned(),
+        _ => format!("rounds {}", rounds(&made.plan)),
+    }
 }
 
 /// Groups of rounds, each with what becomes of it. Empty groups are left out.
@@ -163,7 +144,7 @@ impl fmt::Display for Made {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let plan = &self.plan;
         let sources: Vec<&str> = plan.sessions.iter().map(|s| short(&s.id)).collect();
-        write!(f, "{} of {}", operation(&plan.operation), sources.join(" and "))?;
+        write!(f, "{} of {}", plan.operation.shown(), sources.join(" and "))?;
         let mut line = |name: &str, what: &str| write!(f, "\n  {name:<9}{what}");
         line("rounds", &rounds(plan))?;
         let left = left(plan);

@@ -1,5 +1,7 @@
 //! Plans, from their figures to what undoes them, and other jobs that change something.
 
+use std::collections::BTreeMap;
+
 use anyhow::bail;
 
 use crate::cmd::mend::Mended;
@@ -14,6 +16,7 @@ use crate::cmd::{Context, succession};
 use crate::view::message::{Answer, Done, Figures, How};
 use base::env::Env;
 use sessions::operation::Order;
+use surgery::ranges;
 use surgery::table::short;
 
 /// Figures of a dry run of a plan.
@@ -26,7 +29,7 @@ pub fn measure(context: Context, name: &str, order: &Order) -> anyhow::Result<Ve
     let dry = Destination { out: None, dry_run: true };
     let made = pipeline::perform(context, &store, &session, order, dry)?;
     let figures = made.iter().map(|made| Figures {
-        name: made.plan.given_to().unwrap_or_default().to_owned(),
+        name: made.plan.operation.child().unwrap_or_default().to_owned(),
         cost: made.cost,
         thinking_left: made.report.thinking_left,
         rounds: view::rounds(&made.plan),
@@ -64,11 +67,15 @@ pub fn make(context: Context, name: String, order: Order, how: How) -> anyhow::R
     }
     let ids: Vec<String> = made.iter().map(|made| made.id.clone()).collect();
     let named = made.iter().map(|made| {
-        let operation = view::operation(&made.plan.operation);
+        let operation = made.plan.operation.shown();
         format!("{} ({operation})", short(&made.id))
     });
     let line = format!("made {}; u undoes it", named.collect::<Vec<_>>().join(", "));
-    let done = Some(Done::Made { ids, name, order });
+    let mut tags = BTreeMap::<Option<String>, Vec<u32>>::new();
+    for round in made.iter().flat_map(|made| made.plan.retagged()) {
+        tags.entry(round.engagement.clone()).or_default().push(round.seq);
+    }
+    let done = Some(Done::Made { ids, name, order, tags });
     Ok(Answer::Did { line, details: details.join("\n\n"), done })
 }
 
@@ -113,8 +120,8 @@ pub fn mend(Context { env, now }: Context, name: String, is_dry: bool) -> anyhow
 /// # Errors
 /// Any error of the verb it calls.
 pub fn undo(Context { env, now }: Context, done: Done) -> anyhow::Result<Answer> {
-    let (ids, name, order) = match done {
-        Done::Made { ids, name, order } => (ids, name, order),
+    let (ids, name, order, tags) = match done {
+        Done::Made { ids, name, order, tags } => (ids, name, order, tags),
         Done::Tagged { name, rounds, engagement, before } => {
             Retagged::make(env, Some(&name), &rounds, None)?;
             for (id, rounds) in &before {
@@ -136,7 +143,15 @@ pub fn undo(Context { env, now }: Context, done: Done) -> anyhow::Result<Answer>
         bail!(faults.join("; "));
     }
     let names: Vec<&str> = removed.iter().map(|id| short(id)).collect();
-    let rest = if faults.is_empty() { "U redoes it".to_owned() } else { faults.join("; ") };
+    let rest = if faults.is_empty() {
+        for (tag, rounds) in &tags {
+            let rounds = ranges::show(rounds).replace(", ", ",");
+            Retagged::make(env, Some(&name), &rounds, tag.as_deref())?;
+        }
+        "U redoes it".to_owned()
+    } else {
+        faults.join("; ")
+    };
     let line = format!("removed {}; {rest}", names.join(", "));
-    Ok(Answer::Undid { line, done: Done::Made { ids: removed, name, order } })
+    Ok(Answer::Undid { line, done: Done::Made { ids: removed, name, order, tags } })
 }

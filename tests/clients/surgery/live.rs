@@ -18,7 +18,7 @@ use crate::support::world::{Builder, World};
 const ROUNDS: usize = 6;
 const NEXT: &str = "and now?";
 /// How the line ends that says what was done; a proposal goes on with figures.
-pub(super) const DONE: &str = "become lines of a table.";
+pub(super) const DONE: &str = "stay whole.";
 /// How a proposal ends.
 pub(super) const PROPOSED: &str = "slim yes does it";
 /// The start of an index table.

@@ -59,7 +59,7 @@ fn explain_json_has_its_documented_keys() {
     let explain = hook.raw(&["explain", "--json"], b"").json();
     let more: Vec<&str> = keys(&explain).into_iter().filter(|k| status.get(k).is_none()).collect();
     assert_eq!(more, ["account", "base_percent", "carriers", "last_denied"]);
-    assert_eq!(keys(&explain["last_denied"]), ["at", "reason", "tool"]);
+    assert_eq!(keys(&explain["last_denied"]), ["at", "in_shadow", "reason", "tool"]);
     let text = hook.raw(&["explain"], b"").stdout;
     for part in [
         "brain-guard blocked Read: the context is 31 % full (300k of 967k)",
@@ -67,6 +67,16 @@ fn explain_json_has_its_documented_keys() {
     ] {
         assert!(text.contains(part), "{part}: {text}");
     }
+}
+
+#[test]
+fn explain_names_what_shadow_mode_let_pass() {
+    let hook = Hook::begun();
+    hook.settings(&serde_json::json!({"mode": "shadow"})).fill(percent_in("narrow"));
+    hook.read();
+    let text = hook.raw(&["explain"], b"").stdout;
+    let said = "  Shadow mode let Read pass, which would have been blocked.\nNow: ";
+    assert!(text.contains(said), "{text}");
 }
 
 #[test]

@@ -174,6 +174,7 @@ impl Drive<'_> {
             session: facts.id,
             gone_at,
             held: held.as_deref(),
+            has_notes: true,
             gone: gone.as_deref(),
             typed: facts.session.typed,
             agents,

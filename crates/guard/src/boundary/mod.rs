@@ -18,6 +18,9 @@ use base::clock::Time;
 pub use notes::job::{Client, Delivery};
 pub use settings::{BoundarySettings, CarrierChoice, Times};
 
+/// Why a session without notes of its own is not cleared: what it knows would be lost.
+pub const NOTHING_WRITTEN: &str = "no new notes were written in this session";
+
 /// The step a boundary has reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]

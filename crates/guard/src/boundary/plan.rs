@@ -4,7 +4,7 @@
 use chrono::Duration;
 use serde::{Deserialize, Serialize};
 
-use super::{BoundarySettings, Carrier, EndReason, Hold, Step, Token};
+use super::{BoundarySettings, Carrier, EndReason, Hold, NOTHING_WRITTEN, Step, Token};
 use base::clock::Time;
 
 /// What a carrier reports.
@@ -103,6 +103,8 @@ pub struct Situation<'a> {
     pub gone_at: Option<Time>,
     /// Why the operator keeps the session, if they do.
     pub held: Option<&'a str>,
+    /// Whether there are notes to restart from.
+    pub has_notes: bool,
     /// Why the boundary is not wanted any more, if so.
     pub gone: Option<&'a str>,
     /// When somebody last changed the prompt box, if known.
@@ -190,12 +192,13 @@ fn wait_for_person(at: &Situation) -> Action {
     let minutes = (left.num_seconds() + 59) / 60;
     let status = match at.held {
         Some(why) => held_status(why),
+        None if !at.has_notes => held_status(NOTHING_WRITTEN),
         None => format!(
             "This session restarts from unfinished notes in {minutes} min; a prompt from you goes first"
         ),
     };
     let ms = millis(left + SEALING).min(LOOK);
-    Action::Wait { ms, status, choice: true, soon: false }
+    Action::Wait { ms, status, choice: at.has_notes, soon: false }
 }
 
 fn held_status(why: &str) -> String {
@@ -379,6 +382,7 @@ mod tests {
             session,
             gone_at: attended.then(|| now + Duration::minutes(10)),
             held: None,
+            has_notes: true,
             gone: None,
             typed: None,
             agents: 0,

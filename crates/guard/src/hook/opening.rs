@@ -2,6 +2,7 @@
 
 use super::facts::Facts;
 use super::watch;
+use crate::boundary::NOTHING_WRITTEN;
 use crate::boundary::{Carrier, Delivery, Step, Token, budget};
 use crate::files::{boundary, jobs, state};
 use crate::journal::What;
@@ -10,9 +11,6 @@ use base::clock::Time;
 use base::paths::{Places, short_digest};
 
 const LIFTED_MINUTES: i64 = 15;
-
-/// Why a session without notes of its own is not cleared: what it knows would be lost.
-pub const NOTHING_WRITTEN: &str = "no new notes were written in this session";
 
 /// How long blocks stay lifted after a boundary failed.
 pub(super) fn lifted_for() -> chrono::Duration {

@@ -37,7 +37,7 @@ impl Settings {
         }
         // Only numbers from the user can break the order, because the presets are ordered.
         let long = self.placed(LONG_LIMIT);
-        self.tiers_problem(&long).or_else(|| self.order_problem(long))
+        self.tiers_problem(&long).or_else(|| self.order_problem(&long))
     }
 
     fn tiers_problem(&self, placed: &[Tier]) -> Option<Problem> {
@@ -70,31 +70,34 @@ impl Settings {
         None
     }
 
-    /// Says which tier to move where a stricter one begins before a milder one.
-    fn order_problem(&self, mut tiers: Vec<Tier>) -> Option<Problem> {
-        tiers.sort_by(|a, b| a.context.total_cmp(&b.context));
-        let falls =
-            |pair: &&[Tier]| pair[0].context >= pair[1].context || pair[0].file >= pair[1].file;
-        let pair = tiers.windows(2).find(falls)?;
-        let set = |of: fn(&TierSetting) -> bool| {
-            pair.iter().find(|tier| self.tiers.get(&tier.name).is_some_and(of))
-        };
+    /// Says which tier to move, and how far, where a stricter one begins before a milder one.
+    fn order_problem(&self, tiers: &[Tier]) -> Option<Problem> {
+        let rises = |a: &Tier, b: &Tier| a.context < b.context && a.file < b.file;
+        let is_set =
+            |tier: &Tier, of: fn(&TierSetting) -> bool| self.tiers.get(&tier.name).is_some_and(of);
+        let pairs = tiers.iter().enumerate();
+        let pairs = pairs.flat_map(|(at, one)| tiers[at + 1..].iter().map(move |two| [one, two]));
+        let falling = pairs.filter(|[one, two]| !rises(one, two) && !rises(two, one));
         // The gauge that the user set is to blame, and the other one says which tier is milder.
-        let of_context = set(|tier| tier.context.is_some()).is_some();
-        let places = |tier: &Tier| {
-            if of_context { (tier.context, tier.file) } else { (tier.file, tier.context) }
-        };
-        let (milder, stricter) = if places(&pair[0]).1 <= places(&pair[1]).1 {
-            (&pair[0], &pair[1])
-        } else {
-            (&pair[1], &pair[0])
-        };
-        let (a, b) = (places(milder).0, places(stricter).0);
+        let judged = falling.map(|mut pair| {
+            let of_context = pair.iter().any(|tier| is_set(tier, |t| t.context.is_some()));
+            let places = |tier: &Tier| {
+                if of_context { (tier.context, tier.file) } else { (tier.file, tier.context) }
+            };
+            pair.sort_by(|one, two| places(one).1.total_cmp(&places(two).1));
+            (pair, pair.map(|tier| places(tier).0), of_context)
+        });
+        // A tier that gets out of this pair's way is out of the way of every other one.
+        let widest = judged
+            .max_by(|(_, one, _), (_, two, _)| (one[0] - one[1]).total_cmp(&(two[0] - two[1])));
+        let (pair, [a, b], of_context) = widest?;
+        let [milder, stricter] = pair;
         let (mild, strict) = (&milder.name, &stricter.name);
         let why = format!(
             "tiers must rise in one order on both gauges; here {mild} begins at {a} % and {strict} at {b} %: move {mild} below {b}, or {strict} above {a}"
         );
-        let moved = set(|tier| *tier != TierSetting::default()).unwrap_or(&pair[0]);
+        let is_moved = |tier: &&Tier| is_set(tier, |t| *t != TierSetting::default());
+        let moved = pair.into_iter().find(is_moved).unwrap_or(milder);
         let key = if of_context { "context" } else { "file" };
         Some(problem(&["tiers", &moved.name, key], why))
     }
@@ -132,7 +135,7 @@ mod tests {
             (
                 json!({"tiers": {"narrow": {"context": 15}}}),
                 "tiers.narrow.context",
-                "coach begins at 20 % and narrow at 15 %: move coach below 15, or narrow above 20",
+                "block-reads begins at 25 % and narrow at 15 %: move block-reads below 15, or narrow above 25",
             ),
             (json!({"tiers": {"coach": {"file": 99}}}), "tiers.coach.file", "must rise"),
             (json!({"tiers": {"coach": {"context": 101}}}), "tiers.coach.context", "0 and 100"),

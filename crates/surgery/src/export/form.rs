@@ -143,18 +143,7 @@ pub(super) fn title(plan: &Plan, birth: &Birth) -> String {
     let words = || Some(first?.rounds.iter().find(|r| r.user)?.user_preview.as_str());
     let name = birth.title.as_deref().or_else(words).unwrap_or("session");
     let name: String = name.chars().take(CHARACTERS).collect();
-    let done = match &plan.operation {
-        Performed::CompressBefore { before } => {
-            format!("compressed before {}", before.format("%Y-%m-%d"))
-        }
-        Performed::CompressEngagement { engagement } => format!("{engagement} compressed"),
-        Performed::ExtractEngagement { engagement } => format!("only {engagement}"),
-        Performed::Edit => "edited".to_owned(),
-        Performed::Merge => "merged".to_owned(),
-        Performed::Split { engagement } => format!("split: {engagement}"),
-        Performed::Extract { .. } => "extracted".to_owned(),
-    };
-    format!("{} ({done})", name.trim())
+    format!("{} ({})", name.trim(), plan.operation.in_title())
 }
 
 /// Formats a time as the clients do.

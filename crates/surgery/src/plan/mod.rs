@@ -4,6 +4,7 @@ mod copies;
 pub mod edit;
 mod merge;
 mod operations;
+mod performed;
 mod split;
 mod tables;
 
@@ -14,6 +15,7 @@ use thiserror::Error;
 
 pub use merge::merge;
 pub use operations::{compress_before, compress_engagement, extract_engagement, in_whole};
+pub use performed::Performed;
 pub use split::split;
 
 use super::thinking;
@@ -21,62 +23,6 @@ use base::clock::Time;
 use sessions::operation::{Fidelity, Level};
 use sessions::round::{Round, Session};
 use sessions::sent::State;
-
-/// What was done, of the session that it made.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "operation", rename_all = "kebab-case")]
-pub enum Performed {
-    /// Rounds before a time become index lines.
-    CompressBefore {
-        /// The time; for a cut at a round, when that round began.
-        before: Time,
-    },
-    /// Rounds of an engagement become index lines.
-    CompressEngagement {
-        /// Its id.
-        engagement: String,
-    },
-    /// Only the rounds of an engagement stay.
-    ExtractEngagement {
-        /// Its id.
-        engagement: String,
-    },
-    /// What a list says of each round.
-    #[default]
-    Edit,
-    /// Two sessions, by time.
-    Merge,
-    /// One child of a split.
-    Split {
-        /// The engagement of this child.
-        engagement: String,
-    },
-    /// Long values of old messages move to the store, and placeholders replace them (seed 001,
-    /// "Keep Recent, Extract Old").
-    Extract {
-        /// Messages at the end that stay.
-        keep_recent: u32,
-        /// Least characters of a value that is extracted.
-        min_value_length: u32,
-        /// The kinds of values that are extracted.
-        trigger_types: Vec<String>,
-    },
-}
-
-impl Performed {
-    /// Its name in commands.
-    pub fn name(&self) -> &'static str {
-        match self {
-            Self::CompressBefore { .. } => "compress-before",
-            Self::CompressEngagement { .. } => "compress-engagement",
-            Self::ExtractEngagement { .. } => "extract-engagement",
-            Self::Edit => "edit",
-            Self::Merge => "merge",
-            Self::Split { .. } => "split",
-            Self::Extract { .. } => "extract",
-        }
-    }
-}
 
 /// A piece of the new session, in order. Sessions are numbered as in [`Plan::sessions`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -165,22 +111,9 @@ impl Plan {
         Some((session, session.round(place.seq)?))
     }
 
-    /// The engagement that a split makes it for.
-    pub fn given_to(&self) -> Option<&str> {
-        match &self.operation {
-            Performed::Split { engagement } => Some(engagement),
-            Performed::CompressBefore { .. }
-            | Performed::CompressEngagement { .. }
-            | Performed::ExtractEngagement { .. }
-            | Performed::Edit
-            | Performed::Merge
-            | Performed::Extract { .. } => None,
-        }
-    }
-
     /// The whole rounds that a split tags, because they have no tag or another one.
     pub fn retagged(&self) -> impl Iterator<Item = &Round> {
-        let engagement = self.given_to();
+        let engagement = self.operation.child();
         let rounds = self.whole().filter_map(|place| self.at(place)).map(|(_, round)| round);
         rounds.filter(move |round| {
             engagement.is_some() && round.is_work() && round.engagement.as_deref() != engagement
@@ -343,15 +276,9 @@ impl Lineage {
         let rounds = || sessions.iter().flat_map(|s| &s.rounds);
         let started = sessions.iter().filter_map(|s| s.started);
         let ended = sessions.iter().filter_map(|s| s.ended);
-        let engagements: BTreeSet<&String> = match operation {
-            Performed::Split { engagement } | Performed::ExtractEngagement { engagement } => {
-                [engagement].into()
-            }
-            Performed::CompressBefore { .. }
-            | Performed::CompressEngagement { .. }
-            | Performed::Edit
-            | Performed::Merge
-            | Performed::Extract { .. } => rounds().filter_map(|r| r.engagement.as_ref()).collect(),
+        let engagements: BTreeSet<&str> = match operation.only() {
+            Some(engagement) => [engagement].into(),
+            None => rounds().filter_map(|r| r.engagement.as_deref()).collect(),
         };
         Self {
             parent_session: sessions.first().map(|s| s.id.clone()).unwrap_or_default(),
@@ -359,7 +286,7 @@ impl Lineage {
             started: started.chain(rounds().filter_map(|r| r.started)).min(),
             ended: ended.chain(rounds().filter_map(|r| r.ended)).max(),
             rounds: rounds().count(),
-            engagements: engagements.into_iter().cloned().collect(),
+            engagements: engagements.into_iter().map(str::to_owned).collect(),
         }
     }
 }
