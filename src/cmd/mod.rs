@@ -45,7 +45,6 @@ pub mod steering;
 pub mod succession;
 pub mod surgery;
 pub mod tag;
-mod trace;
 pub mod typed;
 pub mod uninstall;
 pub mod validate;
@@ -187,7 +186,7 @@ fn report(result: anyhow::Result<Exit>) -> Exit {
 }
 
 fn prepare(verb: &Verb, env: &Env) {
-    trace::begin(env);
+    extract::record::begin(env);
     // A seal writes nothing long, and its system calls are counted (benches/hook/counts.json).
     if !matches!(verb, Verb::Seal(_))
         && let Err(e) = outlive_limit_on_files()

@@ -12,7 +12,7 @@ mod placeholder_lookup;
 mod planned;
 mod preview;
 pub mod read;
-mod record;
+pub mod record;
 pub mod redact;
 pub mod restore;
 pub mod run;

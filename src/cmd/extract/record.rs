@@ -1,47 +1,51 @@
-//! Debug records of extractions and restores (seed 001, "Logging Requirements"). Lists and objects
-//! are passed as JSON, and `cmd::trace` writes them as such.
+//! Debug records of extractions and restores (seed 001, "Logging Requirements"). With
+//! `BRAIN_GUARD_LOG=debug`, each is a JSON object on a line of stderr.
 
-use serde_json::{Map, Value};
-use tracing::{Level, debug, enabled};
+use std::io::{self, Write as _};
+use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Logs that values of an entry were extracted. `values` are keys and bytes; `session` is
+use serde_json::{Map, Value, json};
+
+use base::clock;
+use base::env::Env;
+
+static IS_ON: AtomicBool = AtomicBool::new(false);
+
+/// Turns the records on if the variable asks for them.
+pub fn begin(env: &Env) {
+    IS_ON.store(env.get("BRAIN_GUARD_LOG").as_deref() == Some("debug"), Ordering::Relaxed);
+}
+
+/// Records that values of an entry were extracted. `values` are keys and bytes; `session` is
 /// `agent/id`.
 pub fn extracted(session: &str, entry: &str, values: &[(&str, u64)]) {
-    if !enabled!(Level::DEBUG) {
-        return;
-    }
-    let (keys, sizes) = shown(values);
-    debug!(
-        module = "extraction",
-        entry_id = entry,
-        keys_extracted = %keys,
-        sizes_bytes = %sizes,
-        session,
-        "extracted"
-    );
+    write(session, entry, "keys_extracted", values, None);
 }
 
-/// Logs that values of an entry were restored; `redacted`: the call that requested it was redacted.
+/// Records that values of an entry were restored; `redacted`: the call that requested it was
+/// redacted.
 pub fn restored(session: &str, entry: &str, values: &[(&str, u64)], redacted: bool) {
-    if !enabled!(Level::DEBUG) {
-        return;
-    }
-    let (keys, sizes) = shown(values);
-    debug!(
-        module = "extraction",
-        entry_id = entry,
-        keys_restored = %keys,
-        sizes_bytes = %sizes,
-        redacted,
-        session,
-        "restored"
-    );
+    write(session, entry, "keys_restored", values, Some(redacted));
 }
 
-/// Keys as a list, and sizes by key.
-fn shown(values: &[(&str, u64)]) -> (Value, Value) {
-    let keys = values.iter().map(|(key, _)| Value::from(*key)).collect();
+fn write(session: &str, entry: &str, name: &str, values: &[(&str, u64)], redacted: Option<bool>) {
+    if !IS_ON.load(Ordering::Relaxed) {
+        return;
+    }
+    let keys: Vec<&str> = values.iter().map(|(key, _)| *key).collect();
     let sizes: Map<String, Value> =
-        values.iter().map(|(key, bytes)| ((*key).to_owned(), Value::from(*bytes))).collect();
-    (Value::Array(keys), Value::Object(sizes))
+        values.iter().map(|(key, bytes)| ((*key).to_owned(), (*bytes).into())).collect();
+    let mut record = json!({
+        "timestamp": clock::now().to_rfc3339(),
+        "level": "debug",
+        "module": "extraction",
+        "entry_id": entry,
+        "sizes_bytes": sizes,
+        "session": session,
+    });
+    record[name] = json!(keys);
+    if let Some(redacted) = redacted {
+        record["redacted"] = redacted.into();
+    }
+    let _ = writeln!(io::stderr().lock(), "{record}");
 }

@@ -150,7 +150,7 @@ fn restore_calls_are_redacted_as_the_settings_say() {
 #[test]
 fn every_extraction_and_restore_is_logged_with_its_fields() {
     let mut world = World::of(&plain().text());
-    world.hook.set("BRAIN_GUARD_LOG", "debug").set("BRAIN_GUARD_LOG_FORMAT", "json");
+    world.hook.set("BRAIN_GUARD_LOG", "debug");
     let records = |answer: crate::support::hook::Answer| -> Vec<Value> {
         let lines = answer.stderr.lines().map(|l| serde_json::from_str(l).expect("JSON"));
         lines.filter(|line: &Value| line.to_string().contains("\"extraction\"")).collect()
