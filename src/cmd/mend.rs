@@ -57,7 +57,7 @@ pub(crate) struct Mended {
     after: Option<Sent>,
     /// The new session; `None` if nothing was wrong, or in a dry run.
     pub(crate) id: Option<String>,
-    path: Option<PathBuf>,
+    pub(crate) path: Option<PathBuf>,
     /// Errors that `validate` still finds in it.
     errors: usize,
     /// The command that resumes it.

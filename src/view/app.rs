@@ -200,7 +200,9 @@ impl App {
             Outcome::Passed => self.key(event),
             Outcome::Entered(purpose, rounds, text) => self.entered(purpose, rounds, text),
             Outcome::Chosen(question, how) => self.confirmed(question, how),
+            Outcome::Picked(cell) if self.keeps_open(&cell.session) => Vec::new(),
             Outcome::Picked(cell) => {
+                self.focus = Pane::Rounds;
                 let name = cell.session.clone();
                 self.picked = Some(cell);
                 vec![self.job(Job::Open { name: Some(name) })]
@@ -371,14 +373,34 @@ impl App {
 
     /// Opens the session under the cursor.
     fn open(&mut self) -> Vec<Effect> {
+        let Some((id, name)) = self.sessions.current().map(|one| (one.id.clone(), list::name(one)))
+        else {
+            return Vec::new();
+        };
+        if self.keeps_open(&id) {
+            return Vec::new();
+        }
         self.focus = Pane::Rounds;
-        let Some(name) = self.sessions.current().map(list::name) else { return Vec::new() };
         vec![self.job(Job::Open { name: Some(name) })]
+    }
+
+    /// Whether the open session has a plan that another one would end. Says so.
+    fn keeps_open(&mut self, other: &str) -> bool {
+        let open = self.rounds.opened.as_ref().map(|opened| opened.session.id.clone());
+        let Some(open) = open.filter(|open| open != other && !self.pending.is_empty()) else {
+            return false;
+        };
+        self.fail(format!(
+            "{} has a plan; in its rounds, Enter carries it out and Esc drops it",
+            short(&open)
+        ));
+        true
     }
 
     /// Reads the round under the cursor in full.
     fn read_page(&mut self) -> Vec<Effect> {
         let (Some(opened), Some(round)) = (&self.rounds.opened, self.rounds.current()) else {
+            self.page = Page::default();
             return Vec::new();
         };
         let (session, seq) = (opened.session.clone(), round.seq);
@@ -423,6 +445,7 @@ const LEGEND_OF_SESSIONS: &[&str] = &[
     "●          a client has the session open",
     "m          marked with Space",
     "12 r       12 rounds; behind them, the tokens in the context",
+    "1.2 MB     the file, where the session has not been read yet",
     "#name      an engagement that rounds are tagged with",
 ];
 

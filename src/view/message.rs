@@ -276,6 +276,11 @@ pub enum Done {
         /// Their tags before: rounds by tag.
         before: BTreeMap<String, String>,
     },
+    /// A sound session was made, which `u` does not remove.
+    Mended {
+        /// Its file.
+        file: String,
+    },
 }
 
 /// A session of the list.
@@ -297,6 +302,8 @@ pub struct Entry {
     pub ended: Option<Time>,
     /// Rounds, and tokens of its context, if it is imported.
     pub figures: Option<(u32, u64)>,
+    /// The bytes of its file.
+    pub bytes: Option<u64>,
     /// The same tokens in percent of the limit.
     pub percent: Option<u64>,
     /// Its tags.
@@ -335,4 +342,6 @@ pub struct Figures {
     pub thinking_left: usize,
     /// What becomes of which rounds.
     pub rounds: String,
+    /// What else it does.
+    pub notes: Vec<String>,
 }

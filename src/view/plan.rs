@@ -26,10 +26,17 @@ pub struct Pending {
 /// A step that can be taken back.
 #[derive(Debug, Clone)]
 pub enum Step {
-    /// The plan before a change of it.
-    Planned(Box<Pending>),
+    /// The plan for a session, by its id, before a change of it.
+    Planned(String, Box<Pending>),
     /// Something was done.
     Done(Done),
+}
+
+impl Step {
+    /// Whether it is a plan for this session.
+    pub fn is_plan_of(&self, session: &str) -> bool {
+        matches!(self, Self::Planned(of, _) if of == session)
+    }
 }
 
 impl Pending {

@@ -36,6 +36,8 @@ pub enum Question {
         name: String,
         /// The plan.
         order: Order,
+        /// Whether a client has that session open.
+        is_open: bool,
     },
     /// A sound session of a broken one.
     Mend {
@@ -64,7 +66,7 @@ impl Question {
     /// The question in words.
     pub fn title(&self) -> &'static str {
         match self {
-            Self::Make { .. } => "Carry out the plan?",
+            Self::Make { .. } => "Carry out the plan? This session stays as it is",
             Self::Mend { .. } => "Mend the session?",
         }
     }
@@ -78,7 +80,7 @@ impl Question {
     pub fn keys(&self) -> &'static [(&'static str, &'static str)] {
         match self {
             // A running client can't go on in two sessions.
-            Self::Make { order, .. } if makes_several(&order.operation) => {
+            Self::Make { order, is_open, .. } if !is_open || makes_several(&order.operation) => {
                 &[("Enter", "yes"), WINDOWS, ("Esc", "not now")]
             }
             Self::Make { .. } => &[
@@ -178,7 +180,12 @@ impl Popup {
                 KeyCode::Char('u') if is_ctrl => text.clear(),
                 KeyCode::Char(letter) if !is_ctrl => text.push(letter),
                 KeyCode::Tab => {
-                    if let Some(name) = names.iter().find(|name| name.starts_with(&*text)) {
+                    // Again, it takes the next one.
+                    let next = match names.iter().position(|name| name == text) {
+                        Some(at) => names.get((at + 1) % names.len()),
+                        None => names.iter().find(|name| name.starts_with(&*text)),
+                    };
+                    if let Some(name) = next {
                         text.clone_from(name);
                     }
                 }

@@ -72,6 +72,11 @@ impl Sessions {
         self.entries.iter().filter(|entry| entry.agent.is_some())
     }
 
+    /// Whether a client has a session open.
+    pub fn is_open(&self, id: &str) -> bool {
+        self.entries.iter().any(|entry| entry.id == id && entry.is_open)
+    }
+
     /// The session under the cursor.
     pub fn current(&self) -> Option<&Entry> {
         self.lines.get(self.cursor).map(|line| &line.entry)

@@ -14,6 +14,7 @@ use super::app::{App, Effect};
 use super::draw;
 use super::keys::{Pane, TABLE};
 use super::message::{Answer, Cell, Done, Entry, Figures, Filter, Job, Message, Opened};
+use super::popup::Popup;
 use super::theme::Theme;
 use crate::cmd::advise::Scale;
 use ::sessions::cost::{Cost, Lifetime};
@@ -150,6 +151,7 @@ fn figures(number: u64) -> Answer {
         cost,
         thinking_left: 3,
         rounds: "4-5 become lines of the index table; 6 stay whole".to_owned(),
+        notes: Vec::new(),
     };
     Answer::Figures { number, figures: Ok(vec![one]) }
 }
@@ -510,4 +512,53 @@ fn reply(job: Job) -> Option<Answer> {
         Job::Undo(done) => Answer::Undid { line: "removed".to_owned(), done },
         _ => return None,
     })
+}
+
+#[test]
+fn a_plan_is_neither_lost_nor_skipped_by_opening_another_session() {
+    let mut app = app();
+    let done = Done::Made {
+        ids: vec!["aaaaaaaa-1".into()],
+        name: session().id,
+        order: Operation::Split(None).into(),
+        tags: BTreeMap::new(),
+    };
+    answer(&mut app, Answer::Did { line: "made".into(), details: String::new(), done: Some(done) });
+    let other = app.sessions.lines.iter().position(|line| line.entry.id == "7c41b2aa-0000");
+    app.sessions.cursor = other.expect("it is listed");
+    press(&mut app, "dd←");
+    assert!(press(&mut app, "\n").is_empty(), "the plan keeps its session open");
+    assert!(app.line.0.contains("Esc drops it") && !app.pending.is_empty(), "{:?}", app.line);
+    press(&mut app, "→\u{1b}←");
+    assert!(matches!(&press(&mut app, "\n")[..], [Effect::Job(Job::Open { .. })]));
+    let session = Session { id: "7c41b2aa-0000".to_owned(), ..session() };
+    let opened = Opened { session: Arc::new(session), ..opened() };
+    answer(&mut app, Answer::Opened(Box::new(opened)));
+    assert!(press(&mut app, "u").is_empty(), "the plan of another session is no step of this one");
+    assert!(app.line.0.contains("a plan for 3f0a9d1e"), "{:?}", app.line);
+    assert!(matches!(&press(&mut app, "u")[..], [Effect::Job(Job::Undo(_))]));
+}
+
+#[test]
+fn a_name_that_is_refused_can_be_corrected() {
+    for key in ["t", "x"] {
+        let mut app = app();
+        press(&mut app, &format!("v↓{key}two words\n"));
+        assert!(app.line.1, "{:?}", app.line);
+        let Some(Popup::Input { text, about, .. }) = app.popups.last() else {
+            panic!("the question is gone")
+        };
+        assert_eq!((&**text, &*about.rounds), ("two words", &[5, 6][..]));
+        press(&mut app, "\u{1b}");
+        assert_eq!(app.rounds.targets(), [5, 6], "the selection stays");
+    }
+}
+
+#[test]
+fn what_u_can_not_undo_it_does_not_skip() {
+    let mut app = app();
+    let done = Done::Mended { file: "/x/sound.jsonl".to_owned() };
+    answer(&mut app, Answer::Did { line: "made".into(), details: String::new(), done: Some(done) });
+    assert!(press(&mut app, "u").is_empty());
+    assert!(app.line.0.contains("rm /x/sound.jsonl"), "{:?}", app.line);
 }

@@ -13,13 +13,20 @@ use surgery::table::summary;
 
 impl App {
     pub(super) fn ask(&mut self, purpose: Purpose) {
+        let targets = self.rounds.targets();
+        if targets.is_empty() && purpose != Purpose::Search {
+            self.fail("no round is listed; Esc lists all rounds again");
+            return;
+        }
+        // A range that was begun stays if nothing is entered.
+        if self.rounds.range_from.is_some() {
+            self.rounds.range();
+        }
         let Some(opened) = &self.rounds.opened else { return };
         let names = match purpose {
             Purpose::Search => Vec::new(),
             Purpose::Tag | Purpose::Extract => opened.engagements.clone(),
         };
-        let targets = self.rounds.targets();
-        self.rounds.range_from = None;
         let rounds = match &targets[..] {
             [one] => format!("round {one}"),
             several => format!("{} rounds", several.len()),
@@ -48,7 +55,18 @@ impl App {
                 self.held = Some((text.clone(), Vec::new()));
                 vec![self.job(Job::Search { session, words: text })]
             }
-            Purpose::Tag if about.rounds.is_empty() => Vec::new(),
+            Purpose::Tag | Purpose::Extract if about.session != opened.name => {
+                self.fail("another session was opened meanwhile");
+                Vec::new()
+            }
+            Purpose::Tag | Purpose::Extract if fault(purpose, &text).is_some() => {
+                self.ask(purpose);
+                self.fail(fault(purpose, &text).unwrap_or_default());
+                if let Some(Popup::Input { text: again, .. }) = self.popups.last_mut() {
+                    *again = text;
+                }
+                Vec::new()
+            }
             Purpose::Tag => {
                 let rounds = ranges::show(&about.rounds).replace(", ", ",");
                 let engagement = (!text.is_empty()).then_some(text);
@@ -56,17 +74,9 @@ impl App {
                 self.again.clear();
                 vec![self.job(Job::Tag { name: about.session, rounds, engagement })]
             }
-            Purpose::Extract => match store::engagement::id_fault(&text) {
-                Some(fault) => {
-                    self.fail(fault);
-                    Vec::new()
-                }
-                None if about.session != opened.name => {
-                    self.fail("another session was opened meanwhile");
-                    Vec::new()
-                }
-                None => self.plan(self.pending.with_fate(&about.rounds, &Fate::Engagement(text))),
-            },
+            Purpose::Extract => {
+                self.plan(self.pending.with_fate(&about.rounds, &Fate::Engagement(text)))
+            }
         }
     }
 
@@ -109,7 +119,8 @@ impl App {
 
     pub(super) fn plan(&mut self, next: Pending) -> Vec<Effect> {
         let before = std::mem::replace(&mut self.pending, next);
-        self.back.push(Step::Planned(Box::new(before)));
+        let open = self.rounds.opened.as_ref().map(|opened| opened.session.id.clone());
+        self.back.push(Step::Planned(open.unwrap_or_default(), Box::new(before)));
         self.again.clear();
         self.figures()
     }
@@ -142,13 +153,19 @@ impl App {
                 self.fail(why);
                 return Vec::new();
             }
-            Some(Ok(figures)) => lines.extend(figures.iter().map(|one| match &one.name[..] {
-                "" => one.rounds.clone(),
-                name => format!("{name}: {}", one.rounds),
-            })),
+            Some(Ok(figures)) => {
+                for one in figures {
+                    lines.push(match &one.name[..] {
+                        "" => one.rounds.clone(),
+                        name => format!("{name}: {}", one.rounds),
+                    });
+                    lines.extend(one.notes.iter().map(|note| format!("note: {note}")));
+                }
+            }
             None => {}
         }
-        let question = Question::Make { name: opened.name.clone(), order };
+        let is_open = self.sessions.is_open(&opened.session.id);
+        let question = Question::Make { name: opened.name.clone(), order, is_open };
         self.popups.push(Popup::Confirm { question, lines });
         Vec::new()
     }
@@ -156,7 +173,7 @@ impl App {
     pub(super) fn confirmed(&mut self, question: Question, how: How) -> Vec<Effect> {
         let job = match question {
             Question::Mend { name } => Job::Mend { name, is_dry: false },
-            Question::Make { name, order } => {
+            Question::Make { name, order, is_open: _ } => {
                 self.making = Some((name.clone(), order.clone()));
                 Job::Make { name, order, how }
             }
@@ -165,6 +182,11 @@ impl App {
         self.say("creating the session…");
         vec![self.job(job)]
     }
+}
+
+/// What is wrong with the name of an engagement. A tag may be empty: then it is removed.
+fn fault(purpose: Purpose, name: &str) -> Option<String> {
+    store::engagement::id_fault(name).filter(|_| purpose == Purpose::Extract || !name.is_empty())
 }
 
 /// The rounds with a tag, or those without one if the name is empty.

@@ -57,7 +57,7 @@ impl App {
                     Done::Made { ids, name, .. } if open.is_some_and(|id| ids.contains(id)) => {
                         Some(name.clone())
                     }
-                    Done::Made { .. } | Done::Tagged { .. } => None,
+                    Done::Made { .. } | Done::Tagged { .. } | Done::Mended { .. } => None,
                 };
                 self.again.push(Step::Done(done));
                 self.say(line);
@@ -101,9 +101,6 @@ impl App {
     fn opened(&mut self, opened: Opened) -> Vec<Effect> {
         let id = opened.session.id.clone();
         let is_same = self.rounds.opened.as_ref().is_some_and(|before| before.session.id == id);
-        if !is_same && !self.pending.is_empty() {
-            self.say("the plan for the previous session is dropped");
-        }
         if let Some(refusal) = opened.refusal.filter(|_| !is_same) {
             self.fail(format!("{refusal}; w creates a sound session of it"));
         }
@@ -116,7 +113,7 @@ impl App {
         }
         let mut effects = self.read_page();
         if !is_same {
-            self.drop_plan();
+            self.pending = self.pending.emptied();
             self.again.retain(|step| matches!(step, Step::Done(_)));
             self.sessions.find(&id);
         } else if !self.pending.is_empty() {
@@ -157,8 +154,11 @@ impl App {
             self.making.take_if(|(of, making)| of == name && making == order);
             let open = self.rounds.opened.as_ref().map(|opened| &opened.name);
             if open == Some(name) && self.pending.order().as_ref() == Some(order) {
-                self.drop_plan();
+                self.pending = self.pending.emptied();
+                let of = self.rounds.opened.as_ref().map(|opened| opened.session.id.clone());
+                self.back.retain(|step| !of.as_ref().is_some_and(|of| step.is_plan_of(of)));
                 self.rounds.selected.clear();
+                self.sessions.marked = None;
             }
         }
         self.back.extend(done.map(Step::Done));
@@ -186,11 +186,6 @@ impl App {
             _ => {}
         }
         if acts { self.read_again() } else { Vec::new() }
-    }
-
-    fn drop_plan(&mut self) {
-        self.pending = self.pending.emptied();
-        self.back.retain(|step| matches!(step, Step::Done(_)));
     }
 
     /// Reads the list and the open session after a change.

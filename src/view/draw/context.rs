@@ -61,7 +61,7 @@ fn title(app: &App, opened: &Opened) -> String {
     let selected = match (marked.len(), hidden) {
         (0, _) => None,
         (all, 0) => Some(format!("{all} selected")),
-        (all, hidden) => Some(format!("{all} selected, {hidden} of them not listed")),
+        (all, hidden) => Some(format!("{all} selected ({hidden} hidden)")),
     };
     let parts = [id, share, rounds].into_iter().chain(filter).chain(selected);
     parts.collect::<Vec<_>>().join("  ")

@@ -9,7 +9,7 @@ use crate::view::app::App;
 use crate::view::keys::Pane;
 use crate::view::theme::{BOLD, DIM, Theme};
 use base::clock::Time;
-use base::shown::{age, tokens};
+use base::shown::{age, size, tokens};
 use surgery::table::short;
 
 /// Draws the list.
@@ -34,6 +34,8 @@ pub fn draw(buffer: &mut Buffer, area: Rect, app: &App, theme: Theme, now: Time)
             let percent = entry.percent.map(|percent| format!(" {percent} %"));
             let figures = format!("  {rounds} r  {}{}", tokens(used), percent.unwrap_or_default());
             column = at(buffer, list, (column, row), &figures, Style::new());
+        } else if let Some(bytes) = entry.bytes {
+            column = at(buffer, list, (column, row), &format!("  {}", size(bytes)), Style::new());
         }
         if let Some(ended) = entry.ended {
             let when = format!("  {}", age(now - ended));

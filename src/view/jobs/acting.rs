@@ -33,6 +33,7 @@ pub fn measure(context: Context, name: &str, order: &Order) -> anyhow::Result<Ve
         cost: made.cost,
         thinking_left: made.report.thinking_left,
         rounds: view::rounds(&made.plan),
+        notes: made.notes.clone(),
     });
     Ok(figures.collect())
 }
@@ -112,7 +113,9 @@ pub fn mend(Context { env, now }: Context, name: String, is_dry: bool) -> anyhow
     let line = mended.id.as_deref().map_or("nothing was wrong".to_owned(), |id| {
         format!("made the sound session {}; this one stays as it is", short(id))
     });
-    Ok(Answer::Did { line, details: lines.join("\n"), done: None })
+    let file = mended.path.as_ref().map(|file| file.display().to_string());
+    let done = file.map(|file| Done::Mended { file });
+    Ok(Answer::Did { line, details: lines.join("\n"), done })
 }
 
 /// Undoes what was done. Of several sessions, those that can't be removed stay.
@@ -131,6 +134,7 @@ pub fn undo(Context { env, now }: Context, done: Done) -> anyhow::Result<Answer>
             let done = Done::Tagged { name, rounds, engagement, before };
             return Ok(Answer::Undid { line, done });
         }
+        Done::Mended { file } => bail!("u leaves a mended session: rm {file}"),
     };
     let (mut removed, mut faults) = (Vec::new(), Vec::new());
     for id in ids.into_iter().rev() {

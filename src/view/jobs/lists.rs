@@ -42,6 +42,7 @@ pub fn sessions(context: Context, all: bool) -> anyhow::Result<Vec<Entry>> {
         agent: row.is_subagent().then(|| row.agent.clone().unwrap_or_default()),
         is_open: open.contains(&row.session),
         percent: (number < MEASURED).then(|| percent(context, &row)).flatten(),
+        bytes: row.file.as_ref().and_then(|file| Some(file.metadata().ok()?.len())),
         figures: row.figures.as_ref().map(|figures| (figures.rounds, figures.tokens)),
         engagements: row.figures.into_iter().flat_map(|figures| figures.engagements).collect(),
         id: row.session,
