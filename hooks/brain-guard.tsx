@@ -232,7 +232,7 @@ function readFiguresSoon($: EngineInterface): void {
 /** `▓▓░░ 23 %` */
 function bar(percent: number, width: number): string {
   const full = Math.max(0, Math.min(width, Math.round((percent / 100) * width)))
-  return `${'▓'.repeat(full)}${'░'.repeat(width - full)} ${Math.round(percent)} %`
+  return `${'▓'.repeat(full)}${'░'.repeat(width - full)} ${Math.floor(percent)} %`
 }
 
 /** The gauges, and what is in force, with its color. */

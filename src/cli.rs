@@ -27,7 +27,7 @@ pub use import::{ImportArgs, StoreVerb};
 pub use job::{JobArgs, JobVerb};
 pub use lists::{RoundsArgs, SessionsArgs, ViewArgs};
 pub use log::LogArgs;
-pub use notes::{AppendArgs, CloseArgs, PhaseArgs, SealArgs, SteeringArgs};
+pub use notes::{AppendArgs, CloseArgs, NotesArgs, PhaseArgs, SealArgs, SteeringArgs};
 pub use operator::{LaterArgs, NowArgs, OverrideArgs, OverrideSpan, duration};
 pub use overview::{canonical, command, examples, page};
 pub use phase::PhaseVerb;
@@ -123,6 +123,8 @@ pub enum Verb {
     Now(NowArgs),
     /// Keep a session that is about to be cleared (for you, not for the agent)
     Later(LaterArgs),
+    /// Print the notes of a session, or edit them while the agent goes on
+    Notes(NotesArgs),
     /// Add entries to the compaction file, from arguments or Markdown on stdin
     Append(AppendArgs),
     /// Enter and leave the phases of the job

@@ -1,10 +1,10 @@
-//! The agent's verbs on the compaction file.
+//! The verbs on the compaction file.
 
 use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{PhaseVerb, SessionSelector};
+use super::{PhaseVerb, SessionArgument, SessionSelector};
 
 /// What to add.
 #[derive(Debug, Clone, Args)]
@@ -23,6 +23,23 @@ pub struct AppendArgs {
     pub about: Option<String>,
     /// The entry; read from stdin if absent or `-`
     pub text: Vec<String>,
+}
+
+/// Whose notes, and whether to edit them.
+#[derive(Debug, Clone, Args)]
+#[command(
+    after_help = "Examples:\n  brain-guard notes\n  brain-guard notes --edit\n\n--edit opens them in $VISUAL or $EDITOR. What the agent writes meanwhile is kept; where both changed the same lines, you see both texts.\n\nExit codes: 0 printed or written, 1 refused (nothing was written), 2 wrong usage."
+)]
+pub struct NotesArgs {
+    /// Which session
+    #[command(flatten)]
+    pub session: SessionArgument,
+    /// Open them in the editor (for you, not for the agent)
+    #[arg(long, conflicts_with = "json")]
+    pub edit: bool,
+    /// As JSON
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// Which session's phases, and what to do with them.

@@ -25,7 +25,8 @@ const GROUPS: [Group; 4] = [
         name: "everyday",
         title: "Everyday commands",
         commands: &[
-            "status", "explain", "override", "now", "later", "log", "report", "settings", "doctor",
+            "status", "explain", "notes", "override", "now", "later", "log", "report", "settings",
+            "doctor",
         ],
     },
     Group {

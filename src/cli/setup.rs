@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 /// The options of `install`.
 #[derive(Debug, Clone, Args)]
 #[command(
-    after_help = "Example:\n  brain-guard install\n  brain-guard install --no-demo\n  brain-guard install --no-keybindings"
+    after_help = "Example:\n  brain-guard install\n  brain-guard install --no-demo\n  brain-guard install --no-keybindings\n\nExit codes: 0 the program is installed (the last line says whether it is ready), 1 it is not, 2 wrong usage."
 )]
 pub struct InstallArgs {
     /// Skip the demo at the end
@@ -28,7 +28,7 @@ pub struct UninstallArgs {
     #[arg(long)]
     pub purge: bool,
     /// Do not ask before --purge removes them
-    #[arg(long, short, requires = "purge")]
+    #[arg(long, short)]
     pub yes: bool,
 }
 

@@ -13,7 +13,7 @@ const ON: &str = "`brain-guard override --off` ends an override, `brain-guard se
                   default` undoes `settings set mode off`";
 
 /// What was typed, and what does it.
-const SLIPS: [(&str, &str); 22] = [
+const SLIPS: [(&str, &str); 25] = [
     ("off", OFF),
     ("disable", OFF),
     ("stop", OFF),
@@ -27,7 +27,6 @@ const SLIPS: [(&str, &str); 22] = [
     ("compact", "`/brain-guard:slim` at the client's prompt shortens its session"),
     ("slim", "`/brain-guard:slim` at the client's prompt shortens its session"),
     ("undo", "`/brain-guard:undo` at the client's prompt goes back to the session before surgery"),
-    ("notes", "`brain-guard close` lists the entries of the notes"),
     ("config", "`brain-guard settings show` prints the settings"),
     ("settings get", "`brain-guard settings show` prints the settings"),
     ("ls", "`brain-guard sessions` lists the project's sessions"),
@@ -40,6 +39,19 @@ const SLIPS: [(&str, &str); 22] = [
     (
         "update",
         "to update, install again, or run `claude plugin update` if you use its marketplace",
+    ),
+    (
+        "upgrade",
+        "to upgrade, install again, or run `claude plugin update` if you use its marketplace",
+    ),
+    ("mode", "`brain-guard settings set mode shadow` or `off` changes it"),
+    (
+        "tiers",
+        "`brain-guard settings show` prints them, `brain-guard settings set tiers.coach.context 30` changes one",
+    ),
+    (
+        "settings tiers",
+        "`brain-guard settings show` prints them, `brain-guard settings set tiers.coach.context 30` changes one",
     ),
     ("version", "`brain-guard --version` prints it"),
 ];

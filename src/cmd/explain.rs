@@ -8,13 +8,12 @@ use serde::Serialize;
 
 use self::account::Account;
 use super::selector::{self, Found};
-use super::status::Status;
+use super::status::{Status, at_boundary};
 use super::{Context, Exit, Failure, Run, show};
 use crate::cli::{ExplainArgs, SessionSelector};
 use base::clock::Time;
 use base::env::Env;
 use base::paths::Places;
-use guard::boundary::{Carrier, Step, Token};
 use guard::files::journal::{Journal, find_call};
 use guard::files::state;
 use guard::hook::facts::Facts;
@@ -169,34 +168,6 @@ impl SessionExplanation {
             is_verbose,
         }
     }
-}
-
-/// What the session's boundary waits for, or why it failed.
-fn at_boundary(facts: &Facts, token: &Token) -> Option<String> {
-    if token.step == Step::Failed {
-        return token.why.as_ref().map(|why| format!("The session was not cleared: {why}."));
-    }
-    if !token.awaits_carrier(facts.id) {
-        return None;
-    }
-    let what = token.what();
-    if let Some(why) = facts.override_reason() {
-        return Some(format!(
-            "This session does not restart: {why}. /brain-guard:now restarts it; /brain-guard:override --off ends the pause."
-        ));
-    }
-    Some(match &token.waits {
-        Some(waits) => {
-            format!("{what}; the clear waits: {waits}. /clear, typed by you, does as well.")
-        }
-        None if token.carrier == Carrier::Manual => {
-            format!("{what}: type /clear, and the fresh session gets the notes.")
-        }
-        None => format!(
-            "{}: {what}. /brain-guard:now restarts it at once, /brain-guard:later keeps it (in a terminal: brain-guard now, brain-guard later).",
-            token.restart()
-        ),
-    })
 }
 
 impl fmt::Display for SessionExplanation {

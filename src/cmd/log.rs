@@ -81,7 +81,11 @@ impl Run for LogArgs {
             states: if self.all { places.all_states() } else { vec![places.state.clone()] },
             session: found.as_ref().map(|found| found.session.as_str()),
             kinds: &self.kind,
-            since: self.since.as_deref().map(|text| source::since(text, now)).transpose()?,
+            since: self
+                .since
+                .as_deref()
+                .map(|text| source::since("--since", text, now))
+                .transpose()?,
         };
         let look = Look {
             json: self.json,

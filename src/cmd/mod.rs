@@ -9,6 +9,7 @@ pub mod block_store;
 pub mod close;
 pub mod demo;
 pub mod doctor;
+mod editor;
 mod ending;
 pub mod explain;
 pub mod extract;
@@ -17,6 +18,7 @@ pub mod import;
 pub mod install;
 pub mod job;
 mod line;
+mod live_notes;
 pub mod log;
 pub mod look;
 pub mod marketplace_setup;
@@ -236,6 +238,7 @@ impl Run for Verb {
             Self::Append(args) => args.run(context),
             Self::Phase(args) => args.run(context),
             Self::Steering(args) => args.run(context),
+            Self::Notes(args) => args.run(context),
             Self::Close(args) => args.run(context),
             Self::Seal(args) => args.run(context),
             Self::Job(args) => args.run(context),

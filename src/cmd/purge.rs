@@ -22,12 +22,11 @@ use self::stores::Owners;
 use super::import::{self, count};
 use super::selector::Name;
 use super::surgery::source;
-use super::{Context, Exit, Failure, Run, confirmed, err, operator, out, out_json, selector};
+use super::{Context, Exit, Run, confirmed, err, operator, out, out_json, selector};
 use crate::cli::{PurgeArgs, PurgeKind, SessionSelector};
 use base::clock::Time;
 use base::env::Env;
 use base::paths::{Places, state_root};
-use base::when::When;
 use guard::report::clean;
 use store::blocks::Root;
 
@@ -112,15 +111,8 @@ impl Selection {
 }
 
 fn choice(env: &Env, args: &PurgeArgs, now: Time) -> anyhow::Result<Choice> {
-    let before = match args.older_than.as_deref().map(|text| source::when(text, now)).transpose() {
-        Ok(None) => None,
-        Ok(Some(When::At(moment))) => Some(moment.at),
-        Ok(Some(When::Round(_))) => {
-            let why = "--older-than takes an age or a date: 30d, 2026-03-19";
-            return Err(Failure::usage(why).into());
-        }
-        Err(why) => return Err(Failure::usage(format_args!("--older-than: {why:#}")).into()),
-    };
+    let before = args.older_than.as_deref();
+    let before = before.map(|text| source::since("--older-than", text, now)).transpose()?;
     let name = args.session.as_deref().map(|text| Name::parse(env, text)).transpose()?;
     Ok(Choice {
         session: name.map(Name::id),

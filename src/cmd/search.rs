@@ -180,7 +180,7 @@ pub(super) fn filter(
     let session = narrow.session.as_deref();
     let session = session.map(|name| store.session(env, Some(name))).transpose()?;
     let session = session.map(|session| store.folder(&session));
-    let since = narrow.since.as_deref().map(|text| source::since(text, now));
+    let since = narrow.since.as_deref().map(|text| source::since("--since", text, now));
     Ok(Filter {
         session,
         agent: narrow.agent.clone(),

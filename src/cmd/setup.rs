@@ -1,9 +1,11 @@
 //! `install`: installs, plays the demo with the installed plugin, and says whether it is ready.
 
+use std::fs;
 use std::io::Write as _;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
-use anyhow::Result;
+use anyhow::{Context as _, Result, ensure};
 
 use super::import::AT_SESSION_END;
 use super::install::client::Registration;
@@ -12,6 +14,7 @@ use super::install::{install, keys};
 use super::output::Lines;
 use super::{Context, Exit, Run, demo, doctor};
 use crate::cli::InstallArgs;
+use base::env::Env;
 use base::switch::Switch;
 use guard::settings::Settings;
 use sessions::settings::ImportWhen;
@@ -25,6 +28,7 @@ const WHY_NOT_STATIC: &str = "BRAIN_GUARD_NOT_STATIC";
 impl Run for InstallArgs {
     fn run(&self, Context { env, .. }: Context) -> Result<Exit> {
         let (at, settings) = (Installation::find(env)?, settings(env)?);
+        refuse_other_home(env)?;
         let stdout = &mut Lines::default();
         let mut registration = install(&at, &program(env)?, stdout)?;
         let command = at.typed(&at.command());
@@ -60,7 +64,10 @@ impl Run for InstallArgs {
         }
         let mut obstacle = None;
         if registration == Registration::Ready {
-            obstacle = doctor::obstacle(env, &at).or(failed);
+            obstacle = doctor::obstacle(env, &at).or_else(|| {
+                let why = "`brain-guard doctor` finds nothing wrong; is there room in the folder of TMPDIR?";
+                failed.map(|failed| format!("{failed} ({why})"))
+            });
         } else {
             failed.map_or(Ok(()), |failed| writeln!(stdout, "\n{failed}"))?;
             // The checks of `doctor` know whether the client is too old; its own error does not say.
@@ -78,6 +85,18 @@ impl Run for InstallArgs {
         writeln!(stdout, "\n{sentence}")?;
         Ok(Exit::Done)
     }
+}
+
+/// Files of root's in another user's home would keep that user out.
+fn refuse_other_home(env: &Env) -> Result<()> {
+    let home = env.home().context("HOME is not set")?;
+    let owner = fs::metadata(&home).map_or(0, |found| found.uid());
+    ensure!(
+        owner == 0 || !rustix::process::geteuid().is_root(),
+        "you are root, and {} belongs to another user: run this as that user, without sudo",
+        home.display()
+    );
+    Ok(())
 }
 
 /// Where the tiers begin.

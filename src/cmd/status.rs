@@ -13,7 +13,7 @@ use super::{Context, Exit, Run, out_json, selector};
 use crate::cli::StatusArgs;
 use base::clock::Time;
 use base::shown::group_thousands;
-use guard::boundary::{Step, Token};
+use guard::boundary::{Carrier, Step, Token};
 use guard::files::journal::Journal;
 use guard::files::state;
 use guard::hook::facts::{Context as Usage, Facts, View};
@@ -86,6 +86,7 @@ struct ForPeople {
     tiers: String,
     moved_up: Option<String>,
     override_: Option<String>,
+    boundary: Option<String>,
 }
 
 impl Status {
@@ -129,6 +130,9 @@ impl Status {
                 .as_ref()
                 .filter(holds)
                 .map(|o| override_text(o, calls(), facts.now)),
+            boundary: facts
+                .token()
+                .map(|token| at_boundary(facts, &token).unwrap_or_else(|| boundary(&token))),
         };
         let messages = Messages::new(facts, &view.ramp, &view.readings, &view.stance);
         Self {
@@ -219,8 +223,8 @@ impl fmt::Display for Status {
         if let Some(until) = &self.for_people.override_ {
             line("override", until)?;
         }
-        if let Some(token) = &self.boundary {
-            line("boundary", &boundary(token))?;
+        if let Some(next) = &self.for_people.boundary {
+            line("boundary", next)?;
         }
         line("carrier", self.carrier.unwrap_or("none"))?;
         line("added", &self.added.to_string())?;
@@ -312,6 +316,34 @@ fn boundary(token: &Token) -> String {
     let waits = waits.map(|w| format!("; it waits: {w}")).unwrap_or_default();
     let why = token.why.as_ref().map_or(waits, |w| format!(": {w}"));
     format!("{} by {}: {}{why}", kebab(token.step), token.carrier.name(), token.what())
+}
+
+/// What the session's boundary waits for, or why it failed.
+pub(super) fn at_boundary(facts: &Facts, token: &Token) -> Option<String> {
+    if token.step == Step::Failed {
+        return token.why.as_ref().map(|why| format!("The session was not cleared: {why}."));
+    }
+    if !token.awaits_carrier(facts.id) {
+        return None;
+    }
+    let what = token.what();
+    if let Some(why) = facts.override_reason() {
+        return Some(format!(
+            "This session does not restart: {why}. /brain-guard:now restarts it; /brain-guard:override --off ends the pause."
+        ));
+    }
+    Some(match &token.waits {
+        Some(waits) => {
+            format!("{what}; the clear waits: {waits}. /clear, typed by you, does as well.")
+        }
+        None if token.carrier == Carrier::Manual => {
+            format!("{what}: type /clear, and the fresh session gets the notes.")
+        }
+        None => format!(
+            "{}: {what}. /brain-guard:now restarts it at once, /brain-guard:later keeps it (in a terminal: brain-guard now, brain-guard later).",
+            token.restart()
+        ),
+    })
 }
 
 /// What the guard has added to this session's context.

@@ -1,7 +1,8 @@
 //! Our commands that a person types at the client's prompt and the program answers there.
 
 use super::{
-    doctor, explain, job, marketplace_setup, notice, operator_override, report, status, succession,
+    doctor, explain, job, live_notes, marketplace_setup, notice, operator_override, report, status,
+    succession,
 };
 use guard::hook::facts::Facts;
 
@@ -13,6 +14,7 @@ pub fn answer(facts: &Facts, command: &str, args: &str) -> Option<String> {
         "now" | "later" => notice::at_the_prompt(facts, command, args),
         "status" => status::at_the_prompt(facts),
         "explain" => explain::at_the_prompt(facts),
+        "notes" => live_notes::at_the_prompt(facts),
         "report" => report::at_the_prompt(facts),
         "doctor" => doctor::at_the_prompt(facts.env, facts.now),
         "setup" => marketplace_setup::at_the_prompt(facts, args),

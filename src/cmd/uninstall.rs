@@ -65,7 +65,7 @@ fn leave(at: &Installation, program: &Path, out: &mut dyn Write) -> Result<()> {
     let program = program.display();
     let unchanged = || {
         format!(
-            "brain-guard's files are unchanged; repair or remove {program}, then run this again"
+            "brain-guard's files are unchanged; solve what {program} says, or remove it, then run this again"
         )
     };
     if let Some(other) = client.forget(&at.current()).with_context(unchanged)? {
@@ -126,17 +126,23 @@ fn data(at: &Installation) -> [(PathBuf, &'static str); 4] {
     ]
 }
 
-/// Lists our data that is still there, with sizes.
+/// Lists the folders of our data that are there, with sizes.
+fn list_folders(at: &Installation, title: &str, out: &mut dyn Write) -> Result<()> {
+    let there = data(at).into_iter().filter(|(path, _)| path.exists());
+    for (number, (path, holds)) in there.enumerate() {
+        let title = if number == 0 { title } else { "" };
+        let (_, bytes, _) = measure(std::slice::from_ref(&path));
+        writeln!(out, "{title:<8} {} ({holds}, {})", path.display(), size(bytes))?;
+    }
+    Ok(())
+}
+
+/// Lists our data that is still there, with sizes, and how to remove it.
 ///
 /// # Errors
 /// The output cannot be written.
 pub fn list_kept(at: &Installation, out: &mut dyn Write) -> Result<()> {
-    let kept = data(at).into_iter().filter(|(path, _)| path.exists());
-    for (number, (path, holds)) in kept.enumerate() {
-        let title = if number == 0 { "kept" } else { "" };
-        let (_, bytes, _) = measure(std::slice::from_ref(&path));
-        writeln!(out, "{title:<8} {} ({holds}, {})", path.display(), size(bytes))?;
-    }
+    list_folders(at, "kept", out)?;
     let paths = data(at).into_iter().map(|(path, _)| path).filter(|path| path.exists()).collect();
     let paths = collapsed(&at.data, paths);
     if !paths.is_empty() {
@@ -154,7 +160,11 @@ impl Run for UninstallArgs {
         if let Some(selection) = &purged {
             list(&selection.chosen, now);
             list_needed(selection);
-            out(format_args!("settings   {}", shown(&at.config.join("brain-guard"))));
+            let is_open = selection.chosen.iter().any(|kept| kept.keep_reason.is_some());
+            if !is_open {
+                // With settings, and the indexes that belong to no session.
+                list_folders(&at, "all of", &mut Lines::default())?;
+            }
             let what = "the plugin and all of this would be removed";
             let otherwise =
                 "--yes removes them, and `brain-guard uninstall` removes only the plugin";

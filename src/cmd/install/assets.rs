@@ -28,6 +28,7 @@ pub static ASSETS: LazyLock<Vec<Asset>> = LazyLock::new(|| {
         "commands/extract.md",
         "commands/job.md",
         "commands/later.md",
+        "commands/notes.md",
         "commands/now.md",
         "commands/override.md",
         "commands/report.md",

@@ -14,6 +14,7 @@ use anyhow::{Context as _, Result, bail, ensure};
 use serde_json::Value;
 
 use super::{COMMAND, word};
+use base::atomic;
 use base::process;
 
 /// Our marketplace: the folder itself.
@@ -53,9 +54,20 @@ pub fn find(on_path: &[PathBuf], home: &Path, config: &Path) -> Option<PathBuf> 
         .cloned()
         .chain(IN_HOME.iter().map(|folder| home.join(folder)))
         .chain([config.join("local")])
+        .chain(npm_prefix(home).map(|prefix| prefix.join("bin")))
         .chain(nodes.into_iter().rev().map(|node| node.join("bin")))
         .chain(IN_SYSTEM.map(PathBuf::from));
     folders.map(|folder| folder.join("claude")).find(|path| is_program(path))
+}
+
+/// Where the user's npm installs programs, by its settings.
+fn npm_prefix(home: &Path) -> Option<PathBuf> {
+    let text = atomic::read_start(&home.join(".npmrc"), 64 * 1024).ok()??;
+    let mut set = text.lines().rev().filter_map(|line| line.split_once('='));
+    let (_, value) = set.find(|(key, _)| key.trim() == "prefix")?;
+    let value = value.trim().trim_matches('"');
+    let below = ["~/", "${HOME}/"].iter().find_map(|start| value.strip_prefix(start));
+    Some(below.map_or_else(|| PathBuf::from(value), |below| home.join(below)))
 }
 
 /// Whether a shell would start it.

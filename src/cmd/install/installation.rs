@@ -68,8 +68,13 @@ impl Installation {
         let folder = |name: &str, default: &str| {
             env.path(name).filter(|path| path.is_absolute()).unwrap_or_else(|| home.join(default))
         };
-        let user_data = folder("XDG_DATA_HOME", ".local/share");
-        let (data, links) = (user_data.join("brain-guard"), home.join(LINKS));
+        // An installed program knows where it is, whatever the variable says now.
+        let data = env.program().as_deref().and_then(place::folder_of).map_or_else(
+            || folder("XDG_DATA_HOME", ".local/share").join(COMMAND),
+            Path::to_path_buf,
+        );
+        let user_data = data.parent().unwrap_or(&data).to_path_buf();
+        let links = home.join(LINKS);
         let config = config_folder(env).context(NO_HOME)?;
         let path = env.os("PATH").unwrap_or_default();
         let path_folders: Vec<PathBuf> = std::env::split_paths(&path).collect();

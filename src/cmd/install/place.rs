@@ -13,6 +13,7 @@ use std::{
 
 use sha2::{Digest as _, Sha256};
 
+use super::COMMAND;
 use super::assets::ASSETS;
 use base::atomic;
 
@@ -125,6 +126,14 @@ pub fn remove(data: &Path, keep: Option<&Path>) -> io::Result<()> {
         Err(why) if why.kind() != io::ErrorKind::DirectoryNotEmpty => Err(why),
         _ => Ok(()),
     }
+}
+
+/// The folder with the releases, if a program is one's.
+pub fn folder_of(program: &Path) -> Option<&Path> {
+    let release = program.ancestors().nth(2)?;
+    let folder = release.parent()?;
+    (program.ends_with(BINARY) && is_release(release) && folder.ends_with(COMMAND))
+        .then_some(folder)
 }
 
 fn is_release(folder: &Path) -> bool {

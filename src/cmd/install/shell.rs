@@ -72,7 +72,11 @@ fn completion(shell: Shell) -> String {
         // Its names of a command differ if the program's name has a hyphen (clap-rs/clap#6421).
         Shell::Bash => written(shells::Bash).replace("brain__subcmd__guard", "brain__guard"),
         Shell::Zsh => written(shells::Zsh),
-        Shell::Fish => written(shells::Fish),
+        // Its completions have no values of arguments without a flag.
+        Shell::Fish => {
+            let shells = "complete -c brain-guard -n \"__fish_brain_guard_using_subcommand completions\" -f -a \"bash zsh fish\"\n";
+            written(shells::Fish) + shells
+        }
     }
 }
 

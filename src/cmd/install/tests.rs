@@ -363,9 +363,14 @@ fn a_client_that_is_not_on_the_path_is_found_where_installers_put_it() {
     let home = tempfile::tempdir().expect("home");
     let config = home.path().join(".claude");
     let find = || client::find(&[], home.path(), &config);
-    for place in
-        [".nvm/versions/node/v22.1.0/bin", ".claude/local", ".npm-global/bin", ".local/bin"]
-    {
+    fs::write(home.path().join(".npmrc"), "audit=false\nprefix = ~/tools/np\n").expect("npmrc");
+    for place in [
+        ".nvm/versions/node/v22.1.0/bin",
+        "tools/np/bin",
+        ".claude/local",
+        ".npm-global/bin",
+        ".local/bin",
+    ] {
         let folder = home.path().join(place);
         fs::create_dir_all(&folder).expect("folder");
         let client = folder.join("claude");

@@ -66,10 +66,12 @@ fn held(env: &Env, settings: &Settings, ask: &CheckArgs, facts: Option<&Facts>) 
     let session = facts.map(|f| f.session.clone()).unwrap_or_default();
     let environment = surroundings::current(env, &session).auto_compact;
     let limits = facts.map_or(Limits { environment, ..Limits::default() }, Facts::limits);
-    let of = |window: u64, base: u64| Held::of(settings, window, &limits, base);
     if let Some(window) = ask.window {
-        return vec![of(window, 0)];
+        // What the client reports is about the session's own window.
+        let limits = Limits { client: None, ..limits };
+        return vec![Held::of(settings, window, &limits, 0)];
     }
+    let of = |window: u64, base: u64| Held::of(settings, window, &limits, base);
     if let Some(facts) = facts {
         return vec![of(facts.model().1, session.base_tokens)];
     }

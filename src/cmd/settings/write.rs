@@ -4,15 +4,13 @@
 use std::fs;
 use std::io::{self, IsTerminal as _};
 use std::path::{Path, PathBuf};
-use std::process::Command;
-use std::sync::Arc;
 
 use anyhow::{Context as _, bail};
 use serde_json::{Map, Value};
-use signal_hook::consts::SIGINT;
 
 use crate::cli::{EditArgs, SetArgs};
-use crate::cmd::{Context, Exit, Failure, Run, ask, operator, out, selector};
+use crate::cmd::editor::{agrees, open};
+use crate::cmd::{Context, Exit, Failure, Run, operator, out, selector};
 use base::atomic;
 use base::env::Env;
 use guard::settings::Settings;
@@ -183,8 +181,13 @@ impl Run for EditArgs {
         let draft = selector::places(env, Path::new("/"))?.states.join("settings.draft.json");
         let begin = if file.text.is_empty() { EMPTY } else { &file.text };
         let question = format!(
-            "continue the draft of an earlier edit ({})? n discards it [Y/n] ",
-            draft.display()
+            "continue the draft of an earlier edit ({})?{} n discards it [Y/n] ",
+            draft.display(),
+            if is_newer(&file.path, &draft) {
+                " The settings have changed since, and it would undo that."
+            } else {
+                ""
+            }
         );
         if !draft.exists() || !agrees(&question)? {
             write(&draft, begin)?;
@@ -222,32 +225,10 @@ impl Run for EditArgs {
     }
 }
 
-/// Asks on the terminal until the answer is yes (or empty) or no.
-fn agrees(question: &str) -> io::Result<bool> {
-    loop {
-        match ask(question)?.to_lowercase().as_str() {
-            "" | "y" | "yes" => return Ok(true),
-            "n" | "no" => return Ok(false),
-            _ => {}
-        }
-    }
-}
-
-/// Starts the user's editor as Git does, and waits for it.
-fn open(env: &Env, file: &Path) -> anyhow::Result<()> {
-    // An interrupt is for the editor.
-    signal_hook::flag::register(SIGINT, Arc::default())?;
-    let set = |name| env.get(name).filter(|editor| !editor.trim().is_empty());
-    let editor = set("VISUAL").or_else(|| set("EDITOR")).unwrap_or_else(|| "vi".to_owned());
-    let status = Command::new("sh")
-        .args(["-c", &format!("{editor} \"$@\""), &editor])
-        .arg(file)
-        .status()
-        .with_context(|| format!("could not start the editor `{editor}`"))?;
-    if !status.success() {
-        bail!("the editor `{editor}` failed ({status}); nothing was written");
-    }
-    Ok(())
+/// Whether a file was written after another one.
+fn is_newer(file: &Path, other: &Path) -> bool {
+    let written = |path: &Path| fs::metadata(path).and_then(|meta| meta.modified()).ok();
+    written(file) > written(other)
 }
 
 #[cfg(test)]

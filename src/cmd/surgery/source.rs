@@ -256,11 +256,11 @@ pub fn when(text: &str, now: Time) -> anyhow::Result<When> {
     Ok(When::from(at))
 }
 
-/// Reads the value of `--since`.
+/// Reads the value of an option like `--since`.
 ///
 /// # Errors
 /// A text that is neither a time nor how long ago; a time that is too long ago.
-pub fn since(text: &str, now: Time) -> anyhow::Result<Time> {
+pub fn since(option: &str, text: &str, now: Time) -> anyhow::Result<Time> {
     match base::when::parse(text, now) {
         Ok(When::At(_)) => {
             if let When::At(moment) = when(text, now)? {
@@ -270,7 +270,7 @@ pub fn since(text: &str, now: Time) -> anyhow::Result<Time> {
         Err(e @ InvalidWhen::TooLongAgo(_)) => return Err(Failure::usage(e).into()),
         Ok(When::Round(_)) | Err(_) => {}
     }
-    let why = format!("--since takes a time or how long ago, not {text:?}");
+    let why = format!("{option} takes a time or how long ago, not {text:?}");
     Err(Failure::usage(why).hint("write 2026-03-19, 2026-03-19T10:23, 2h or 3d").into())
 }
 

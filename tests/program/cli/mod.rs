@@ -11,6 +11,7 @@ mod mcp;
 mod mend;
 mod no_program;
 mod notes;
+mod notes_edit;
 mod phases;
 mod purge;
 mod seal;

@@ -58,7 +58,8 @@ fn purge_without_a_terminal_needs_yes() {
     assert!(refused.stderr.contains("Nothing was removed") && refused.stderr.contains("--yes"));
     assert!(refused.stdout.contains(&lab.at(".claude/brain-guard").display().to_string()));
     assert_eq!(folders(&lab), before);
-    assert_eq!(uninstall(&lab, &["--yes"]).code, Some(2), "--yes is for --purge");
+    assert_eq!(uninstall(&lab, &["--yes"]).code, Some(0));
+    assert!(lab.at(".claude/brain-guard").exists(), "--yes alone purges nothing");
 }
 
 #[test]

@@ -15,25 +15,23 @@ pub struct Spent {
     pub why: String,
 }
 
-/// Checks whether a boundary may begin now. `earlier` holds the start times of the job's
-/// boundaries.
-pub fn check(earlier: &[Time], now: Time, settings: &BoundarySettings) -> Result<(), Spent> {
+/// When the session may be cleared, if the job's last boundary was less than the interval ago.
+/// `earlier` holds the start times of the job's boundaries.
+pub fn not_before(earlier: &[Time], now: Time, settings: &BoundarySettings) -> Option<Time> {
     let interval = Duration::seconds(settings.min_interval_seconds.min(86_400) as i64);
-    // A time in the future comes from a clock that was wrong, so it does not count.
-    let past = || earlier.iter().filter(|at| **at <= now);
-    if let Some(last) = past().max()
-        && now - *last < interval
-    {
-        return Err(Spent {
-            until: *last + interval,
-            why: format!(
-                "the last boundary of this job was less than {} s ago (boundary.min_interval_seconds)",
-                settings.min_interval_seconds
-            ),
-        });
-    }
+    let last = past(earlier, now).max()?;
+    Some(last + interval).filter(|until| *until > now)
+}
+
+/// A time in the future comes from a clock that was wrong, so it does not count.
+fn past(earlier: &[Time], now: Time) -> impl Iterator<Item = Time> {
+    earlier.iter().copied().filter(move |at| *at <= now)
+}
+
+/// Checks whether a boundary may begin now.
+pub fn check(earlier: &[Time], now: Time, settings: &BoundarySettings) -> Result<(), Spent> {
     let hour = Duration::hours(1);
-    let mut within: Vec<Time> = past().copied().filter(|t| now - *t < hour).collect();
+    let mut within: Vec<Time> = past(earlier, now).filter(|t| now - *t < hour).collect();
     within.sort();
     let allowed = settings.max_per_hour as usize;
     if within.len() >= allowed {
@@ -60,7 +58,8 @@ mod tests {
         let ago = |minutes: i64| now - Duration::minutes(minutes);
         let settings = BoundarySettings { max_per_hour: 2, ..BoundarySettings::default() };
         assert_eq!(check(&[], now, &settings), Ok(()));
-        assert_eq!(check(&[ago(1)], now, &settings).unwrap_err().until, ago(-1));
+        assert_eq!(not_before(&[ago(1)], now, &settings), Some(ago(-1)));
+        assert_eq!(not_before(&[ago(2), ago(-9)], now, &settings), None);
         assert_eq!(check(&[ago(5), ago(50), ago(70)], now, &settings).unwrap_err().until, ago(-10));
         assert_eq!(check(&[ago(5), ago(61), ago(70)], now, &settings), Ok(()));
         assert_eq!(

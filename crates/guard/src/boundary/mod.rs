@@ -200,6 +200,8 @@ pub struct Token {
     pub created: Time,
     /// When it reached the step.
     pub since: Time,
+    /// When the job's last boundary is long enough ago.
+    pub not_before: Option<Time>,
     /// When the notice to an attended user ends.
     pub notice_until: Option<Time>,
     /// What holds the clear back.
@@ -368,6 +370,7 @@ pub mod testing {
             client: None,
             created: at,
             since: at,
+            not_before: None,
             notice_until: None,
             hold: None,
             at_once: false,

@@ -192,7 +192,10 @@ fn wait_for_person(at: &Situation) -> Action {
     let minutes = (left.num_seconds() + 59) / 60;
     let status = match at.held {
         Some(why) => held_status(why),
-        None if !at.has_notes => held_status(NOTHING_WRITTEN),
+        None if !at.has_notes => format!(
+            "{}. /brain-guard:seal asks for some, /brain-guard:override 30m lifts the blocks",
+            held_status(NOTHING_WRITTEN)
+        ),
         None => format!(
             "This session restarts from unfinished notes in {minutes} min; a prompt from you goes first"
         ),
@@ -289,10 +292,7 @@ pub fn due(token: &mut Token, at: &Situation) -> Due {
     }
     if let Some(why) = at.held {
         token.notice_until = None;
-        // The carrier is alive and waits, so its time starts when nothing holds it back.
-        if at.now - token.since >= Duration::milliseconds(LOOK as i64) {
-            token.since = at.now;
-        }
+        keep_waiting(token, at.now);
         return Due::Later { ms: LOOK, status: held_status(why), soon: false };
     }
     let agents_until = token.created + seconds(at.settings.times.agents_wait_seconds);
@@ -302,6 +302,15 @@ pub fn due(token: &mut Token, at: &Situation) -> Due {
         let status = format!("{} after {} background {agents}", token.restart(), at.agents);
         let ms = millis(agents_until - at.now).min(LOOK);
         return Due::Later { ms, status, soon: false };
+    }
+    if let Some(until) = token.not_before.filter(|until| at.now < *until) {
+        keep_waiting(token, at.now);
+        let ms = millis(until - at.now);
+        let (restart, left) = (token.restart(), ms.div_ceil(TICK));
+        let status = format!(
+            "{restart} in {left} s at the earliest, because the last one was just before; a prompt from you goes first"
+        );
+        return Due::Later { ms: (ms - 1) % TICK + 1, status, soon: false };
     }
     if at.gone_at.is_some() && at.settings.attended_notice_seconds > 0 {
         let notice = seconds(at.settings.attended_notice_seconds.max(SHORTEST_NOTICE));
@@ -321,6 +330,13 @@ pub fn due(token: &mut Token, at: &Situation) -> Due {
         }
     }
     Due::Now
+}
+
+/// The carrier is alive and waits, so its time starts when nothing holds it back.
+fn keep_waiting(token: &mut Token, now: Time) {
+    if now - token.since >= Duration::milliseconds(LOOK as i64) {
+        token.since = now;
+    }
 }
 
 fn answer(token: &mut Token, answered: bool, is_aborted: bool, at: &Situation) -> Action {
@@ -442,6 +458,23 @@ mod tests {
         assert!(matches!(action, Action::Submit { what: Text::Delivery, .. }));
         let action = next(&mut t, &done(true), &at("new", false, soon));
         assert!(matches!(action, Action::Submit { what: Text::Delivery, .. }), "after a turn");
+    }
+
+    #[test]
+    fn a_boundary_right_after_another_one_waits() {
+        let mut t = token(Step::Pending);
+        let now = t.created;
+        t.not_before = Some(now + Duration::seconds(90));
+        for attended in [false, true] {
+            let at = at("old", attended, now);
+            let Action::Wait { status, .. } = next(&mut t, &done(true), &at) else {
+                panic!("it waits")
+            };
+            assert!(status.contains(" in 90 s at the earliest"), "{status}");
+        }
+        let later = now + Duration::seconds(90);
+        let action = next(&mut t, &Report::Waited, &at("old", false, later));
+        assert!(matches!(action, Action::Clear { .. }));
     }
 
     #[test]

@@ -67,6 +67,11 @@ pub fn update<T>(
     Ok(Some(result))
 }
 
+/// Whether this process is the one that tells the agent how the boundary failed.
+pub fn claim_failure(places: &Places, token: &Token) -> bool {
+    atomic::claim(&places.token(&token.id).with_extension("go-on")).unwrap_or(false)
+}
+
 fn times_path(places: &Places, job: &str) -> PathBuf {
     places.job(job).join("boundaries")
 }

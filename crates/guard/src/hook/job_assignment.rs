@@ -174,6 +174,7 @@ pub fn resume_offered(facts: &mut Facts) -> Option<Result<(), String>> {
         version: 0,
         clear: Some(true),
         authored: true,
+        not_before: None,
     };
     let token = opening.token(facts, Carrier::Manual);
     let token = Token { step: Step::Cleared, child: Some(facts.id.to_owned()), ..token };

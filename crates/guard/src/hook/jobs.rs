@@ -11,7 +11,7 @@ use crate::files::jobs::Open;
 use crate::files::{job_files, jobs};
 use crate::texts::Text;
 use base::atomic;
-use base::clock;
+use base::clock::{self, Time};
 use base::paths::short_digest;
 use notes::compaction::{self, BlockKind, Role, Shape};
 use notes::job::refusal;
@@ -73,6 +73,7 @@ fn focus(facts: &mut Facts, job: &str, created: bool, clear: bool) -> Crossing {
     // Checked before the switch, because the budget counts the boundaries of the job that the
     // session leaves.
     let refusal = opening::why_no_boundary(facts, job, Some(true), true);
+    let not_before = opening::not_before(facts, job);
     switch(facts, job, new);
     prompt_follows(facts, &left, job);
     if !clear {
@@ -80,7 +81,7 @@ fn focus(facts: &mut Facts, job: &str, created: bool, clear: bool) -> Crossing {
     }
     let text = jobs::read(&facts.places, job).ok().flatten().unwrap_or_default();
     let delivery = if new { Delivery::Template } else { Delivery::Reload };
-    cross(facts, job, delivery, 0, &text, refusal)
+    cross(facts, job, delivery, 0, &text, (refusal, not_before))
 }
 
 fn complete(facts: &mut Facts, job: &str, version: u64) -> Crossing {
@@ -92,7 +93,7 @@ fn complete(facts: &mut Facts, job: &str, version: u64) -> Crossing {
         return Crossing::Refused(Refusal { why, lifts_until: None });
     };
     let note = transition_note(&sealed, &facts.settings.file.shape);
-    cross(facts, job, Delivery::Transition, version, &note, None)
+    cross(facts, job, Delivery::Transition, version, &note, (None, None))
 }
 
 /// What the agent is told if its session is not cleared after all.
@@ -127,7 +128,7 @@ fn cross(
     delivery: Delivery,
     version: u64,
     text: &str,
-    refusal: Option<Refusal>,
+    (refusal, not_before): (Option<Refusal>, Option<Time>),
 ) -> Crossing {
     if let Some(refusal) = refusal {
         opening::record_refusal(facts, &refusal);
@@ -150,6 +151,7 @@ fn cross(
         // A focus needs neither a tier nor new notes.
         clear: Some(true),
         authored: true,
+        not_before,
     };
     match opening::open(facts, &opening) {
         Ok(()) => Crossing::Opened,

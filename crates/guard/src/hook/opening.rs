@@ -32,6 +32,8 @@ pub struct Opening {
     pub clear: Option<bool>,
     /// Whether the session wrote notes of its own.
     pub authored: bool,
+    /// The earliest time, if a job that the session left sets a later one.
+    pub not_before: Option<Time>,
 }
 
 impl Opening {
@@ -45,7 +47,7 @@ impl Opening {
     ) -> Self {
         let text = jobs::sealed_path(places, job, version).display().to_string();
         let job = job.to_owned();
-        Self { job, delivery: Delivery::Sealed, version, text, clear, authored }
+        Self { job, delivery: Delivery::Sealed, version, text, clear, authored, not_before: None }
     }
 
     /// The token of the new boundary.
@@ -70,6 +72,7 @@ impl Opening {
             client: facts.session.client,
             created: facts.now,
             since: facts.now,
+            not_before: self.not_before.max(not_before(facts, &self.job)),
             notice_until: None,
             hold: None,
             at_once: false,
@@ -106,13 +109,24 @@ pub fn why_no_boundary(
         let why = "no carrier can clear this session now".to_owned();
         return Some(Refusal { why, lifts_until: Some(facts.now + lifted_for()) });
     }
-    let mut earlier = boundary::times(&facts.places, job);
-    if earlier.is_empty() && job != facts.session.job {
-        // Otherwise switching to one new job after another would clear without end.
-        earlier = boundary::times(&facts.places, &facts.session.job);
-    }
+    let earlier = earlier_boundaries(facts, job);
     let checked = budget::check(&earlier, facts.now, &facts.settings.boundary);
     checked.err().map(|spent| Refusal { why: spent.why, lifts_until: Some(spent.until) })
+}
+
+/// When the next boundary of a job may clear, if its last one was just before.
+pub fn not_before(facts: &Facts, job: &str) -> Option<Time> {
+    budget::not_before(&earlier_boundaries(facts, job), facts.now, &facts.settings.boundary)
+}
+
+/// When the boundaries of a job began. Those of the session's own job count for a new one: otherwise
+/// switching to one new job after another would clear without end.
+fn earlier_boundaries(facts: &Facts, job: &str) -> Vec<Time> {
+    let earlier = boundary::times(&facts.places, job);
+    if earlier.is_empty() && job != facts.session.job {
+        return boundary::times(&facts.places, &facts.session.job);
+    }
+    earlier
 }
 
 /// Why there is no boundary, and how long that lifts the blocks.

@@ -108,8 +108,8 @@ fn answered(facts: &Facts, text: &str, token: Option<&Token>) -> bool {
     }
     match own_command(text) {
         Some(
-            "override" | "now" | "later" | "status" | "explain" | "report" | "doctor" | "setup"
-            | "slim" | "extract" | "view" | "undo",
+            "override" | "now" | "later" | "status" | "explain" | "notes" | "report" | "doctor"
+            | "setup" | "slim" | "extract" | "view" | "undo",
         ) => true,
         Some("job") => views(text.split_once(char::is_whitespace).map_or("", |(_, args)| args)),
         Some("resume") => !awaited(facts, token),

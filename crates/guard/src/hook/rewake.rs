@@ -16,7 +16,6 @@ use crate::files::boundary;
 use crate::files::state;
 use crate::session::Session;
 use crate::texts::Text;
-use base::atomic;
 use base::clock;
 
 /// How long this hook follows a turn's end. It stays below the timeout in `hooks.json`.
@@ -186,8 +185,7 @@ fn person_left(facts: &Facts, token: &Token) -> ControlFlow<Reply, Token> {
 
 fn go_on(facts: &Facts, token: &Token) -> Reply {
     let why = token.why.as_ref().map_or("no reason was given".into(), EndReason::to_string);
-    let claim = facts.places.token(&token.id).with_extension("go-on");
-    if !atomic::claim(&claim).unwrap_or(false) {
+    if !boundary::claim_failure(&facts.places, token) {
         return Reply::default();
     }
     Reply { wake: Some(super::jobs::not_cleared_text(facts, token, &why)), ..Reply::default() }

@@ -67,6 +67,9 @@ pub fn person_left(facts: &mut Facts, token: &Token) -> ControlFlow<Reply, Token
     }
     let sealed = boundary_flow::seal_for_the_agent(facts);
     let wake = sealed.as_ref().err().map(|why| go_on(facts, why));
+    if wake.is_some() && !boundary::claim_failure(&facts.places, token) {
+        return ControlFlow::Break(Reply::default());
+    }
     if sealed.is_ok() {
         hand_over(facts);
     }

@@ -145,7 +145,15 @@ impl World {
         std::fs::write(&text, "- what crosses\n").unwrap();
         let text = text.display().to_string();
         let job = job.clone();
-        Some(Opening { job, delivery, version, text, clear: Some(true), authored: true })
+        Some(Opening {
+            job,
+            delivery,
+            version,
+            text,
+            clear: Some(true),
+            authored: true,
+            not_before: None,
+        })
     }
 
     /// Writes a note like the verb does.
