@@ -198,7 +198,8 @@ impl fmt::Display for SessionExplanation {
         if self.no_carrier {
             lines.push(self.carriers.trim_end().to_owned());
         }
-        lines.extend(self.waiting_for.clone());
+        // The whole status says it, too.
+        lines.extend(self.waiting_for.clone().filter(|_| !self.is_verbose));
         if self.is_blocking {
             lines.push("Let the agent seal its notes, or pause brain-guard: /brain-guard:override 30m (in a terminal: brain-guard override 30m).".to_owned());
         }

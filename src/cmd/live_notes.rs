@@ -3,15 +3,18 @@
 
 use std::fmt::{self, Write as _};
 use std::io::{self, IsTerminal as _};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
 use serde::Serialize;
 
 use super::editor::{agrees, open};
+use super::selector::Found;
 use super::{Context, Exit, Failure, Run, operator, out, selector, show};
 use crate::cli::NotesArgs;
 use base::atomic;
+use base::clock;
+use base::env::Env;
 use base::shown::{group_thousands, shell_quote};
 use guard::files::jobs;
 use guard::hook::boundary_flow;
@@ -20,12 +23,15 @@ use notes::compaction;
 
 impl Run for NotesArgs {
     fn run(&self, Context { env, now }: Context) -> anyhow::Result<Exit> {
-        let found = selector::find_or_last(env, &self.session.selector())?;
-        let facts = selector::facts(env, now, &found)?;
+        let selector = self.session.selector();
         if self.edit {
             operator::refuse_agent(env, "notes --edit")?;
-            return edit(&facts);
+            // Of several live sessions, the user names one.
+            let found = selector::find(env, &selector)?;
+            return edit(env, &found, &selector::facts(env, now, &found)?);
         }
+        let found = selector::find_or_last(env, &selector)?;
+        let facts = selector::facts(env, now, &found)?;
         show(&Notes::of(&facts)?, self.json)?;
         Ok(Exit::Done)
     }
@@ -80,14 +86,14 @@ fn read(facts: &Facts, job: &str) -> anyhow::Result<Option<String>> {
 
 /// Lets the user edit a draft, and writes it together with what the agent wrote meanwhile. Where
 /// both changed the same lines, the draft shows both texts.
-fn edit(facts: &Facts) -> anyhow::Result<Exit> {
+fn edit(env: &Env, found: &Found, facts: &Facts) -> anyhow::Result<Exit> {
     let (places, job) = (&facts.places, selector::job(facts));
     let Some(mut base) = read(facts, &job)? else {
         let what = format!("the job {job} has no notes yet");
         return Err(Failure::refused(what).hint("the agent's first note makes them").into());
     };
     // Among the state, where the agent's tools can't write.
-    let draft = places.states.join(format!("notes.{job}.draft.md"));
+    let draft = places.state.join(format!("notes.{job}.draft.md"));
     let shown = draft.display();
     if draft.exists() {
         let what = format!("an earlier edit was not written: {shown}");
@@ -96,7 +102,12 @@ fn edit(facts: &Facts) -> anyhow::Result<Exit> {
     }
     atomic::write(&draft, base.as_bytes()).with_context(|| format!("could not write {shown}"))?;
     loop {
-        open(facts.env, &draft)?;
+        if let Err(why) = open(env, &draft) {
+            if atomic::read_text(&draft)?.as_deref() == Some(&base) {
+                atomic::remove(&draft)?;
+            }
+            return Err(why);
+        }
         let mine = atomic::read_text(&draft)?.unwrap_or_default();
         if mine == base {
             atomic::remove(&draft)?;
@@ -106,7 +117,8 @@ fn edit(facts: &Facts) -> anyhow::Result<Exit> {
         let why = match write(facts, &job, &base, &mine)? {
             Written::All => {
                 atomic::remove(&draft)?;
-                boundary_flow::after_note(facts);
+                // The agent may have sealed meanwhile.
+                boundary_flow::after_note(&selector::facts(env, clock::now(), found)?);
                 out(format_args!("written to {}", places.compaction(&job).display()));
                 return Ok(Exit::Done);
             }
@@ -115,7 +127,7 @@ fn edit(facts: &Facts) -> anyhow::Result<Exit> {
                 base = theirs;
                 "you and the agent changed the same lines; the draft has both, between <<<<<<< and >>>>>>>"
             }
-            Written::Marks => "the draft still has lines with <<<<<<<, ======= or >>>>>>>",
+            Written::Marks => "the draft still has lines that mark a conflict",
         };
         out(why);
         if !io::stdin().is_terminal() {
@@ -128,20 +140,25 @@ fn edit(facts: &Facts) -> anyhow::Result<Exit> {
     }
 }
 
+/// The lines that mark a conflict, as the library writes them and as they are shown.
+const MARKS: [&str; 4] = ["<<<<<<< ours", "||||||| original", "=======", ">>>>>>> theirs"];
+const SHOWN: [&str; 4] = ["<<<<<<< yours", "||||||| before", "=======", ">>>>>>> the agent's"];
+
+fn merge(base: &str, mine: &str, theirs: &str) -> Result<String, String> {
+    // Otherwise a mark stands behind a last line without a line break.
+    let lines =
+        |text: &str| if text.ends_with('\n') { text.to_owned() } else { format!("{text}\n") };
+    diffy::merge(&lines(base), &lines(mine), &lines(theirs)).or_else(|both| with_insertions(&both))
+}
+
 /// A merge in which lines that both inserted at one place stand one after the other. The error is
 /// the text where other conflicts are left, each with both texts and the one before.
 fn with_insertions(merged: &str) -> Result<String, String> {
-    const MARKS: [(&str, &str); 4] = [
-        ("<<<<<<< ours", "<<<<<<< yours"),
-        ("||||||| original", "||||||| before"),
-        ("=======", "======="),
-        (">>>>>>> theirs", ">>>>>>> the agent's"),
-    ];
     let (mut text, mut is_left) = (String::new(), false);
     // The parts of a conflict, and in which of them the line is.
     let (mut parts, mut at): ([String; 3], Option<usize>) = Default::default();
     for line in merged.split_inclusive('\n') {
-        let mark = MARKS.iter().position(|(mark, _)| line.trim_end() == *mark);
+        let mark = MARKS.iter().position(|mark| line.trim_end() == *mark);
         match (at, mark) {
             (None, Some(0)) => at = Some(0),
             (Some(0), Some(1)) => at = Some(1),
@@ -152,7 +169,7 @@ fn with_insertions(merged: &str) -> Result<String, String> {
                     text.push_str(&yours);
                     text.push_str(&theirs);
                 } else {
-                    let [a, b, c, d] = MARKS.map(|(_, mark)| mark);
+                    let [a, b, c, d] = SHOWN;
                     is_left = true;
                     let _ = write!(text, "{a}\n{yours}{b}\n{before}{c}\n{theirs}{d}\n");
                 }
@@ -162,10 +179,14 @@ fn with_insertions(merged: &str) -> Result<String, String> {
             (None, _) => text.push_str(line),
         }
     }
-    if is_left { Err(text) } else { Ok(text) }
+    match at {
+        Some(_) => Err(merged.to_owned()),
+        None if is_left => Err(text),
+        None => Ok(text),
+    }
 }
 
-fn quoted(path: &std::path::Path) -> String {
+fn quoted(path: &Path) -> String {
     shell_quote(&path.to_string_lossy())
 }
 
@@ -186,13 +207,13 @@ enum Written {
 
 /// Writes `mine`, which was made of `base`.
 fn write(facts: &Facts, job: &str, base: &str, mine: &str) -> anyhow::Result<Written> {
-    let is_mark = |line: &str| ["<<<<<<< ", ">>>>>>> "].iter().any(|mark| line.starts_with(mark));
+    let is_mark = |line: &str| MARKS.iter().chain(&SHOWN).any(|mark| line == *mark);
     if mine.lines().any(is_mark) {
         return Ok(Written::Marks);
     }
     let _held = jobs::lock(&facts.places, job)?;
     let theirs = read(facts, job)?.unwrap_or_default();
-    let text = match diffy::merge(base, mine, &theirs).or_else(|both| with_insertions(&both)) {
+    let text = match merge(base, mine, &theirs) {
         Ok(text) => text,
         Err(both) => return Ok(Written::Conflict { both, theirs }),
     };
@@ -205,22 +226,26 @@ fn write(facts: &Facts, job: &str, base: &str, mine: &str) -> anyhow::Result<Wri
 mod tests {
     use super::*;
 
-    fn merged(base: &str, mine: &str, theirs: &str) -> Result<String, String> {
-        diffy::merge(base, mine, theirs).or_else(|both| with_insertions(&both))
-    }
-
     #[test]
     fn what_both_add_at_one_place_is_kept() {
         let base = "# Threads\n- a\n\n# Risks\n- r\n";
         let mine = "# Threads\n- a\n- mine\n\n# Risks\n- r, and why\n";
         let theirs = "# Threads\n- a\n- theirs\n\n# Risks\n- r\n";
         let both = "# Threads\n- a\n- mine\n- theirs\n\n# Risks\n- r, and why\n";
-        assert_eq!(merged(base, mine, theirs).unwrap(), both);
+        assert_eq!(merge(base, mine, theirs).unwrap(), both);
+    }
+
+    #[test]
+    fn a_last_line_without_a_line_break_is_kept_too() {
+        let (mine, theirs) = ("# T\n- a\n- mine", "# T\n- a\n- theirs\n");
+        let both = "# T\n- a\n- mine\n- theirs\n";
+        assert_eq!(merge("# T\n- a\n", mine, theirs).unwrap(), both);
+        assert_eq!(merge("# T\n- a", mine, theirs).unwrap(), both);
     }
 
     #[test]
     fn a_line_that_both_changed_is_shown_with_both_texts() {
-        let both = merged("a\nb\nc\n", "a\nmine\nc\n", "a\ntheirs\nc\n").unwrap_err();
+        let both = merge("a\nb\nc\n", "a\nmine\nc\n", "a\ntheirs\nc\n").unwrap_err();
         assert_eq!(
             both,
             "a\n<<<<<<< yours\nmine\n||||||| before\nb\n=======\ntheirs\n>>>>>>> the agent's\nc\n"

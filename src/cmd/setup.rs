@@ -5,7 +5,7 @@ use std::io::Write as _;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
-use anyhow::{Context as _, Result, ensure};
+use anyhow::Result;
 
 use super::import::AT_SESSION_END;
 use super::install::client::Registration;
@@ -28,7 +28,6 @@ const WHY_NOT_STATIC: &str = "BRAIN_GUARD_NOT_STATIC";
 impl Run for InstallArgs {
     fn run(&self, Context { env, .. }: Context) -> Result<Exit> {
         let (at, settings) = (Installation::find(env)?, settings(env)?);
-        refuse_other_home(env)?;
         let stdout = &mut Lines::default();
         let mut registration = install(&at, &program(env)?, stdout)?;
         let command = at.typed(&at.command());
@@ -82,21 +81,21 @@ impl Run for InstallArgs {
             Some(obstacle) => format!("installed, but it does not work yet: {obstacle}"),
             None => registration.sentence(&at.typed(client), &command),
         };
+        if let Some(owner) = other_owner(env) {
+            writeln!(
+                stdout,
+                "\nyou are root, and this home belongs to the user {owner}: for that user, run this as them, without sudo"
+            )?;
+        }
         writeln!(stdout, "\n{sentence}")?;
         Ok(Exit::Done)
     }
 }
 
-/// Files of root's in another user's home would keep that user out.
-fn refuse_other_home(env: &Env) -> Result<()> {
-    let home = env.home().context("HOME is not set")?;
-    let owner = fs::metadata(&home).map_or(0, |found| found.uid());
-    ensure!(
-        owner == 0 || !rustix::process::geteuid().is_root(),
-        "you are root, and {} belongs to another user: run this as that user, without sudo",
-        home.display()
-    );
-    Ok(())
+/// The owner of HOME, if we are root and it is another user: root's files may keep them out.
+fn other_owner(env: &Env) -> Option<u32> {
+    let owner = fs::metadata(env.home()?).ok()?.uid();
+    (owner != 0 && rustix::process::geteuid().is_root()).then_some(owner)
 }
 
 /// Where the tiers begin.

@@ -126,9 +126,15 @@ fn data(at: &Installation) -> [(PathBuf, &'static str); 4] {
     ]
 }
 
+/// Our data that is removed as a whole. A store that the user put elsewhere may hold other files.
+fn purgeable(at: &Installation) -> Vec<(PathBuf, &'static str)> {
+    let is_elsewhere = |path: &Path| path.starts_with(&at.store) && at.store != at.data;
+    data(at).into_iter().filter(|(path, _)| !is_elsewhere(path)).collect()
+}
+
 /// Lists the folders of our data that are there, with sizes.
-fn list_folders(at: &Installation, title: &str, out: &mut dyn Write) -> Result<()> {
-    let there = data(at).into_iter().filter(|(path, _)| path.exists());
+fn list_folders(folders: Vec<(PathBuf, &str)>, title: &str, out: &mut dyn Write) -> Result<()> {
+    let there = folders.into_iter().filter(|(path, _)| path.exists());
     for (number, (path, holds)) in there.enumerate() {
         let title = if number == 0 { title } else { "" };
         let (_, bytes, _) = measure(std::slice::from_ref(&path));
@@ -142,7 +148,7 @@ fn list_folders(at: &Installation, title: &str, out: &mut dyn Write) -> Result<(
 /// # Errors
 /// The output cannot be written.
 pub fn list_kept(at: &Installation, out: &mut dyn Write) -> Result<()> {
-    list_folders(at, "kept", out)?;
+    list_folders(data(at).into(), "kept", out)?;
     let paths = data(at).into_iter().map(|(path, _)| path).filter(|path| path.exists()).collect();
     let paths = collapsed(&at.data, paths);
     if !paths.is_empty() {
@@ -163,7 +169,7 @@ impl Run for UninstallArgs {
             let is_open = selection.chosen.iter().any(|kept| kept.keep_reason.is_some());
             if !is_open {
                 // With settings, and the indexes that belong to no session.
-                list_folders(&at, "all of", &mut Lines::default())?;
+                list_folders(purgeable(&at), "all of", &mut Lines::default())?;
             }
             let what = "the plugin and all of this would be removed";
             let otherwise =
@@ -231,11 +237,7 @@ fn purge(at: &Installation, selection: &Selection) -> bool {
         err("data of open sessions stays, and with it the settings; when they have ended, remove \
              the folders below with rm");
     } else if failed.is_empty() {
-        for (path, _) in data(at) {
-            // A store that the user put elsewhere may hold other files.
-            if path.starts_with(&at.store) && at.store != at.data {
-                continue;
-            }
+        for (path, _) in purgeable(at) {
             let was_there = path.exists();
             match remove_folder(&path) {
                 Ok(()) if was_there => out(format_args!("removed  {}", shown(&path))),

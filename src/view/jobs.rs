@@ -56,7 +56,7 @@ pub fn run(env: &Env, job: Job) -> anyhow::Result<Answer> {
             let cut = revive::cut(&session)?;
             let operation = Operation::CompressBefore(When::Round(cut.seq));
             let why = format!(
-                "rounds before {} become lines of a table: they lie before {}",
+                "rounds before {} become lines of the index table: they lie before {}",
                 cut.seq, cut.why
             );
             Answer::Planned { name, operation, why: Some(why) }

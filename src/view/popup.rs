@@ -66,7 +66,7 @@ impl Question {
     /// The question in words.
     pub fn title(&self) -> &'static str {
         match self {
-            Self::Make { .. } => "Carry out the plan? This session stays as it is",
+            Self::Make { .. } => "Carry out the plan? This session keeps its rounds",
             Self::Mend { .. } => "Mend the session?",
         }
     }

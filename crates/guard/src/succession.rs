@@ -78,7 +78,7 @@ pub struct Succession {
     pub from: String,
     /// What leads to the next one.
     pub work: Work,
-    /// What it does, for the user: `rounds 1-46 become lines of a table`.
+    /// What it does, for the user: `rounds 1-46 become lines of the index table`.
     pub effect: String,
     /// What it saves, if known.
     pub tokens: Option<Tokens>,
@@ -320,7 +320,7 @@ pub(crate) mod testing {
         Succession {
             from: "old".into(),
             work: Work::Make(Box::new(Operation::Edit(Fates::new()).into())),
-            effect: "rounds 1-46 become lines of a table".into(),
+            effect: "rounds 1-46 become lines of the index table".into(),
             tokens: None,
             by: By::User,
             step,

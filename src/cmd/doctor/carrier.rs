@@ -7,18 +7,19 @@ use crate::cmd::install::keys::describe_chords;
 use crate::cmd::selector;
 use base::switch::Switch;
 use carrier::{chords, reach};
-use guard::boundary::CarrierChoice;
+use guard::boundary::{Carrier, CarrierChoice};
 use guard::files::{keybindings, state};
 use guard::hook::select::{self, CarrierConditions, Selection};
 
 pub fn look(world: &World) -> Vec<Finding> {
     let in_session = in_session(world);
-    if in_session.is_none() && world.last.is_none() {
-        let seen = "chosen when the first session starts here: mod, if the client loads the plugin's module";
-        return vec![Finding::ok(seen)];
-    }
+    let is_first = in_session.is_none() && world.last.is_none();
     let (place, selection) =
         in_session.unwrap_or_else(|| ("this terminal".to_owned(), in_terminal(world)));
+    if is_first && selection.chosen == Some(Carrier::Mod) {
+        let seen = "mod would clear sessions here, if the client loads the plugin's module; the first session shows it";
+        return vec![Finding::ok(seen)];
+    }
     let mut others = String::new();
     for (carrier, _, why) in selection.looked.iter().take_while(|(_, usable, _)| !usable) {
         // Writing to a string can't fail.
@@ -58,8 +59,11 @@ fn in_terminal(world: &World) -> Selection {
     let shell = rustix::process::getppid().map(|pid| pid.as_raw_nonzero().get() as u32);
     let reach = shell.and_then(state::client).map(|shell| reach::look(world.env, shell));
     let last = world.last.as_ref().and_then(|(_, session)| session.seen);
+    let is_first = world.last.is_none();
+    let is_enabled = matches!(&world.registered, Some(Ok(known)) if known.is_enabled());
     let conditions = CarrierConditions {
-        mod_alive: last.is_some_and(|seen| seen.mod_alive),
+        // Before the first session, nothing speaks against it.
+        mod_alive: last.map_or(is_first && is_enabled, |seen| seen.mod_alive),
         interactive: true,
         attended: true,
         reach: reach.as_ref(),

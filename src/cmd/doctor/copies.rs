@@ -43,6 +43,11 @@ impl Registered {
     pub fn is_elsewhere(&self) -> bool {
         self.others().any(|copy| copy.enabled)
     }
+
+    /// Whether the client runs any copy.
+    pub fn is_enabled(&self) -> bool {
+        self.copies.iter().any(|copy| copy.enabled)
+    }
 }
 
 /// All copies, which one runs, and how to keep only one.

@@ -39,7 +39,8 @@ pub fn settings(env: &Env) -> Result<Settings> {
 /// Where an installation is.
 #[derive(Debug, Clone)]
 pub struct Installation {
-    /// brain-guard's folder in the user's data folder (`$XDG_DATA_HOME/brain-guard`).
+    /// brain-guard's folder: where the running program is installed, else
+    /// `$XDG_DATA_HOME/brain-guard`.
     pub data: PathBuf,
     /// Where the user's commands are linked (`~/.local/bin`).
     pub links: PathBuf,

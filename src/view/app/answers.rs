@@ -101,6 +101,9 @@ impl App {
     fn opened(&mut self, opened: Opened) -> Vec<Effect> {
         let id = opened.session.id.clone();
         let is_same = self.rounds.opened.as_ref().is_some_and(|before| before.session.id == id);
+        if !is_same && !self.pending.is_empty() {
+            self.say("the plan for the session before is dropped");
+        }
         if let Some(refusal) = opened.refusal.filter(|_| !is_same) {
             self.fail(format!("{refusal}; w creates a sound session of it"));
         }

@@ -147,15 +147,15 @@ pub fn undo(Context { env, now }: Context, done: Done) -> anyhow::Result<Answer>
         bail!(faults.join("; "));
     }
     let names: Vec<&str> = removed.iter().map(|id| short(id)).collect();
-    let rest = if faults.is_empty() {
+    if faults.is_empty() {
         for (tag, rounds) in &tags {
             let rounds = ranges::show(rounds).replace(", ", ",");
-            Retagged::make(env, Some(&name), &rounds, tag.as_deref())?;
+            if let Err(e) = Retagged::make(env, Some(&name), &rounds, tag.as_deref()) {
+                faults.push(format!("the tags of {rounds} stay: {e:#}"));
+            }
         }
-        "U redoes it".to_owned()
-    } else {
-        faults.join("; ")
-    };
+    }
+    let rest = if faults.is_empty() { "U redoes it".to_owned() } else { faults.join("; ") };
     let line = format!("removed {}; {rest}", names.join(", "));
     Ok(Answer::Undid { line, done: Done::Made { ids: removed, name, order, tags } })
 }

@@ -73,7 +73,7 @@ fn notes_says_where_they_are_and_what_they_hold() {
 fn a_person_and_the_agent_lose_nothing_of_each_other() {
     let (_client, hook) = session();
     for n in 0..20 {
-        let seal = if n % 7 == 6 { "$AGENT seal --no-clear >/dev/null 2>&1" } else { "" };
+        let seal = if n % 7 == 6 { "$AGENT seal --no-clear >/dev/null || exit 9" } else { "" };
         let editor = format!(
             "sed -i 's/^\\(- the cache.*\\)$/\\1\\n- person-{n}/' \"$1\"\n$AGENT append --kind risk agent-{n} >/dev/null\n{seal}"
         );
@@ -98,4 +98,17 @@ fn a_line_that_both_changed_is_written_by_nobody_else() {
     assert!(text.contains("of theirs") && !text.contains("of mine"), "{text}");
     let again = edit(&hook, ":");
     assert!(again.code == Some(1) && again.stderr.contains("draft.md"), "{again:?}");
+}
+
+#[test]
+fn an_edit_beside_a_seal_is_in_what_the_fresh_session_gets() {
+    let (_client, hook) = session();
+    let seal = "$AGENT append --kind next 'go on' >/dev/null || exit 8\n$AGENT seal --clear >/dev/null || $AGENT seal --clear >/dev/null || exit 9";
+    let editor = format!("sed -i 's/the cache/the cache, says a person/' \"$1\"\n{seal}");
+    let done = edit(&hook, &editor);
+    assert_eq!(done.code, Some(0), "{done:?}");
+    let status = hook.raw(&["status", "--json"], b"").json();
+    let sealed = status["boundary"]["sealed"].as_str().unwrap_or_else(|| panic!("{status}"));
+    let text = fs::read_to_string(sealed).expect("the sealed version");
+    assert!(text.contains("says a person"), "{text}");
 }

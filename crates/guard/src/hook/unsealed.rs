@@ -66,10 +66,10 @@ pub fn person_left(facts: &mut Facts, token: &Token) -> ControlFlow<Reply, Token
         return ControlFlow::Break(Reply::default());
     }
     let sealed = boundary_flow::seal_for_the_agent(facts);
-    let wake = sealed.as_ref().err().map(|why| go_on(facts, why));
-    if wake.is_some() && !boundary::claim_failure(&facts.places, token) {
+    if sealed.is_err() && !boundary::claim_failure(&facts.places, token) {
         return ControlFlow::Break(Reply::default());
     }
+    let wake = sealed.as_ref().err().map(|why| go_on(facts, why));
     if sealed.is_ok() {
         hand_over(facts);
     }
@@ -127,7 +127,9 @@ fn notice(facts: &Facts, token: &Token) -> Option<String> {
         _ if facts.attended() && seconds > 0 => Text::UserNotice,
         _ => return None,
     };
-    let (what, restart, seconds) = (token.what(), token.restart(), seconds.to_string());
+    let early = token.not_before.map_or(0, |until| (until - facts.now).num_seconds().max(0));
+    let seconds = (seconds + early.unsigned_abs()).to_string();
+    let (what, restart) = (token.what(), token.restart());
     let clear = shadows::free_name(&facts.places, &shadows::CLEAR).unwrap_or(shadows::CLEAR[0]);
     let values =
         [("what", &*what), ("restart", &*restart), ("seconds", &*seconds), ("clear", clear)];

@@ -87,17 +87,22 @@ impl Settings {
             pair.sort_by(|one, two| places(one).1.total_cmp(&places(two).1));
             (pair, pair.map(|tier| places(tier).0), of_context)
         });
-        // A tier that gets out of this pair's way is out of the way of every other one.
+        // A tier that gets out of the way of the farthest one is out of the way of all.
         let widest = judged
             .max_by(|(_, one, _), (_, two, _)| (one[0] - one[1]).total_cmp(&(two[0] - two[1])));
         let (pair, [a, b], of_context) = widest?;
         let [milder, stricter] = pair;
-        let (mild, strict) = (&milder.name, &stricter.name);
-        let why = format!(
-            "tiers must rise in one order on both gauges; here {mild} begins at {a} % and {strict} at {b} %: move {mild} below {b}, or {strict} above {a}"
-        );
         let is_moved = |tier: &&Tier| is_set(tier, |t| *t != TierSetting::default());
         let moved = pair.into_iter().find(is_moved).unwrap_or(milder);
+        let (mild, strict) = (&milder.name, &stricter.name);
+        let way = if moved.name == *mild {
+            format!("move {mild} below {b}")
+        } else {
+            format!("move {strict} above {a}")
+        };
+        let why = format!(
+            "tiers must rise in one order for the context and for the notes; here {mild} begins at {a} % and {strict} at {b} %: {way}"
+        );
         let key = if of_context { "context" } else { "file" };
         Some(problem(&["tiers", &moved.name, key], why))
     }
@@ -135,7 +140,7 @@ mod tests {
             (
                 json!({"tiers": {"narrow": {"context": 15}}}),
                 "tiers.narrow.context",
-                "block-reads begins at 25 % and narrow at 15 %: move block-reads below 15, or narrow above 25",
+                "block-reads begins at 25 % and narrow at 15 %: move narrow above 25",
             ),
             (json!({"tiers": {"coach": {"file": 99}}}), "tiers.coach.file", "must rise"),
             (json!({"tiers": {"coach": {"context": 101}}}), "tiers.coach.context", "0 and 100"),
