@@ -38,7 +38,7 @@ fn is_rule(line: &str) -> bool {
 }
 
 fn is_strip(line: &str) -> bool {
-    line.starts_with("context ") || line.starts_with("1: pause")
+    ["context ", "1: pause", "This session "].iter().any(|start| line.starts_with(start))
 }
 
 /// The last message with `needle` in its first line.
