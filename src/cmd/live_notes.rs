@@ -109,12 +109,18 @@ fn edit(env: &Env, found: &Found, facts: &Facts) -> anyhow::Result<Exit> {
             return Err(why);
         }
         let mine = atomic::read_text(&draft)?.unwrap_or_default();
+        if mine.trim().is_empty() {
+            atomic::remove(&draft)?;
+            out("the draft is empty, so nothing was written");
+            return Ok(Exit::Refused);
+        }
         if mine == base {
             atomic::remove(&draft)?;
             out("nothing changed");
             return Ok(Exit::Done);
         }
-        let why = match write(facts, &job, &base, &mine)? {
+        let written = write(facts, &job, &base, &mine);
+        let why = match written.with_context(|| format!("your text is {shown}"))? {
             Written::All => {
                 atomic::remove(&draft)?;
                 // The agent may have sealed meanwhile.
@@ -207,7 +213,8 @@ enum Written {
 
 /// Writes `mine`, which was made of `base`.
 fn write(facts: &Facts, job: &str, base: &str, mine: &str) -> anyhow::Result<Written> {
-    let is_mark = |line: &str| MARKS.iter().chain(&SHOWN).any(|mark| line == *mark);
+    // The line between them may be a heading's.
+    let is_mark = |line: &str| line != SHOWN[2] && SHOWN.contains(&line);
     if mine.lines().any(is_mark) {
         return Ok(Written::Marks);
     }

@@ -112,3 +112,14 @@ fn an_edit_beside_a_seal_is_in_what_the_fresh_session_gets() {
     let text = fs::read_to_string(sealed).expect("the sealed version");
     assert!(text.contains("says a person"), "{text}");
 }
+
+#[test]
+fn a_draft_that_is_emptied_or_removed_changes_nothing() {
+    let (_client, hook) = session();
+    let before = printed(&hook);
+    for editor in [": > \"$1\"", "rm \"$1\""] {
+        let done = edit(&hook, editor);
+        assert!(done.code == Some(1) && done.stdout.contains("nothing was written"), "{done:?}");
+        assert_eq!(printed(&hook), before);
+    }
+}
