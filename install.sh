@@ -3,7 +3,7 @@
 # checksum, and runs its `install`.
 #   sh install.sh                               the latest release
 #   sh install.sh URL_OR_FOLDER                 the programs and SHA256SUMS that are there
-#   sh install.sh URL_OR_FOLDER --no-demo …   what follows is given to `brain-guard install`
+#   sh install.sh URL_OR_FOLDER --no-demo …     what follows is given to `brain-guard install`
 set -eu
 
 case ${1:-} in

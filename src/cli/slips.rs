@@ -12,6 +12,9 @@ const OFF: &str = "`brain-guard override 30m` lifts the guard for a while, `brai
 const ON: &str = "`brain-guard override --off` ends an override, `brain-guard settings set mode \
                   default` undoes `settings set mode off`";
 
+const TIERS: &str = "`brain-guard settings check` prints them, `brain-guard settings set \
+                     tiers.coach.context 30` changes one";
+
 /// What was typed, and what does it.
 const SLIPS: [(&str, &str); 25] = [
     ("off", OFF),
@@ -45,14 +48,8 @@ const SLIPS: [(&str, &str); 25] = [
         "to upgrade, install again, or run `claude plugin update` if you use its marketplace",
     ),
     ("mode", "`brain-guard settings set mode shadow` or `off` changes it"),
-    (
-        "tiers",
-        "`brain-guard settings show` prints them, `brain-guard settings set tiers.coach.context 30` changes one",
-    ),
-    (
-        "settings tiers",
-        "`brain-guard settings show` prints them, `brain-guard settings set tiers.coach.context 30` changes one",
-    ),
+    ("tiers", TIERS),
+    ("settings tiers", TIERS),
     ("version", "`brain-guard --version` prints it"),
 ];
 

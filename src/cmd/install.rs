@@ -39,7 +39,7 @@ pub fn install(at: &Installation, binary: &Path, out: &mut dyn Write) -> Result<
     let bytes = fs::read(binary).with_context(|| format!("could not read {}", binary.display()))?;
     let in_data = || {
         format!(
-            "could not install to {}; make room or let it be written (XDG_DATA_HOME sets another folder for a first installation)",
+            "could not install to {}; free space there or make it writable (XDG_DATA_HOME sets another folder for a first installation)",
             at.data.display()
         )
     };

@@ -3,7 +3,7 @@
 
 use std::fmt::{self, Write as _};
 use std::io::{self, IsTerminal as _};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::{Context as _, bail};
 use serde::Serialize;
@@ -97,7 +97,8 @@ fn edit(env: &Env, found: &Found, facts: &Facts) -> anyhow::Result<Exit> {
     let shown = draft.display();
     if draft.exists() {
         let what = format!("an earlier edit was not written: {shown}");
-        let hint = format!("take over what you need of it, and remove it: rm {}", quoted(&draft));
+        let quoted = shell_quote(&draft.to_string_lossy());
+        let hint = format!("copy what you need of it, and remove it: rm {quoted}");
         return Err(Failure::refused(what).hint(hint).into());
     }
     atomic::write(&draft, base.as_bytes()).with_context(|| format!("could not write {shown}"))?;
@@ -190,10 +191,6 @@ fn with_insertions(merged: &str) -> Result<String, String> {
         None if is_left => Err(text),
         None => Ok(text),
     }
-}
-
-fn quoted(path: &Path) -> String {
-    shell_quote(&path.to_string_lossy())
 }
 
 /// What became of an edited text.

@@ -84,7 +84,7 @@ impl Run for InstallArgs {
         if let Some(owner) = other_owner(env) {
             writeln!(
                 stdout,
-                "\nyou are root, and this home belongs to the user {owner}: for that user, run this as them, without sudo"
+                "\nyou are root, and this home belongs to user {owner}: to install for that user, run this as that user, without sudo"
             )?;
         }
         writeln!(stdout, "\n{sentence}")?;

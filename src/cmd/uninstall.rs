@@ -65,7 +65,7 @@ fn leave(at: &Installation, program: &Path, out: &mut dyn Write) -> Result<()> {
     let program = program.display();
     let unchanged = || {
         format!(
-            "brain-guard's files are unchanged; solve what {program} says, or remove it, then run this again"
+            "brain-guard's files are unchanged; repair what {program} reports, or remove it, then run this again"
         )
     };
     if let Some(other) = client.forget(&at.current()).with_context(unchanged)? {

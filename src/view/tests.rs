@@ -555,7 +555,7 @@ fn a_name_that_is_refused_can_be_corrected() {
 }
 
 #[test]
-fn what_u_can_not_undo_it_does_not_skip() {
+fn u_skips_no_step_that_it_can_not_undo() {
     let mut app = app();
     let done = Done::Mended { file: "/x/sound.jsonl".to_owned() };
     answer(&mut app, Answer::Did { line: "made".into(), details: String::new(), done: Some(done) });

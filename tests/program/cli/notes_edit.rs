@@ -1,28 +1,14 @@
 //! `notes`: printed, and edited by a person while the agent writes.
 
 use std::fs;
-use std::process::{Child, Command};
+use std::process::Command;
 
+use crate::hook::operator::{Client, in_another_client};
 use crate::support::hook::{Answer, Hook, PROGRAM, finish};
-
-/// The agent's client, which is not above this test.
-struct Client(Child);
-
-impl Drop for Client {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
 
 /// A session of another client that has written a note.
 fn session() -> (Client, Hook) {
-    let client = Client(Command::new("sleep").arg("600").spawn().expect("a process"));
-    let pid = client.0.id().to_string();
-    let mut hook = Hook::new();
-    hook.set("CLAUDE_PID", &pid);
-    hook.set("BRAIN_GUARD_MOD", &format!("{}:{pid}", env!("CARGO_PKG_VERSION")));
-    hook.start("startup");
+    let (hook, client) = in_another_client();
     let first = hook.raw(&["append", "--kind", "risk", "the cache"], b"");
     assert_eq!(first.code, Some(0), "{first:?}");
     (client, hook)
@@ -89,7 +75,7 @@ fn a_person_and_the_agent_lose_nothing_of_each_other() {
 }
 
 #[test]
-fn a_line_that_both_changed_is_written_by_nobody_else() {
+fn a_line_that_both_changed_is_not_overwritten() {
     let (_client, hook) = session();
     let editor = "sed -i 's/the cache/the cache of mine/' \"$1\"\nsed -i 's/the cache/the cache of theirs/' $(find ~ -name compaction.md)";
     let both = edit(&hook, editor);

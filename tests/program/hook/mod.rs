@@ -12,7 +12,7 @@ mod journal;
 mod marketplace;
 mod module;
 mod mutations;
-mod operator;
+pub mod operator;
 mod output;
 mod parallel;
 mod settings;

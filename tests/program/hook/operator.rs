@@ -8,7 +8,7 @@ use serde_json::json;
 use crate::support::hook::{Hook, percent_in};
 
 /// A client beside this process, so that commands started here are not its descendants.
-struct Client(Child);
+pub struct Client(Child);
 
 impl Drop for Client {
     fn drop(&mut self) {
@@ -17,14 +17,20 @@ impl Drop for Client {
     }
 }
 
-/// A session in `narrow` in such a client.
-fn beside_its_client() -> (Hook, Client) {
+/// A session in such a client.
+pub fn in_another_client() -> (Hook, Client) {
     let client = Client(Command::new("sleep").arg("600").spawn().expect("a client"));
     let pid = client.0.id().to_string();
     let mut hook = Hook::new();
     hook.set("CLAUDE_PID", &pid);
     hook.set("BRAIN_GUARD_MOD", &format!("{}:{pid}", env!("CARGO_PKG_VERSION")));
     hook.begin();
+    (hook, client)
+}
+
+/// The same in `narrow`.
+fn beside_its_client() -> (Hook, Client) {
+    let (hook, client) = in_another_client();
     hook.fill(percent_in("narrow"));
     assert_eq!(hook.read().verdict(), "deny");
     (hook, client)

@@ -308,7 +308,7 @@ pub fn due(token: &mut Token, at: &Situation) -> Due {
         let ms = millis(until - at.now);
         let (restart, left) = (token.restart(), ms.div_ceil(TICK));
         let status = format!(
-            "{restart} in {left} s at the earliest, because the last one was just before; a prompt from you goes first"
+            "{restart} in {left} s at the earliest, because the last restart was shortly before; a prompt from you goes first"
         );
         return Due::Later { ms: (ms - 1) % TICK + 1, status, soon: false };
     }

@@ -2,8 +2,7 @@
 
 use super::facts::Facts;
 use super::watch;
-use crate::boundary::NOTHING_WRITTEN;
-use crate::boundary::{Carrier, Delivery, Step, Token, budget};
+use crate::boundary::{Carrier, Delivery, NOTHING_WRITTEN, Step, Token, budget};
 use crate::files::{boundary, jobs, state};
 use crate::journal::What;
 use crate::policy::stance::Ranks;
