@@ -31,7 +31,7 @@ pub use notes::{AppendArgs, CloseArgs, NotesArgs, PhaseArgs, SealArgs, SteeringA
 pub use operator::{LaterArgs, NowArgs, OverrideArgs, OverrideSpan, duration};
 pub use overview::{canonical, command, examples, page};
 pub use phase::PhaseVerb;
-pub use plumbing::{ClipboardArgs, ModArgs, WaiterArgs};
+pub use plumbing::{ModArgs, WaiterArgs};
 pub use purge::{PurgeArgs, PurgeKind};
 pub use settings::{ApplyArgs, CheckArgs, EditArgs, SetArgs, SettingsVerb, ShowArgs};
 pub use setup::{CompletionsArgs, DemoArgs, InstallArgs, Shell, UninstallArgs};
@@ -206,9 +206,6 @@ pub enum Verb {
     /// Answers the plugin's module (not for people)
     #[command(hide = true)]
     Mod(ModArgs),
-    /// Serves a text as the X11 selection, for the carrier (not for people)
-    #[command(hide = true)]
-    Clipboard(ClipboardArgs),
     /// Watches one boundary (not for people)
     #[command(hide = true)]
     Waiter(WaiterArgs),

@@ -20,7 +20,3 @@ pub struct WaiterArgs {
     #[arg(long)]
     pub project: PathBuf,
 }
-
-/// The text comes on stdin.
-#[derive(Debug, Args)]
-pub struct ClipboardArgs {}

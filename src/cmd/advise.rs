@@ -3,7 +3,7 @@
 use base::shown;
 use std::collections::BTreeSet;
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde::Serialize;
 
@@ -44,7 +44,7 @@ impl Report {
         let beside = beside(&store, &session)?;
         let context = session.in_context();
         let held = context::Context::of(&session);
-        let limit = scale_of(env, now, &session).map(|scale| scale.limit);
+        let limit = scale_of(env, now, &store, &session)?.map(|scale| scale.limit);
         let reader = Reader::open(&store.folder(&session));
         let is_cold = reader.is_ok_and(|r| numbers::is_cold(&session, &r, now).unwrap_or(false));
         let advice = advise(&session, &phases(&session), &beside, &mut |id| store.known(id));
@@ -99,25 +99,47 @@ pub(crate) struct Scale {
 }
 
 /// What the context of this session is measured by; `None` for a session of another client.
-pub(crate) fn scale_of(env: &Env, now: Time, session: &Session) -> Option<Scale> {
-    let cwd = session.cwd.as_deref().filter(|_| session.dialect == "claude")?;
-    let file = session.source.as_ref().map(PathBuf::from);
-    scale(env, now, Path::new(cwd), &session.id, file)
+///
+/// # Errors
+/// An unreadable index.
+pub(crate) fn scale_of(
+    env: &Env,
+    now: Time,
+    store: &Store,
+    session: &Session,
+) -> anyhow::Result<Option<Scale>> {
+    let Some(cwd) = session.cwd.as_deref().filter(|_| session.dialect == "claude") else {
+        return Ok(None);
+    };
+    let exports = store.index.exports()?;
+    let sources = sources_of(&exports, &session.id);
+    let mut files = vec![(session.id.clone(), session.source.clone())];
+    if !sources.is_empty() {
+        let mut all = store.index.sessions()?;
+        all.retain(|other| sources.contains(other.id.as_str()));
+        files.extend(all.into_iter().map(|other| (other.id, other.source)));
+    }
+    let files = files.iter().filter_map(|(id, file)| Some((id.as_str(), file.as_ref()?.as_ref())));
+    Ok(scale(env, now, Path::new(cwd), files))
 }
 
-/// What the context of a session of Claude Code is measured by, as `status` finds it.
-pub(crate) fn scale(
+/// What the context of a session of Claude Code is measured by, as `status` finds it. `files`: its
+/// id and file, then those of the sessions it was made from, which may have shown a longer window
+/// than its own short context does.
+pub(crate) fn scale<'f>(
     env: &Env,
     now: Time,
     folder: &Path,
-    id: &str,
-    file: Option<PathBuf>,
+    files: impl IntoIterator<Item = (&'f str, &'f Path)>,
 ) -> Option<Scale> {
     let project = project_root(env, folder);
-    let mut facts = Facts::for_session(env, now, &project, id)?;
-    facts.transcript = facts.transcript.or(file).filter(|file| file.is_file());
-    let limit = facts.context(None, 0)?.reading.limit;
-    let ramp = facts.ramp(limit);
+    let limit_of = |(id, file): (&'f str, &'f Path)| {
+        let mut facts = Facts::for_session(env, now, &project, id)?;
+        facts.transcript = facts.transcript.or(Some(file.into())).filter(|file| file.is_file());
+        let limit = facts.context(None, 0)?.reading.limit;
+        Some((limit, facts.ramp(limit)))
+    };
+    let (limit, ramp) = files.into_iter().filter_map(limit_of).max_by_key(|(limit, _)| *limit)?;
     let tiers = ramp.tiers().iter().map(|tier| (tier.name.clone(), tier.context)).collect();
     Some(Scale { limit, tiers })
 }
@@ -236,7 +258,7 @@ fn beside(store: &Store, session: &Session) -> anyhow::Result<Beside> {
 }
 
 /// The sessions that surgery made this session from, directly or indirectly.
-fn sources_of<'e>(exports: &'e [Export], id: &'e str) -> BTreeSet<&'e str> {
+pub(crate) fn sources_of<'e>(exports: &'e [Export], id: &'e str) -> BTreeSet<&'e str> {
     let (mut all, mut due) = (BTreeSet::new(), vec![id]);
     while let Some(id) = due.pop() {
         let made = exports.iter().filter(|export| export.id == id);

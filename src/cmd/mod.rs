@@ -260,7 +260,6 @@ impl Run for Verb {
             Self::Purge(args) => args.run(context),
             Self::Completions(args) => args.run(context),
             Self::Mod(args) => args.run(context),
-            Self::Clipboard(args) => args.run(context),
             Self::Waiter(args) => args.run(context),
         }
     }

@@ -1,17 +1,10 @@
-//! Verbs for programs: one serves the X11 selection, one watches a boundary.
+//! The verb that the hook runs: it watches a boundary.
 
-use super::{Context, Exit, Run, selector, stdin_text};
-use crate::cli::{ClipboardArgs, WaiterArgs};
-use carrier::{waiter, x11};
+use super::{Context, Exit, Run, selector};
+use crate::cli::WaiterArgs;
+use carrier::waiter;
 use guard::files::{boundary, state};
 use guard::hook::settings;
-
-impl Run for ClipboardArgs {
-    fn run(&self, _: Context) -> anyhow::Result<Exit> {
-        x11::serve(stdin_text()?)?;
-        Ok(Exit::Done)
-    }
-}
 
 impl Run for WaiterArgs {
     fn run(&self, Context { env, .. }: Context) -> anyhow::Result<Exit> {

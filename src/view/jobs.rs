@@ -101,7 +101,7 @@ fn open(Context { env, now }: Context, name: Option<&str>) -> anyhow::Result<Ope
         name: file.as_ref().map_or_else(|| session.id.clone(), |file| file.display().to_string()),
         mark: mark.or_else(|| file.as_deref().and_then(atomic::mark)),
         context: context::Context::of(&session),
-        scale: advise::scale_of(env, now, &session),
+        scale: advise::scale_of(env, now, &store, &session)?,
         refusal: round_list::refusal(&store, &session).map(Refusal::words),
         engagements,
         session: Arc::new(session),

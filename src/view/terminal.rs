@@ -3,6 +3,7 @@
 use std::io::{self, BufWriter, Stdout, stdout};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
 
 use crossterm::clipboard::CopyToClipboard;
 use crossterm::cursor::Show;
@@ -53,8 +54,9 @@ impl Screen {
     }
 }
 
-/// Asks the terminal to put a text into the clipboard. tmux keeps such a request for itself unless it
-/// is asked by its own command.
+/// Puts a text into the clipboard. Asks the terminal, which works over SSH; tmux keeps such a request
+/// for itself unless it is asked by its own command. Many terminals ignore it, so the desktop is asked
+/// as well.
 pub fn copy(text: &str, is_tmux: bool) {
     let words = ["set-buffer", "-w", "--", text];
     let mut tmux = Command::new("tmux");
@@ -63,6 +65,21 @@ pub fn copy(text: &str, is_tmux: bool) {
         // A terminal without a clipboard ignores it.
         let _ = execute!(stdout(), CopyToClipboard::to_clipboard_from(text));
     }
+    let text = text.to_owned();
+    // A desktop that does not answer must not hold the viewer. Without one there is nothing to do.
+    thread::spawn(move || arboard::Clipboard::new().and_then(|desktop| serve(desktop, text)));
+}
+
+/// Under X11, who has set the clipboard answers each paste, until something else is copied.
+#[cfg(target_os = "linux")]
+fn serve(mut desktop: arboard::Clipboard, text: String) -> Result<(), arboard::Error> {
+    use arboard::SetExtLinux as _;
+    desktop.set().wait().text(text)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn serve(mut desktop: arboard::Clipboard, text: String) -> Result<(), arboard::Error> {
+    desktop.set_text(text)
 }
 
 impl Drop for Screen {

@@ -1,5 +1,5 @@
-//! Performs a boundary through the client's terminal or the user's program. Each tick makes one
-//! check or action, and retries what was refused.
+//! Performs a boundary through the client's terminal. Each tick makes one check or action, and
+//! retries what was refused.
 
 mod clear;
 mod turn;
@@ -10,14 +10,13 @@ use std::time::Duration;
 use chrono::TimeDelta;
 
 use super::chords::{self, Chords};
-use super::command::{Chord, Plan};
 use super::terminal::{PromptBox, Refusal, Terminal};
 use super::{tmux, x11};
 use base::clock::{self, Time};
 use base::env::Env;
 use base::lock::{self, Lock};
 use base::switch::Switch;
-use guard::boundary::{Carrier, EndReason, Inject, Step, Token};
+use guard::boundary::{Carrier, EndReason, Step, Token};
 use guard::files::{keybindings, state};
 use guard::hook::facts::Facts;
 use guard::journal::{ClearMethod, What};
@@ -98,7 +97,6 @@ impl<'a> Drive<'a> {
         }
         let acted = match token.step {
             Step::Pending | Step::Clearing => self.clear(&mut facts, token),
-            Step::Cleared if token.inject == Inject::Paste => self.paste(&facts, token),
             Step::Delivered => self.start_turn(&facts, token),
             _ => Ok(()),
         };
@@ -147,9 +145,9 @@ impl<'a> Drive<'a> {
         let waited = facts.now - since;
         let never = matches!(refusal, Refusal::Never(_));
         if token.step > Step::Clearing {
-            // The hook then starts the turn, and attaches the notes if they were not pasted.
+            // The hook then starts the turn.
             if never || waited > limit(settings.times.step_seconds) {
-                self.change(facts, |t| (t.kicks_off, t.inject) = (false, Inject::Hook));
+                self.change(facts, |t| t.kicks_off = false);
             }
             return;
         }
@@ -203,41 +201,14 @@ fn open(facts: &Facts, token: &Token, touched: x11::Touched) -> Result<Opened, R
         Carrier::X11 => {
             let place = reach.x11.open().ok_or_else(gone)?.clone();
             let idle = Duration::from_secs(facts.settings.boundary.times.x11_idle_seconds);
-            let program = facts.env.program();
-            let program = program
-                .ok_or_else(|| Refusal::never("brain-guard cannot find its own program file"))?;
-            // Two boundaries would share one focus and one selection.
+            // Two boundaries would share one focus.
             let lock = facts.places.display_lock(&place.display);
             let alone = lock::acquire(&lock, Duration::ZERO)
                 .map_err(|_| Refusal::later("another boundary uses this display"))?;
-            let terminal = x11::open(place, client, x11::Options { idle, program, touched })?;
+            let terminal = x11::open(place, client, x11::Options { idle, touched })?;
             Ok(Opened { carrier, terminal, _alone: Some(alone) })
         }
-        Carrier::Mod | Carrier::Command | Carrier::Manual => Err(gone()),
-    }
-}
-
-fn plan<'p>(
-    facts: &'p Facts,
-    token: &'p Token,
-    action: &'p str,
-    line: &'p str,
-    chords: &Chords,
-) -> Plan<'p> {
-    Plan {
-        version: 1,
-        action,
-        token: &token.id,
-        job: &token.job,
-        session: facts.id,
-        client: token.client,
-        project: facts.places.project.to_str().unwrap_or_default(),
-        delivery: token.delivery,
-        sealed: &token.sealed,
-        deadline_seconds: facts.settings.boundary.times.step_seconds.clamp(1, 3600),
-        chord: chords.clear.as_deref().map(Chord::from_strokes),
-        line,
-        text: None,
+        Carrier::Mod | Carrier::Manual => Err(gone()),
     }
 }
 
@@ -251,12 +222,6 @@ fn chords_in_force(facts: &Facts) -> Chords {
         }
         _ => Chords::default(),
     }
-}
-
-/// How long ago the last prompt emptied the prompt box.
-fn time_since_prompt(facts: &Facts) -> Duration {
-    let since = facts.session.last_human.map(|at| facts.now - at);
-    since.and_then(|since| since.to_std().ok()).unwrap_or(Duration::MAX)
 }
 
 fn passed(since: Time, ms: i64, now: Time) -> bool {

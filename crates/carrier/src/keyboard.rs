@@ -1,5 +1,4 @@
-//! The key protocols that clear a session, start its next turn or paste a text, on any
-//! [`Terminal`]. Each proves before it presses, reads back what it typed, and takes back what it
+//! The key protocols that clear a session or start its next turn, on any [`Terminal`]. Each proves before it presses, reads back what it typed, and takes back what it
 //! cannot finish.
 
 use std::thread::sleep;
@@ -20,10 +19,6 @@ const SUBMIT: [Stroke; 2] = [Stroke::ctrl('x'), Stroke::ctrl('s')];
 /// How often to read the box back before giving up, and the pause between.
 const LOOKS: u32 = 25;
 const PAUSE: Duration = Duration::from_millis(if cfg!(test) { 1 } else { 40 });
-
-/// The pause between two pastes into a box that cannot be read: the client forgets the first one if
-/// the second arrives before it has drawn (client 2.1.332, on a busy machine).
-const SETTLE: Duration = Duration::from_millis(if cfg!(test) { 1 } else { 600 });
 
 /// How many lines to delete in a box before giving up.
 const LINES: u32 = 12;
@@ -75,65 +70,8 @@ pub fn typed(
     submit(terminal, typed, commit, command, stashed, left)
 }
 
-/// Types a line of instruction into an empty box, and pastes a text after it.
-///
-/// # Errors
-/// As in `type_clear`.
-pub fn pasted(
-    terminal: &mut dyn Readable,
-    line: &str,
-    text: &str,
-    commit: Commit,
-    left: &mut bool,
-) -> Result<Pressed, Refusal> {
-    ensure_idle(terminal)?;
-    tidy(terminal, line, left)?;
-    let stashed = empty_box(terminal)?;
-    *left = true;
-    let typed = terminal
-        .type_text(line)
-        .and_then(|()| wait_for_text(terminal, line))
-        .and_then(|()| terminal.paste(text))
-        .and_then(|()| {
-            wait_for_box(terminal, |seen| holds_paste(seen, line))
-                .map_err(|_| Refusal::later("the paste did not show in the prompt box"))
-        });
-    submit(terminal, typed, commit, line, stashed, left)
-}
-
-/// Pastes a line of instruction and a text into a box that cannot be read and is known to be empty.
-///
-/// # Errors
-/// Nothing was submitted. `Later` only if nothing was pasted.
-pub fn pasted_unread(
-    terminal: &mut dyn Terminal,
-    line: &str,
-    text: &str,
-    commit: Commit,
-) -> Result<Pressed, Refusal> {
-    ensure_idle(terminal)?;
-    let never = |why: Refusal| Refusal::Never(why.to_string());
-    let pasted = terminal.paste(line).and_then(|()| {
-        sleep(SETTLE);
-        terminal.paste(text)
-    });
-    let pressed = pasted.and_then(|()| terminal.chord(&SUBMIT, commit));
-    if pressed == Ok(true) {
-        return Ok(Pressed::Yes);
-    }
-    delete(terminal).map_err(never)?;
-    pressed.map(|_| Pressed::CalledOff).map_err(never)
-}
-
-/// Deletes what [`pasted_unread`] pasted and the client did not take. The client shows it as one
-/// line. After half a chord, it swallows the first key.
-pub fn delete(terminal: &mut dyn Terminal) -> Result<(), Refusal> {
-    terminal.chord(&DELETE, &mut || true)?;
-    terminal.chord(&DELETE, &mut || true).map(drop)
-}
-
-/// Deletes a typed command, or a line with a paste, that was not submitted. Fails if the box shows
-/// something else by now, which stays.
+/// Deletes a typed command that was not submitted. Fails if the box shows something else by now,
+/// which stays.
 pub fn take_back(terminal: &mut dyn Readable, typed: &str) -> Result<(), Refusal> {
     terminal.prove()?;
     undo(terminal, typed, false)
@@ -218,12 +156,7 @@ fn undo(terminal: &mut dyn Readable, mark: &str, stashed: bool) -> Result<(), Re
 
 /// Whether the box holds only what we typed, or a beginning of it.
 fn is_our_text(text: &str, mark: &str) -> bool {
-    let (text, mark) = (without_whitespace(text), without_whitespace(mark));
-    if mark.starts_with('/') {
-        mark.starts_with(&text)
-    } else {
-        text.starts_with(&mark) || mark.starts_with(&text)
-    }
+    without_whitespace(mark).starts_with(&without_whitespace(text))
 }
 
 fn wait_for_text(terminal: &mut dyn Readable, wanted: &str) -> Result<(), Refusal> {
@@ -233,12 +166,6 @@ fn wait_for_text(terminal: &mut dyn Readable, wanted: &str) -> Result<(), Refusa
         |seen| matches!(seen, PromptBox::Holds(text) if without_whitespace(text) == wanted),
     )
     .map_err(|_| Refusal::later("the prompt box does not show what was typed"))
-}
-
-fn holds_paste(seen: &PromptBox, line: &str) -> bool {
-    let PromptBox::Holds(text) = seen else { return false };
-    let (text, line) = (without_whitespace(text), without_whitespace(line));
-    text.starts_with(&line) && text.len() > line.len()
 }
 
 /// Waits until the box is as wanted.

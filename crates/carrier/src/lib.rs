@@ -1,7 +1,6 @@
 //! The carriers that perform a boundary, and the process that watches it.
 
 pub mod chords;
-pub mod command;
 pub mod drive;
 pub mod keyboard;
 pub mod reach;

@@ -1,6 +1,5 @@
 //! Takes the place of the X11 carrier on other systems than Linux, and says so.
 
-use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::terminal::{Refusal, Terminal};
@@ -13,7 +12,6 @@ use guard::session::reach::X11Display;
 #[expect(missing_docs, reason = "as in `x11`")]
 pub struct Options {
     pub idle: Duration,
-    pub program: PathBuf,
     pub touched: Touched,
 }
 
@@ -31,10 +29,5 @@ pub fn find(_: &Env, _: Client) -> Result<X11Display, Refusal> {
 
 /// Opens no window.
 pub fn open(_: X11Display, _: Client, _: Options) -> Result<Box<dyn Terminal>, Refusal> {
-    refuse()
-}
-
-/// Serves no text.
-pub fn serve(_: String) -> Result<(), Refusal> {
     refuse()
 }

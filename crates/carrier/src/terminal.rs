@@ -2,7 +2,6 @@
 //! `keyboard` use these traits. `tmux` implements both, `x11` cannot read the screen.
 
 use std::fmt;
-use std::time::Duration;
 
 /// One key with or without Ctrl. Enter is never pressed, because it approves an open permission
 /// dialog unread, and neither is Escape.
@@ -86,16 +85,6 @@ pub trait Terminal {
         strokes: &[Stroke],
         commit: &mut dyn FnMut() -> bool,
     ) -> Result<bool, Refusal>;
-
-    /// Whether a paste goes into an empty box and does no other harm. A terminal that cannot be
-    /// read knows it only if nobody has touched anything since the box was emptied, `emptied` ago.
-    fn may_paste(&mut self, emptied: Duration) -> Result<bool, Refusal>;
-
-    /// Pastes text of any length in one bracketed paste.
-    ///
-    /// # Errors
-    /// A proof failed, or another program's text got in the way. The box may hold anything then.
-    fn paste(&mut self, text: &str) -> Result<(), Refusal>;
 
     /// Shows a line to whoever looks at the terminal, if it can.
     fn notice(&mut self, _text: &str, _seconds: u64) {}

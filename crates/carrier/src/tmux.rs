@@ -8,13 +8,9 @@ mod opener;
 mod server;
 
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use tmux_interface::{
-    CapturePane, DeleteBuffer, DisplayMessage, ListClients, LoadBuffer, PasteBuffer, SendKeys,
-    TmuxCommand,
-};
+use tmux_interface::{CapturePane, DisplayMessage, ListClients, SendKeys, TmuxCommand};
 
 pub use self::opener::Opener;
 
@@ -32,9 +28,6 @@ use guard::session::reach::TmuxPane;
 /// Longer texts are sent in pieces, because the client takes some hundred characters at once for a
 /// paste.
 const PIECE: usize = 64;
-
-/// Counts this process's paste buffers, so that their names differ.
-static PASTES: AtomicU32 = AtomicU32::new(0);
 
 /// Time between two looks at the idle state; the client redraws within it.
 const GLANCE: Duration = Duration::from_millis(100);
@@ -135,7 +128,7 @@ impl Pane {
     fn act<'a>(&self, facts: &'a Facts, acts: Vec<TmuxCommand<'a>>) -> Result<(), Refusal> {
         let acts = conditions::held(facts, acts, clock::now());
         let told =
-            self.server.ask(acts, None, server::ACTION_TIMEOUT).map_err(|fault| refusal(&fault))?;
+            self.server.ask(acts, server::ACTION_TIMEOUT).map_err(|fault| refusal(&fault))?;
         if conditions::sent(&told) {
             return Ok(());
         }
@@ -146,7 +139,7 @@ impl Pane {
         &self,
         commands: impl IntoIterator<Item = TmuxCommand<'a>>,
     ) -> Result<String, Refusal> {
-        self.server.ask(commands, None, server::ASKED).map_err(|fault| refusal(&fault))
+        self.server.ask(commands, server::ASKED).map_err(|fault| refusal(&fault))
     }
 
     /// Reads the title and the screen in one command.
@@ -206,35 +199,6 @@ impl Terminal for Pane {
         let keys = strokes.iter().fold(keys, |keys, stroke| keys.key(name(stroke)));
         self.act(&facts, vec![keys.build()])?;
         Ok(true)
-    }
-
-    fn may_paste(&mut self, _emptied: Duration) -> Result<bool, Refusal> {
-        Ok(true)
-    }
-
-    fn paste(&mut self, text: &str) -> Result<(), Refusal> {
-        if text.chars().any(|c| c.is_control() && !matches!(c, '\n' | '\t')) {
-            // An escape sequence could end the bracketed paste, and the rest would be keys.
-            return Err(Refusal::never("the text holds control characters and can't be pasted"));
-        }
-        let number = PASTES.fetch_add(1, Ordering::Relaxed);
-        let name = format!("brain-guard-{}-{number}", std::process::id());
-        let facts = self.proven()?;
-        let load = LoadBuffer::new().buffer_name(name.as_str()).path("-");
-        // `-r` keeps line feeds: a carriage return would be Enter to a program that takes no
-        // bracketed paste.
-        let paste = PasteBuffer::new().bracket_codes().delete().no_replacement();
-        let paste = paste.buffer_name(name.as_str()).target_pane(self.place.pane.as_str());
-        let pasted = self
-            .server
-            .ask([load.build()], Some(text), server::ASKED)
-            .map_err(|fault| refusal(&fault))
-            .and_then(|_| self.act(&facts, vec![paste.build()]));
-        if pasted.is_err() {
-            // The buffer may not exist.
-            let _ = self.ask([DeleteBuffer::new().buffer_name(name.as_str()).build()]);
-        }
-        pasted
     }
 
     fn notice(&mut self, text: &str, seconds: u64) {

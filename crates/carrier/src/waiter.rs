@@ -55,7 +55,7 @@ pub fn watch(env: &Env, places: &Places, id: &str, settings: &BoundarySettings) 
             }
             return Ok(());
         }
-        let typed = matches!(token.carrier, Carrier::Tmux | Carrier::X11 | Carrier::Command);
+        let typed = matches!(token.carrier, Carrier::Tmux | Carrier::X11);
         if typed {
             drive.tick(&token, now);
         }

@@ -7,7 +7,6 @@ mod display;
 mod keys;
 mod looks;
 mod pty;
-mod selection;
 mod window;
 
 use crate::terminal::{Refusal, Terminal};
@@ -20,7 +19,6 @@ use display::Display;
 use looks::Managed;
 use pty::Pty;
 
-pub use selection::serve;
 pub use window::{Options, Touched, Window};
 
 /// Finds the client's window without touching anything. Takes some milliseconds, or less than two

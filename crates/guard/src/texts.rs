@@ -88,7 +88,6 @@ texts! {
     UserTypeClear => "user-type-clear.md",
     UserNotice => "user-notice.md",
     UserWithdrawn => "user-withdrawn.md",
-    PasteLine => "paste-line.md",
     SurgeryIndex => "surgery-index.md",
     SurgeryMerge => "surgery-merge.md",
     Slimmed => "slimmed.md",

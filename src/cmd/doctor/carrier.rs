@@ -67,7 +67,6 @@ fn in_terminal(world: &World) -> Selection {
         interactive: true,
         attended: true,
         reach: reach.as_ref(),
-        command: !boundary.command.is_empty(),
     };
     select::select(boundary.carrier, &conditions, &[])
 }

@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 
 use super::installation::cached_plugin;
-use std::{fs, os::unix::fs::PermissionsExt as _};
+use std::os::unix::fs::PermissionsExt as _;
+use std::{fs, process::Command};
 
 use super::*;
 use crate::cmd::uninstall::{list_kept, uninstall};
@@ -41,8 +42,13 @@ impl World {
         let at = |name: &str| folder.path().join(name);
         fs::create_dir(at("client")).expect("folder");
         let client = at("client/claude");
-        fs::write(&client, CLIENT.replace("VERSION", env!("CARGO_PKG_VERSION"))).expect("client");
-        fs::set_permissions(&client, fs::Permissions::from_mode(0o755)).expect("mode");
+        let text = CLIENT.replace("VERSION", env!("CARGO_PKG_VERSION"));
+        fs::write(at("client/text"), text).expect("client");
+        // Written by another process: what this one has open for writing, a process that another
+        // test forks meanwhile holds open, and it can't be run.
+        let mut copy = Command::new("install");
+        copy.args(["-m", "755"]).args([&at("client/text"), &client]);
+        assert!(copy.status().expect("install").success());
         fs::write(at("program"), "#!/bin/sh\n").expect("program");
         let installation = Installation {
             data: at("data/brain-guard"),
@@ -340,7 +346,7 @@ fn uninstall_leaves_open_sessions_a_hook_that_does_nothing() {
     let binary = world.at.current().join(place::BINARY);
     place::remove(&world.at.data, None).expect("remove");
     place::leave_idle_hook(&world.at.data).expect("idle");
-    let ended = std::process::Command::new(&binary).arg("hook").output().expect("hook");
+    let ended = Command::new("sh").arg(&binary).arg("hook").output().expect("hook");
     assert!(ended.status.success() && ended.stdout.is_empty());
     world.install();
     assert_eq!(world.releases(), 1);

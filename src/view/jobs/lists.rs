@@ -1,6 +1,7 @@
 //! The list of sessions, and the matrix.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 use crate::cli::SessionsArgs;
 use crate::cmd::look::Look;
@@ -12,6 +13,7 @@ use crate::view::message::{Cell, Entry};
 use base::env::Env;
 use base::paths::config_folder;
 use base::shown::count_with_noun;
+use store::index::Export;
 use surgery::ranges;
 use surgery::table::short;
 
@@ -30,18 +32,20 @@ pub fn sessions(context: Context, all: bool) -> anyhow::Result<Vec<Entry>> {
     let args = SessionsArgs { all, limit: SESSIONS, agents: true, json: false };
     let list = SessionList::of(env, &args, Look::PLAIN)?;
     let exports = Store::open(env)?.index.exports()?;
-    let made: BTreeMap<String, String> = exports
-        .into_iter()
+    let made: BTreeMap<&str, &str> = exports
+        .iter()
         .filter(|export| export.removed.is_none())
-        .map(|export| (export.id, export.operation))
+        .map(|export| (export.id.as_str(), export.operation.as_str()))
         .collect();
+    let of = |row: &Row| Some((row.session.clone(), row.file.clone()?));
+    let files: BTreeMap<String, PathBuf> = list.sessions.iter().filter_map(of).collect();
     let open = config_folder(env).map(|config| guard::client::open_sessions(&config));
     let open = open.unwrap_or_default();
     let entry = |(number, row): (usize, Row)| Entry {
-        made: made.get(&row.session).cloned(),
+        made: made.get(row.session.as_str()).map(|operation| (*operation).to_owned()),
         agent: row.is_subagent().then(|| row.agent.clone().unwrap_or_default()),
         is_open: open.contains(&row.session),
-        percent: (number < MEASURED).then(|| percent(context, &row)).flatten(),
+        percent: (number < MEASURED).then(|| percent(context, &row, &exports, &files)).flatten(),
         bytes: row.file.as_ref().and_then(|file| Some(file.metadata().ok()?.len())),
         figures: row.figures.as_ref().map(|figures| (figures.rounds, figures.tokens)),
         engagements: row.figures.into_iter().flat_map(|figures| figures.engagements).collect(),
@@ -55,11 +59,19 @@ pub fn sessions(context: Context, all: bool) -> anyhow::Result<Vec<Entry>> {
 }
 
 /// The tokens of a session of Claude Code in percent of its limit.
-fn percent(Context { env, now }: Context, row: &Row) -> Option<u64> {
+fn percent(
+    Context { env, now }: Context,
+    row: &Row,
+    exports: &[Export],
+    files: &BTreeMap<String, PathBuf>,
+) -> Option<u64> {
     let clients = config_folder(env)?.join("projects");
     let file = row.file.clone().filter(|file| file.starts_with(clients) && !row.is_subagent())?;
     let (figures, project) = (row.figures.as_ref()?, row.project.as_ref()?);
-    let scale = advise::scale(env, now, project, &row.session, Some(file))?;
+    let sources = advise::sources_of(exports, &row.session);
+    let sources = sources.into_iter().filter_map(|id| Some((id, files.get(id)?.as_path())));
+    let all = std::iter::once((row.session.as_str(), file.as_path())).chain(sources);
+    let scale = advise::scale(env, now, project, all)?;
     Some(advise::percent(figures.tokens, scale.limit))
 }
 

@@ -10,7 +10,6 @@ use crate::support::client;
 use crate::support::mock::{Gate, Reply};
 use crate::support::world::World;
 
-/// An older client with the same prompt box.
 /// Types drafts of every kind and deletes each again.
 fn drafts(version: &str) {
     let world = World::build().bare().in_tmux().client(version).start();
@@ -40,7 +39,8 @@ fn drafts(version: &str) {
         wait_idle(&world, &mut pane, true);
         empty(&world, &tui, &mut pane);
     }
-    pane.paste(&"a line\n".repeat(40)).expect("pasted");
+    let client::Terminal::Tmux(own) = tui.terminal() else { panic!("it runs in tmux") };
+    own.paste(&"a line\n".repeat(40));
     wait_box(&world, &mut pane, &holds("[Pasted text #1 +40 lines]"));
     wait_idle(&world, &mut pane, true);
     tui.keys("C-u");

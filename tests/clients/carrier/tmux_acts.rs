@@ -40,32 +40,6 @@ fn a_chord_clears_and_keeps_the_draft() {
 }
 
 #[test]
-fn a_line_and_a_paste_arrive_whole() {
-    let world = World::build().bare().in_tmux().start();
-    let tui = world.tui(&[]);
-    let mut pane = pane(&tui);
-    wait_idle(&world, &mut pane, true);
-    let lines: Vec<String> =
-        (0..300).map(|n| format!("{n}: ünïcödé ✓ — {{\"a\": 'b'}} #$% <b>;\n")).collect();
-    let text = lines.concat();
-    pane.type_text("carry out the hand-over below: ").expect("typed");
-    wait_box(&world, &mut pane, &holds("carry out the hand-over below:"));
-    pane.paste(text.trim_end()).expect("pasted");
-    let pasted = "carry out the hand-over below: [Pasted text #1 +299 lines]";
-    wait_box(&world, &mut pane, &holds(pasted));
-    tui.keys("C-x C-s");
-    let asked = world.mock.wait_main(1);
-    let said = asked.user_texts().join("\n");
-    assert!(said.contains("carry out the hand-over below:"), "{said}");
-    assert!(said.contains(text.trim_end()), "{said}");
-    // The client turns each tab into four spaces.
-    pane.paste("a\tb\n1\n2\n3\n4").expect("pasted");
-    wait_box(&world, &mut pane, &holds("[Pasted text #2 +4 lines]"));
-    tui.keys("C-x C-s");
-    assert!(world.mock.wait_main(2).user_texts().join("\n").contains("\na    b\n1\n"));
-}
-
-#[test]
 fn a_client_that_left_gets_no_keys() {
     let world = World::build().bare().in_tmux().start();
     let tui = world.tui(&[]);

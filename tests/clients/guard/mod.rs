@@ -7,7 +7,6 @@ mod carrier;
 mod checkout;
 mod chords;
 mod climb;
-mod command;
 mod commits;
 mod copies;
 mod default_mode;

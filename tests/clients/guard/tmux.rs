@@ -130,17 +130,6 @@ fn without_chords_clear_is_typed_and_the_hook_starts_the_turn() {
 }
 
 #[test]
-fn the_file_is_pasted_if_the_settings_say_so() {
-    let world = world(&[("inject", json!("paste"))]);
-    with_chords(&world);
-    let tui = world.tui(&[]);
-    tui.prompt("Build the lexer");
-    let first = arrived(&world, &tui);
-    assert!(first.last_user_text().contains("continue from the notes"), "{first}");
-    assert!(first.last_user_text().contains("<pasted_content"), "{first}");
-}
-
-#[test]
 fn the_oldest_client_is_cleared_by_the_pane() {
     let world = World::build().client(OLDEST).without_mod().in_tmux();
     let world = world.guard_settings(settings(&[])).agent(moves(crossing())).start();

@@ -6,7 +6,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::soak::judge::now;
-use crate::soak::play::{Plan, Scene, own_selection, type_into_the_box};
+use crate::soak::play::{Plan, Scene, type_into_the_box};
 use crate::soak::scenario::Scenario;
 use crate::soak::stage::Stage;
 use crate::soak::tally::{Fault, Outcome};
@@ -93,17 +93,17 @@ impl Disturbance {
             thread::sleep(open.saturating_duration_since(Instant::now()));
             gate.open();
         } else if plan.offset < 0 {
-            self.begin(stage, scene, outcome);
+            self.begin(stage, outcome);
             thread::sleep(apart);
             gate.open();
         } else {
             gate.open();
             thread::sleep(apart);
-            self.begin(stage, scene, outcome);
+            self.begin(stage, outcome);
         }
     }
 
-    fn begin(&mut self, stage: &Stage, scene: &mut Scene, outcome: &mut Outcome) {
+    fn begin(&mut self, stage: &Stage, outcome: &mut Outcome) {
         let (desktop, terminal) = (stage.desktop.as_ref(), stage.tui.terminal());
         match (self.scenario, terminal, desktop) {
             (Scenario::Dialog | Scenario::Question | Scenario::Queued, _, _) => {
@@ -122,10 +122,6 @@ impl Disturbance {
             }
             (Scenario::TerminalKilled, window @ Terminal::Xterm(_), _) => window.kill(),
             (Scenario::ClientKilled, _, _) => kill(stage, outcome),
-            (Scenario::Clipboard, _, _) => {
-                scene.selected = format!("{}, and then something newer", scene.selected);
-                own_selection(stage, &scene.selected);
-            }
             (Scenario::FocusStolen, _, Some(desktop)) => {
                 if let Terminal::Xterm(decoy) = &stage.decoy {
                     desktop.activate(decoy.window());

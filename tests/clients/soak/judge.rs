@@ -17,9 +17,6 @@ use crate::support::process;
 /// Half the limit for closing the tokens after a kill.
 const SETTLES: Duration = Duration::from_secs(8);
 
-/// The text of the line before a pasted file.
-const PASTED: &str = "continue from the notes";
-
 pub fn now() -> f64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |time| time.as_secs_f64())
 }
@@ -99,10 +96,10 @@ pub fn judge(stage: &mut Stage, plan: &Plan, scene: &Scene, over: bool, outcome:
     prompts(stage, scene, outcome);
     in_the_box(stage, plan, scene, outcome);
     remains::strays(stage, outcome);
-    remains::left_behind(stage, scene, outcome);
+    remains::left_behind(stage, outcome);
 }
 
-/// Records the carrier and the way of delivery.
+/// Records the carrier and how it cleared.
 fn carried_by(stage: &Stage, crossing: &Crossing, outcome: &mut Outcome) {
     let Some(token) = token(stage, crossing) else { return };
     let name = |value: &Value| value.as_str().unwrap_or_default().to_owned();
@@ -111,7 +108,6 @@ fn carried_by(stage: &Stage, crossing: &Crossing, outcome: &mut Outcome) {
     }
     if token["step"] == "acknowledged" {
         outcome.met(format!("carried by {}", name(&token["carrier"])));
-        outcome.met(format!("inject {}", name(&token["inject"])));
     }
     for event in stage.logged() {
         if event["kind"] == "carrier-acted" && event["token"] == token["id"] {
@@ -152,11 +148,7 @@ fn prompts(stage: &mut Stage, scene: &Scene, outcome: &mut Outcome) {
     let texts: Vec<String> =
         submitted.filter_map(|seen| seen.event["prompt"].as_str().map(str::to_owned)).collect();
     for text in &texts {
-        if text.matches(PASTED).count() > 1 {
-            let kind = Fault::Misfire("our own line typed twice");
-            outcome.fault(kind, crate::support::evidence::short(text, 120));
-        }
-        let ours = [PASTED, "/brain-guard:", "brain-guard", "<task-notification"];
+        let ours = ["/brain-guard:", "brain-guard", "<task-notification"];
         let own =
             ours.iter().any(|head| text.starts_with(head)) || text.contains("compaction file ");
         if text.contains("/clear") && !own {
@@ -228,5 +220,5 @@ pub fn after_a_kill(stage: &mut Stage, scene: &Scene, outcome: &mut Outcome) {
         outcome.fault(Fault::Misfire("cleared twice"), format!("{born} new sessions"));
     }
     remains::strays(stage, outcome);
-    remains::left_behind(stage, scene, outcome);
+    remains::left_behind(stage, outcome);
 }

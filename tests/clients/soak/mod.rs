@@ -103,13 +103,11 @@ fn plan(dice: &mut Dice, number: usize, scenario: Scenario, naive: bool) -> Plan
         Scenario::TerminalKilled | Scenario::ClientKilled => dice.within(0, 900),
         // Without proofs the keys come right at the turn's end, so the dialog must open before.
         Scenario::AgentDialog if naive => dice.within(-400, -200),
-        Scenario::Clipboard | Scenario::FocusStolen => dice.within(-50, 900),
+        Scenario::FocusStolen => dice.within(-50, 900),
         _ => dice.within(-200, 400),
     };
-    let by_chance = dice.percent(25);
     let (auto, hold) = (dice.percent(40), dice.within(300, 1800) as u64);
-    let paste = !naive && scenario.pastes().unwrap_or(by_chance);
-    Plan { number, scenario, paste, auto, offset, hold, naive }
+    Plan { number, scenario, auto, offset, hold, naive }
 }
 
 fn end(stage: Stage, keep: bool, name: &str) {

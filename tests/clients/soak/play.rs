@@ -12,7 +12,7 @@ use crate::soak::naive::Naive;
 use crate::soak::scenario::Scenario;
 use crate::soak::stage::Stage;
 use crate::soak::tally::{Fault, Outcome};
-use crate::support::client::{Terminal, Tui};
+use crate::support::client::Tui;
 use crate::support::mock::Gate;
 
 /// Limit for a boundary from the turn's end.
@@ -30,8 +30,6 @@ pub struct Plan {
     /// A unique number, which also goes into the notes.
     pub number: usize,
     pub scenario: Scenario,
-    /// The carrier pastes the file, instead of the hooks delivering it.
-    pub paste: bool,
     /// brain-guard chooses the carrier, instead of the settings naming it.
     pub auto: bool,
     /// Milliseconds from the turn's end to the disturbance; negative if before.
@@ -61,8 +59,6 @@ pub struct Scene {
     pub hooks: usize,
     /// Prompts that the user sent or was about to send.
     pub sent: Vec<String>,
-    /// The user's clipboard at the end.
-    pub selected: String,
     /// When the last obstacle to the boundary ended.
     pub released: Option<f64>,
 }
@@ -78,21 +74,15 @@ impl Scene {
 pub fn play(stage: &mut Stage, plan: &Plan) -> Outcome {
     let mut outcome = Outcome::default();
     stage.played += 1;
-    stage.settle(plan.auto, plan.paste);
+    stage.settle(plan.auto);
     stage.empty_box();
     let mut scene = Scene {
         crossings: Vec::new(),
         requests: stage.world.mock.main().len(),
         hooks: stage.spy.look().len(),
         sent: Vec::new(),
-        selected: format!("selected by the user before {}", plan.number),
         released: None,
     };
-    if plan.paste && stage.desktop.is_some() {
-        // Under X11 nothing is pasted while somebody owns the clipboard.
-        scene.selected.clear();
-    }
-    own_selection(stage, &scene.selected);
     let second = (plan.scenario == Scenario::TwoSessions).then(|| stage.second());
     let (gate, agent) = (Gate::default(), Gate::default());
     let gates = (&gate, &agent);
@@ -233,19 +223,6 @@ pub fn type_into_the_box(tui: &Tui, text: &str) {
 /// Removes white space, because the box breaks lines.
 pub fn squeeze(text: &str) -> String {
     text.split_whitespace().collect()
-}
-
-/// Puts a text into the user's clipboard, where it must be at the end; nothing, if it is empty.
-pub fn own_selection(stage: &Stage, text: &str) {
-    match (&stage.desktop, stage.tui.terminal()) {
-        (Some(desktop), _) if text.is_empty() => desktop.deselect(),
-        (Some(desktop), _) => desktop.select(text),
-        (None, Terminal::Tmux(pane)) => {
-            // The server may be gone by now.
-            let _ = pane.run(&["set-buffer", "-b", "users", text]);
-        }
-        (None, Terminal::Xterm(_)) => {}
-    }
 }
 
 /// The outcome of a scene that ended early by this panic.

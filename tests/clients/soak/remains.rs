@@ -5,10 +5,8 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::soak::play::Scene;
 use crate::soak::stage::Stage;
 use crate::soak::tally::{Fault, Outcome};
-use crate::support::client::Terminal;
 use crate::support::process;
 
 /// Limit for a process to end after its work.
@@ -57,9 +55,8 @@ pub fn open_tokens(stage: &Stage) -> Vec<String> {
     open.map(|token| format!("{} by {}", token["step"], token["carrier"])).collect()
 }
 
-/// Checks the clipboard, processes, tokens and locks.
-pub fn left_behind(stage: &Stage, scene: &Scene, outcome: &mut Outcome) {
-    clipboard(stage, scene, outcome);
+/// Checks processes, tokens and locks.
+pub fn left_behind(stage: &Stage, outcome: &mut Outcome) {
     // brain-guard still watches an unfinished boundary.
     if outcome.refused.is_none() || open_tokens(stage).is_empty() {
         processes(stage, outcome);
@@ -96,29 +93,5 @@ fn find_locks(folder: &Path, found: &mut Vec<PathBuf>) {
         } else if path.extension().is_some_and(|ending| ending == "lock") {
             found.push(path);
         }
-    }
-}
-
-/// Asserts that the clipboard has the user's text.
-fn clipboard(stage: &Stage, scene: &Scene, outcome: &mut Outcome) {
-    if let Some(desktop) = &stage.desktop {
-        let kept = process::poll(Duration::from_secs(3), Duration::from_millis(50), || {
-            (desktop.selected().unwrap_or_default() == scene.selected).then_some(())
-        });
-        if kept.is_none() {
-            let found = desktop.selected().map(|text| crate::support::evidence::short(&text, 60));
-            outcome.fault(Fault::Left("another clipboard than the user's"), format!("{found:?}"));
-        }
-        return;
-    }
-    let Terminal::Tmux(pane) = &stage.decoy else { return };
-    let Ok(listed) = pane.run(&["list-buffers", "-F", "#{buffer_name}"]) else { return };
-    let names: Vec<&str> = listed.stdout.lines().collect();
-    let text = pane.run(&["show-buffer", "-b", "users"]).map(|output| output.stdout);
-    let text = text.unwrap_or_default();
-    // A server that ended has no buffers.
-    if listed.status.success() && (names != ["users"] || text.trim_end() != scene.selected) {
-        let details = format!("{names:?}, {:?}", crate::support::evidence::short(&text, 60));
-        outcome.fault(Fault::Left("another clipboard than the user's"), details);
     }
 }

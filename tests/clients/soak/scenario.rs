@@ -78,12 +78,6 @@ scenarios! {
     Locked = "locked" on X11;
     /// The keyboard has the German layout.
     German = "german" on X11;
-    /// The file is pasted, and the user copies something meanwhile.
-    Clipboard = "clipboard" on BOTH;
-    /// The file is pasted.
-    Paste = "paste" on BOTH;
-    /// The file is pasted while the user has a draft.
-    PasteDraft = "paste-draft" on BOTH;
     /// A file of 1,700 words.
     Words = "1700-words" on BOTH;
     /// A file of 12,000 characters in few words.
@@ -109,18 +103,9 @@ impl Scenario {
     /// The user's unsent text in the box at the end.
     pub fn draft(self) -> Option<&'static str> {
         match self {
-            Self::DraftLine | Self::PasteDraft | Self::Typing => Some("half a prompt of the user"),
+            Self::DraftLine | Self::Typing => Some("half a prompt of the user"),
             Self::DraftLines => Some("the first line\nand a second one\nand a third"),
             Self::DraftSlash => Some("/half a command"),
-            _ => None,
-        }
-    }
-
-    /// Whether the file must be pasted; `None` leaves it to chance.
-    pub fn pastes(self) -> Option<bool> {
-        match self {
-            Self::Clipboard | Self::Paste | Self::PasteDraft => Some(true),
-            Self::TerminalKilled | Self::ClientKilled => Some(false),
             _ => None,
         }
     }

@@ -1,5 +1,4 @@
-//! The setting of the boundaries: a world with a client in a terminal, a decoy terminal, and the
-//! user's selection.
+//! The setting of the boundaries: a world with a client in a terminal, and a decoy terminal.
 
 use std::collections::HashSet;
 use std::path::PathBuf;
@@ -100,9 +99,8 @@ impl Stage {
         }
     }
 
-    /// Sets the carrier of the next boundary and the way of delivery. The hooks read both at each
-    /// call.
-    pub fn settle(&self, auto: bool, paste: bool) {
+    /// Sets the carrier of the next boundary. The hooks read it at each call.
+    pub fn settle(&self, auto: bool) {
         let carrier = match (self.naive, auto) {
             (true, _) => "manual",
             (false, true) => "auto",
@@ -112,7 +110,7 @@ impl Stage {
             // Room for the long files, which the next seals shorten again.
             "file": {"words": 4000, "seal_target": 0.8, "shape": shape_with_summary(0.02)},
             "boundary": {
-                "carrier": carrier, "inject": if paste { "paste" } else { "hook" },
+                "carrier": carrier,
                 "min_interval_seconds": 0, "max_per_hour": 100_000, "x11_idle_seconds": 0,
                 // A manual boundary needs an attended session. Carriers must not wait for a notice.
                 "attended_minutes": if self.naive { 10 } else { 0 }, "attended_notice_seconds": 0,

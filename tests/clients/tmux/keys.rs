@@ -1,4 +1,4 @@
-//! Keys, texts and pastes arrive complete in the right pane, or not at all.
+//! Keys and texts arrive complete in the right pane, or not at all.
 
 use std::time::{Duration, Instant};
 
@@ -53,31 +53,6 @@ fn text_is_typed_literally() {
 }
 
 #[test]
-fn a_paste_arrives_byte_for_byte_and_leaves_the_buffers_alone() {
-    let server = Server::recording();
-    server.run(&["set-buffer", "-b", "mine", "the user's"]);
-    let buffers = server.run(&["list-buffers"]);
-    let lines: Vec<String> =
-        (0..400).map(|n| format!("{n}: ünïcödé ✓ — {{\"a\": 'b'}} #$% \t;\n")).collect();
-    let text = lines.concat();
-    assert!(text.chars().count() > 12_000);
-    let mut pane = server.pane();
-    pane.paste(&text).expect("pasted");
-    let wanted = format!("\x1b[200~{text}\x1b[201~");
-    let got = server.wait_got(wanted.len());
-    assert_eq!(String::from_utf8_lossy(&got), wanted);
-    assert_eq!(server.run(&["list-buffers"]), buffers);
-    for odd in ["a\x1b[201~\rrm", "a\rb", "a\u{9b}b", "\0"] {
-        assert!(matches!(pane.paste(odd), Err(Refusal::Never(_))), "{odd:?}");
-    }
-    // A paste that is refused at the start leaves no buffer either.
-    server.run(&["copy-mode", "-t", "%0"]);
-    assert!(pane.paste(&text).is_err());
-    assert_eq!(server.run(&["list-buffers"]), buffers);
-    assert_eq!(server.got("%0").len(), wanted.len());
-}
-
-#[test]
 fn a_pane_that_takes_no_keys_gets_none() {
     let server = Server::recording();
     let other = server.split();
@@ -96,7 +71,7 @@ fn a_pane_that_takes_no_keys_gets_none() {
         let said = pane.prove().expect_err("refused").to_string();
         assert!(said.contains(why), "{said}");
         assert!(later(pane.chord(&CHORD, &mut || panic!("not asked"))).contains(why));
-        assert!(pane.type_text("x").is_err() && pane.paste("x").is_err());
+        assert!(pane.type_text("x").is_err());
         server.run(unset);
         assert_eq!(pane.prove(), Ok(()), "{unset:?}");
     }

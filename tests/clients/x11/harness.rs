@@ -222,8 +222,7 @@ impl Screen {
     #[track_caller]
     pub fn carrier_of(&self, client: Client, idle: Duration) -> Window {
         let place = self.find(client).expect("it is the client's window");
-        let program = PathBuf::from(env!("CARGO_BIN_EXE_brain-guard"));
-        let options = Options { idle, program, touched: Touched::default() };
+        let options = Options { idle, touched: Touched::default() };
         Window::open(place, client, options).expect("it is there")
     }
 

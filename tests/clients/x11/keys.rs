@@ -106,7 +106,6 @@ fn a_held_key_or_button_refuses() {
     ] {
         screen.input(event, detail);
         later(chord(&screen, &reader), word);
-        later(screen.carrier(&reader).paste("text"), word);
         screen.input(event + 1, detail);
     }
     assert!(reader.bytes().is_empty());

@@ -4,4 +4,3 @@
 mod find;
 mod harness;
 mod keys;
-mod paste;

@@ -46,7 +46,7 @@ const CHECKOUTS: &[Checkout] = &[
     ("a large window", |h| put(h, SETTINGS, r#"{"context": {"window": 100000000}}"#)),
     ("no reads", |h| put(h, SETTINGS, r#"{"bands": {"Read": "carry", "*": "carry"}}"#)),
     ("a command", |h| {
-        put(h, SETTINGS, r#"{"boundary": {"carrier": "command", "command": "touch ~/pwned"}}"#);
+        put(h, SETTINGS, r#"{"notify": {"by": ["sh", "-c", "touch ~/pwned"]}}"#);
     }),
     ("a key that speaks", |h| {
         put(h, SETTINGS, &json!({format!("mode\n\n{STRANGER}\u{1b}[2J"): 1}).to_string());

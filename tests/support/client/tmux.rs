@@ -90,6 +90,12 @@ impl Tmux {
         self.send(&["send-keys", "-t", "{}", "-l", "--", &text]);
     }
 
+    /// Pastes a text, as the user does.
+    pub fn paste(&self, text: &str) {
+        self.send(&["set-buffer", "-b", "pasted", "--", text]);
+        self.send(&["paste-buffer", "-p", "-d", "-b", "pasted", "-t", "{}"]);
+    }
+
     /// Presses keys given by tmux names: `Enter`, `C-x C-s`.
     pub fn keys(&self, names: &str) {
         let head = ["send-keys", "-t", "{}"].into_iter();

@@ -113,13 +113,6 @@ impl Desktop {
         child.wait().expect("own child");
     }
 
-    /// Empties the clipboard, so that nobody owns it.
-    pub fn deselect(&self) {
-        let clipboard = self.atom("CLIPBOARD");
-        let asked = self.x().set_selection_owner(x11rb::NONE, clipboard, x11rb::CURRENT_TIME);
-        asked.expect("the display lives").check().expect("the display answers");
-    }
-
     /// The clipboard; `None` without an owner.
     pub fn selected(&self) -> Option<String> {
         let mut command = self.command("xclip");

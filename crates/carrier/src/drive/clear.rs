@@ -2,14 +2,13 @@
 
 use chrono::TimeDelta;
 
-use super::{Drive, SETTLE_MS, chords_in_force, passed, plan, time_since_prompt};
+use super::{Drive, SETTLE_MS, chords_in_force, passed};
 use crate::chords::NO_CHORD;
-use crate::command;
 use crate::keyboard::{self, Pressed};
 use crate::terminal::{PromptBox, Refusal};
 use base::clock::{self, Time};
 use guard::boundary::plan::{Due, Situation, due};
-use guard::boundary::{Carrier, EndReason, Inject, Step, Token};
+use guard::boundary::{Carrier, EndReason, Step, Token};
 use guard::files::{boundary, sealing, shadows, state};
 use guard::hook::facts::Facts;
 use guard::hook::withdrawal;
@@ -62,8 +61,7 @@ impl Drive<'_> {
         // The chords run `clear` and `brain-guard:resume`.
         chords.clear = chords.clear.filter(|_| line == "/clear");
         let resumes = shadows::shadowing_file(&facts.places, "brain-guard:resume").is_none();
-        let kicks_off = chords.resume.is_some() && resumes && token.carrier != Carrier::Command;
-        let inject = self.inject(facts, token)?;
+        let kicks_off = chords.resume.is_some() && resumes;
         let id = self.id;
         let mut commit = || {
             let same = |t: &Token| t.carrier == token.carrier && t.step == token.step;
@@ -71,8 +69,7 @@ impl Drive<'_> {
             let go = |t: &mut Token| {
                 let go = still(t);
                 if go {
-                    t.inject = inject;
-                    t.kicks_off = kicks_off && t.inject == Inject::Hook;
+                    t.kicks_off = kicks_off;
                     t.waits = None;
                     t.advance(Step::Clearing, clock::now());
                 }
@@ -80,37 +77,25 @@ impl Drive<'_> {
             };
             matches!(boundary::update(&facts.places, id, go), Ok(Some(true)))
         };
-        let (method, pressed) = if token.carrier == Carrier::Command {
-            let plan = plan(facts, token, "clear", &line, &chords);
-            let pressed = if commit() {
-                command::run(&facts.settings.boundary.command, &plan)?;
-                Pressed::Yes
-            } else {
-                Pressed::CalledOff
-            };
-            (ClearMethod::Program, pressed)
+        let strokes = chords.clear.filter(|_| !self.typed_only);
+        let mut left = self.left_over;
+        let terminal = self.terminal(facts, token)?;
+        let (method, pressed) = if let Some(strokes) = strokes {
+            (ClearMethod::Chord, keyboard::chord(terminal, &strokes, &mut commit))
         } else {
-            let strokes = chords.clear.filter(|_| !self.typed_only);
-            let mut left = self.left_over;
-            let terminal = self.terminal(facts, token)?;
-            let (method, pressed) = if let Some(strokes) = strokes {
-                (ClearMethod::Chord, keyboard::chord(terminal, &strokes, &mut commit))
-            } else {
-                // The client may read a chord that was just bound in a moment.
-                let no_chord = match shadows::shadowing_file(&facts.places, "clear") {
-                    None => Refusal::later(NO_CHORD),
-                    Some(file) => Refusal::never(format!(
-                        "the client runs {} instead of /clear; type {line} yourself",
-                        file.display()
-                    )),
-                };
-                let readable = terminal.readable().ok_or(no_chord)?;
-                (ClearMethod::Typed, keyboard::typed(readable, &line, &mut commit, &mut left))
+            // The client may read a chord that was just bound in a moment.
+            let no_chord = match shadows::shadowing_file(&facts.places, "clear") {
+                None => Refusal::later(NO_CHORD),
+                Some(file) => Refusal::never(format!(
+                    "the client runs {} instead of /clear; type {line} yourself",
+                    file.display()
+                )),
             };
-            self.left_over = left;
-            (method, pressed?)
+            let readable = terminal.readable().ok_or(no_chord)?;
+            (ClearMethod::Typed, keyboard::typed(readable, &line, &mut commit, &mut left))
         };
-        if pressed == Pressed::Yes {
+        self.left_over = left;
+        if pressed? == Pressed::Yes {
             self.pressed = Some((method, clock::now()));
             let (token, carrier) = (token.id.clone(), token.carrier);
             facts.record(What::CarrierActed { token, carrier, method });
@@ -119,24 +104,10 @@ impl Drive<'_> {
         Ok(())
     }
 
-    /// How the notes arrive: pasted only if the box will be empty.
-    fn inject(&mut self, facts: &Facts, token: &Token) -> Result<Inject, Refusal> {
-        if token.inject == Inject::Hook || token.carrier == Carrier::Command {
-            return Ok(token.inject);
-        }
-        // X11 cannot read the box, so it cannot tell that a draft would be sent along.
-        if token.carrier == Carrier::X11 {
-            return Ok(Inject::Hook);
-        }
-        let emptied = time_since_prompt(facts);
-        let may = self.terminal(facts, token)?.may_paste(emptied)?;
-        Ok(if may { Inject::Paste } else { Inject::Hook })
-    }
-
     /// An interrupted turn (API error, Escape) ends without a `Stop`, so only the screen shows it.
     /// A person who pressed Escape wants to write, so an attended session is left alone.
     fn detect_cut_turn(&mut self, facts: &Facts, token: &Token) {
-        if facts.attended() || token.carrier == Carrier::Command {
+        if facts.attended() {
             return;
         }
         self.not_before = Some(clock::now() + TimeDelta::milliseconds(GLANCE_MS));
@@ -250,9 +221,6 @@ impl Drive<'_> {
     ) -> Result<(), Refusal> {
         if !passed(at, SETTLE_MS, facts.now) {
             return Ok(());
-        }
-        if method == ClearMethod::Program {
-            return Err(Refusal::never("the program ended, but the session was not cleared"));
         }
         let line = clear_line(facts)?;
         // Reopens it if an earlier refusal closed it.

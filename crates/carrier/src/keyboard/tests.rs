@@ -67,25 +67,12 @@ impl Terminal for Pretended {
         Some(self)
     }
 
-    fn may_paste(&mut self, _emptied: Duration) -> Result<bool, Refusal> {
-        Ok(true)
-    }
-
     fn chord(&mut self, strokes: &[Stroke], commit: Commit) -> Result<bool, Refusal> {
         if !commit() {
             return Ok(false);
         }
         self.press(strokes);
         Ok(true)
-    }
-
-    fn paste(&mut self, text: &str) -> Result<(), Refusal> {
-        self.act();
-        if !self.dialog {
-            let lines = text.lines().count();
-            self.draft = format!("{}[Pasted text #1 +{lines} lines]", self.draft);
-        }
-        Ok(())
     }
 }
 
@@ -147,37 +134,6 @@ fn what_is_called_off_is_taken_back() {
     let mut client = Pretended::holding("half a thought");
     assert_eq!(typed(&mut client, CLEAR, &mut || false, &mut false), Ok(Pressed::CalledOff));
     assert_eq!((client.submitted.len(), client.draft.as_str()), (0, "half a thought"));
-    let mut client = Pretended::default();
-    let called_off =
-        pasted(&mut client, "go on from these notes: ", "a\nb", &mut || false, &mut false);
-    assert_eq!(called_off, Ok(Pressed::CalledOff));
-    assert_eq!((client.submitted.len(), client.draft.as_str()), (0, ""));
-}
-
-#[test]
-fn a_paste_goes_behind_its_line() {
-    let mut client = Pretended::default();
-    assert_eq!(pasted(&mut client, "notes: ", "a\nb", &mut || true, &mut false), Ok(Pressed::Yes));
-    assert_eq!(client.submitted, ["notes: [Pasted text #1 +2 lines]"]);
-}
-
-#[test]
-fn an_unread_paste_is_submitted_or_deleted() {
-    for (go, pressed, submitted) in [
-        (
-            true,
-            Pressed::Yes,
-            &["[Pasted text #1 +1 lines][Pasted text #1 +2 lines]".to_owned()][..],
-        ),
-        (false, Pressed::CalledOff, &[]),
-    ] {
-        let mut client = Pretended::default();
-        assert_eq!(pasted_unread(&mut client, "notes: ", "a\nb", &mut || go), Ok(pressed));
-        assert_eq!((client.submitted.as_slice(), client.draft.as_str()), (submitted, ""));
-    }
-    let mut client = Pretended { busy: true, ..Pretended::default() };
-    let later = pasted_unread(&mut client, "notes: ", "a\nb", &mut || true);
-    assert!(matches!(later, Err(Refusal::Later(_))), "nothing was pasted: {later:?}");
 }
 
 #[test]

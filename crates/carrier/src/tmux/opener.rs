@@ -45,7 +45,6 @@ impl Opener {
                     .target_pane(self.pane.as_str())
                     .message("#{session_id}")
                     .build()],
-                None,
                 server::ASKED,
             )
             .map_err(|fault| refusal(&fault))?;
@@ -62,7 +61,7 @@ impl Opener {
         }
         let command = command(words);
         let window = window.shell_command(command.as_str());
-        let told = self.server.ask([window.build()], None, server::ACTION_TIMEOUT);
+        let told = self.server.ask([window.build()], server::ACTION_TIMEOUT);
         told.map(|id| id.trim().to_owned()).map_err(|fault| refusal(&fault))
     }
 }

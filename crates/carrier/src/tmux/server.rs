@@ -48,11 +48,10 @@ impl Server {
         Self { program, socket: socket.to_owned() }
     }
 
-    /// Runs commands in one go, with `input` as their input, and returns what they print.
+    /// Runs commands in one go, and returns what they print.
     pub fn ask<'a>(
         &self,
         commands: impl IntoIterator<Item = TmuxCommand<'a>>,
-        input: Option<&str>,
         patience: Duration,
     ) -> Result<String, Fault> {
         let mut list = TmuxCommands::default();
@@ -64,13 +63,13 @@ impl Server {
         let mut command = tmux.to_command();
         // The socket is named, so the inherited variables must not count.
         command.env_remove("TMUX").env_remove("TMUX_PANE");
-        run(command, input.unwrap_or_default(), patience)
+        run(command, patience)
     }
 }
 
 /// Runs a child to its end, for at most `patience`.
-fn run(mut command: Command, input: &str, patience: Duration) -> Result<String, Fault> {
-    match process::output_with_input(&mut command, input.as_bytes(), patience) {
+fn run(mut command: Command, patience: Duration) -> Result<String, Fault> {
+    match process::output(&mut command, patience) {
         Ok(ended) if ended.status.success() => {
             Ok(String::from_utf8_lossy(&ended.stdout).into_owned())
         }
@@ -117,9 +116,9 @@ mod tests {
         let shell = |script: &str, patience| {
             let mut command = Command::new("sh");
             command.args(["-c", script]);
-            run(command, "in", patience)
+            run(command, patience)
         };
-        assert_eq!(shell("cat; echo err >&2", ASKED).unwrap(), "in");
+        assert_eq!(shell("printf out; echo err >&2", ASKED).unwrap(), "out");
         assert_eq!(shell("echo no >&2; exit 1", ASKED), Err(Fault::Refused("no".into())));
         assert_eq!(shell("sleep 60; echo late", Duration::from_millis(50)), Err(Fault::Hung));
     }

@@ -4,22 +4,14 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use enigo::Key;
-use x11rb::NONE;
 
 use super::display::Display;
 use super::keys::Keys;
-use super::pty;
 use super::window::Window;
 use crate::terminal::{Refusal, Stroke, Terminal};
 
 /// Time between two looks at the idle mark in the title.
 const LAMP: Duration = Duration::from_millis(100);
-
-/// How long the client may take to read a paste.
-const PASTE: Duration = Duration::from_secs(5);
-
-/// A prompt's hook runs shortly after the key that sent it; the key's release may come later still.
-const SENT: Duration = Duration::from_millis(500);
 
 impl Window {
     fn keys(&mut self) -> Result<&mut Keys, Refusal> {
@@ -68,30 +60,5 @@ impl Terminal for Window {
             self.keys()?.press(modifier, Key::Unicode(stroke.key))?;
         }
         Ok(true)
-    }
-
-    fn may_paste(&mut self, emptied: Duration) -> Result<bool, Refusal> {
-        // Some terminals paste the clipboard instead.
-        let clipboard = self.display.owner(self.display.atoms.CLIPBOARD)?;
-        Ok(self.quiet()? + SENT >= emptied && clipboard == NONE)
-    }
-
-    fn paste(&mut self, text: &str) -> Result<(), Refusal> {
-        self.proven()?;
-        self.keys()?;
-        let offer = self.offer(text)?;
-        let pid = self.client.pid;
-        let read = || {
-            pty::bytes_read(pid)
-                .ok_or_else(|| Refusal::never("the client's process cannot be inspected"))
-        };
-        self.ready()?;
-        let wanted = read()? + text.len() as u64;
-        self.keys()?.press(Some(Key::Shift), Key::Insert)?;
-        let landed = self.wait(PASTE, |_| Ok((read()? >= wanted).then_some(())))?;
-        if !self.offers(&offer)? {
-            return Err(Refusal::later("something else was selected during the paste"));
-        }
-        landed.ok_or_else(|| Refusal::later("the terminal did not take the paste"))
     }
 }

@@ -30,7 +30,6 @@ const FIRST_PORT: u16 = 6000;
 x11rb::atom_manager! {
     /// The atoms used here.
     pub Atoms: AtomsCookie {
-        CLIPBOARD,
         _NET_ACTIVE_WINDOW,
         _NET_CLIENT_LIST,
         _NET_WM_NAME,

@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
+use x11rb::CURRENT_TIME;
 use x11rb::protocol::screensaver::ConnectionExt as _;
 use x11rb::protocol::xproto::{
     AtomEnum, ClientMessageEvent, ConnectionExt as _, EventMask, GrabMode, GrabStatus, KeyButMask,
     Window as Id,
 };
 use x11rb::wrapper::ConnectionExt as _;
-use x11rb::{CURRENT_TIME, NONE};
 
 use super::display::Display;
 use crate::terminal::Refusal;
@@ -118,20 +118,6 @@ impl Display {
         let mask = EventMask::SUBSTRUCTURE_REDIRECT | EventMask::SUBSTRUCTURE_NOTIFY;
         self.ask(|conn| {
             conn.send_event(false, self.root, mask, message)?;
-            conn.sync()?;
-            Ok(())
-        })
-    }
-
-    /// The owner of a selection; `NONE` if it has none.
-    pub fn owner(&self, selection: u32) -> Result<Id, Refusal> {
-        Ok(self.ask(|conn| conn.get_selection_owner(selection)?.reply())?.owner)
-    }
-
-    /// Takes a selection from its owner, so that nobody owns it.
-    pub fn disown(&self, selection: u32) -> Result<(), Refusal> {
-        self.ask(|conn| {
-            conn.set_selection_owner(NONE, selection, CURRENT_TIME)?;
             conn.sync()?;
             Ok(())
         })

@@ -85,12 +85,6 @@ pub fn name(pid: u32) -> String {
     format!("{} (process {pid})", name.trim())
 }
 
-/// Bytes that a process has read so far, from all its sources.
-pub fn bytes_read(pid: u32) -> Option<u64> {
-    let io = fs::read_to_string(format!("/proc/{pid}/io")).ok()?;
-    io.lines().find_map(|line| line.strip_prefix("rchar:"))?.trim().parse().ok()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -3,7 +3,6 @@
 
 use std::cell::Cell;
 use std::hash::{BuildHasher, Hasher, RandomState};
-use std::path::PathBuf;
 use std::rc::Rc;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -41,8 +40,6 @@ const OWN_KEY: Duration = Duration::from_millis(50);
 pub struct Options {
     /// How long the user must have been idle before the focus may leave another window.
     pub idle: Duration,
-    /// This program, which also serves a text to paste.
-    pub program: PathBuf,
     /// The keys pressed so far.
     pub touched: Touched,
 }

@@ -123,8 +123,6 @@ pub enum Carrier {
     Tmux,
     /// Keys into the client's X11 window.
     X11,
-    /// A program of the user's, which gets the plan.
-    Command,
     /// The user types `/clear`; the hooks deliver and wake the new session.
     Manual,
 }
@@ -136,22 +134,9 @@ impl Carrier {
             Self::Mod => "mod",
             Self::Tmux => "tmux",
             Self::X11 => "x11",
-            Self::Command => "command",
             Self::Manual => "manual",
         }
     }
-}
-
-/// How the text reaches a new session that was cleared through its terminal.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(rename_all = "lowercase")]
-pub enum Inject {
-    /// In pieces, as context when the session starts.
-    #[default]
-    Hook,
-    /// Pasted into the prompt box, after one line of instruction.
-    Paste,
 }
 
 /// One boundary.
@@ -184,9 +169,6 @@ pub struct Token {
     /// What it delivers.
     #[serde(default)]
     pub delivery: Delivery,
-    /// How the text reaches the new session when the module does not submit it.
-    #[serde(default)]
-    pub inject: Inject,
     /// Whether the carrier starts the new session's first turn; otherwise the hook does.
     #[serde(default)]
     pub kicks_off: bool,
@@ -302,16 +284,12 @@ impl Token {
 
     /// Whether the hooks of the new session's start deliver the file.
     pub fn hooks_deliver(&self) -> bool {
-        match self.carrier {
-            Carrier::Mod => false,
-            Carrier::Manual => true,
-            Carrier::Tmux | Carrier::X11 | Carrier::Command => self.inject == Inject::Hook,
-        }
+        self.carrier != Carrier::Mod
     }
 
     /// Whether the carrier, not the hook, starts the new session's first turn.
     pub fn carrier_starts(&self) -> bool {
-        self.carrier == Carrier::Mod || self.kicks_off || !self.hooks_deliver()
+        self.carrier == Carrier::Mod || self.kicks_off
     }
 
     /// Whether it has not ended yet.
@@ -343,7 +321,7 @@ impl Token {
 /// A token for tests.
 #[cfg(test)]
 pub mod testing {
-    use super::{Carrier, Delivery, Inject, Step, Time, Token};
+    use super::{Carrier, Delivery, Step, Time, Token};
 
     /// A token of the plugin's module at a step.
     ///
@@ -363,7 +341,6 @@ pub mod testing {
             waits: None,
             tried: Vec::new(),
             delivery: Delivery::Sealed,
-            inject: Inject::Hook,
             kicks_off: false,
             version: 1,
             sealed: "/s/v0001.md".into(),

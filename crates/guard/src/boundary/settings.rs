@@ -2,7 +2,6 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Inject;
 use base::env::{self, Env};
 use base::switch::Switch;
 
@@ -20,8 +19,6 @@ pub enum CarrierChoice {
     Tmux,
     /// Keys into the client's X11 window.
     X11,
-    /// The program of `boundary.command`.
-    Command,
     /// The user types `/clear`.
     Manual,
 }
@@ -33,11 +30,6 @@ pub enum CarrierChoice {
 pub struct BoundarySettings {
     /// What performs the boundary.
     pub carrier: CarrierChoice,
-    /// How the text reaches a session that was cleared through its terminal.
-    pub inject: Inject,
-    /// The program and arguments of the carrier `command`. It gets the plan as JSON on stdin. Only
-    /// user settings may set it.
-    pub command: Vec<String>,
     /// Whether carriers may use the chords that `install` put into the client's `keybindings.json`.
     pub chords: Switch,
     /// Seconds of warning while someone is at the terminal.
@@ -99,8 +91,6 @@ impl Default for BoundarySettings {
     fn default() -> Self {
         Self {
             carrier: CarrierChoice::Auto,
-            inject: Inject::Hook,
-            command: Vec::new(),
             chords: Switch::On,
             attended_notice_seconds: 60,
             attended_minutes: 10,

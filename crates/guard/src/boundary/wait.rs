@@ -35,7 +35,7 @@ pub fn wait(token: &Token, agents: bool, settings: &BoundarySettings) -> Option<
     let step = seconds(settings.times.step_seconds.min(3_600));
     let give_up = seconds(settings.times.give_up_seconds);
     let attended = Duration::minutes(settings.attended_minutes.min(100_000) as i64);
-    let types = matches!(token.carrier, Carrier::Tmux | Carrier::X11 | Carrier::Command);
+    let types = matches!(token.carrier, Carrier::Tmux | Carrier::X11);
     let (owner, limit, why) = match token.step {
         Step::Unsealed => (Owner::TurnEnd, attended, "the person is gone".into()),
         Step::Pending if token.hold.is_some() => {
@@ -93,8 +93,7 @@ mod tests {
             Step::Acknowledged,
             Step::Failed,
         ];
-        let carriers =
-            [Carrier::Mod, Carrier::Tmux, Carrier::X11, Carrier::Command, Carrier::Manual];
+        let carriers = [Carrier::Mod, Carrier::Tmux, Carrier::X11, Carrier::Manual];
         for step in steps {
             for carrier in carriers {
                 let hold = Some(crate::boundary::Hold::Prompt);

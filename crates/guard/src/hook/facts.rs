@@ -294,7 +294,6 @@ impl<'a> Facts<'a> {
                 interactive: self.seen.interactive,
                 attended: self.attended(),
                 reach: self.session.reach.as_ref(),
-                command: !self.settings.boundary.command.is_empty(),
             },
             tried,
         )

@@ -64,7 +64,6 @@ impl Opening {
             waits: None,
             tried: Vec::new(),
             delivery: self.delivery,
-            inject: facts.settings.boundary.inject,
             kicks_off: false,
             version: self.version,
             sealed: self.text.clone(),

@@ -11,7 +11,7 @@ use super::facts::Facts;
 use super::reply::{Agent, Reply};
 use super::watch;
 use super::{session, unsealed, wait_for_main_hook};
-use crate::boundary::{Carrier, EndReason, Inject, Step, Token};
+use crate::boundary::{Carrier, EndReason, Step, Token};
 use crate::files::boundary;
 use crate::files::state;
 use crate::session::Session;
@@ -93,7 +93,7 @@ fn take_over(facts: &Facts, token: &Token) -> bool {
             return false;
         }
         // The carrier does nothing after this.
-        (token.kicks_off, token.inject) = (false, Inject::Hook);
+        token.kicks_off = false;
         true
     });
     taken == Some(true)

@@ -18,8 +18,6 @@ pub struct CarrierConditions<'a> {
     pub attended: bool,
     /// The terminals around the client. `None` before the first check.
     pub reach: Option<&'a Reach>,
-    /// Whether the settings name the user's own program.
-    pub command: bool,
 }
 
 /// The choice, with a reason for each carrier.
@@ -50,7 +48,6 @@ pub fn select(choice: CarrierChoice, seen: &CarrierConditions, tried: &[Carrier]
         CarrierChoice::Mod => &[Carrier::Mod],
         CarrierChoice::Tmux => &[Carrier::Tmux],
         CarrierChoice::X11 => &[Carrier::X11],
-        CarrierChoice::Command => &[Carrier::Command],
         CarrierChoice::Manual => &[Carrier::Manual],
     };
     let look = |carrier: &Carrier| {
@@ -86,8 +83,6 @@ fn judge(carrier: Carrier, seen: &CarrierConditions) -> (bool, String) {
             }
             Way::Shut(why) => (false, why.clone()),
         }),
-        Carrier::Command if seen.command => words(true, "boundary.command is set"),
-        Carrier::Command => words(false, "boundary.command is empty"),
         Carrier::Manual if seen.attended => {
             words(true, "someone is at the terminal and can type /clear")
         }
@@ -127,7 +122,6 @@ mod tests {
             interactive: true,
             attended,
             reach: None,
-            command: false,
         };
         let chosen = |choice, seen| select(choice, &seen, &[]).chosen;
         assert_eq!(chosen(CarrierChoice::Auto, seen(true, false)), Some(Carrier::Mod));
@@ -148,15 +142,12 @@ mod tests {
             interactive: true,
             attended: true,
             reach: Some(&reach),
-            command: true,
         };
         let chosen = |tried: &[Carrier]| select(CarrierChoice::Auto, &seen, tried).chosen;
         assert_eq!(chosen(&[]), Some(Carrier::Mod));
         assert_eq!(chosen(&[Carrier::Mod]), Some(Carrier::Tmux));
         assert_eq!(chosen(&[Carrier::Mod, Carrier::Tmux]), Some(Carrier::Manual));
         assert_eq!(chosen(&[Carrier::Mod, Carrier::Tmux, Carrier::Manual]), None);
-        let command = select(CarrierChoice::Command, &seen, &[]).chosen;
-        assert_eq!(command, Some(Carrier::Command));
         let why = select(CarrierChoice::Auto, &seen, &[]).explain();
         assert!(why.contains("x11     no   no X11 display"), "{why}");
     }

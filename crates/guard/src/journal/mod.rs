@@ -230,8 +230,6 @@ pub enum ClearMethod {
     Chord,
     /// By typing the command.
     Typed,
-    /// By the user's program.
-    Program,
 }
 
 /// A decided call.

@@ -54,7 +54,6 @@ impl Line {
             What::CarrierActed { method, .. } => match method {
                 ClearMethod::Chord => "by its key chord".into(),
                 ClearMethod::Typed => "by typing /clear".into(),
-                ClearMethod::Program => "by the user's program".into(),
             },
             What::CarrierGaveUp { next: Some(next), why, .. } => {
                 format!("{why}; {} takes over", next.name())

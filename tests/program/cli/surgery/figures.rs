@@ -87,6 +87,29 @@ fn figures_include_shrunk_rounds_before_the_sample() {
     assert!((4_000..5_000).contains(&tokens(&made[0], "freed")), "{made}");
 }
 
+/// Only the source's usage shows that its window is the long one.
+#[test]
+fn a_made_session_is_measured_by_the_limit_of_its_source() {
+    let world = World::new(12);
+    let words = "the quick brown fox jumps over it ";
+    let mut text = world.session(ID, 12, 0).replace(&words.repeat(100), &words.repeat(3_000));
+    for round in 1..=12 {
+        let used = |tokens| format!("\"cache_read_input_tokens\":{tokens},");
+        text = text.replace(&used(20_000 + 1_000 * round), &used(20_000 + 26_000 * round));
+        text = text.replace(&used(20_500 + 1_000 * round), &used(20_500 + 26_000 * round));
+    }
+    world.write(ID, &text);
+    let limit = world.json(&["advise", ID])["limit"].clone();
+    assert_eq!(limit, 967_000);
+    let mut session = ID.to_owned();
+    for round in ["round:9", "round:4"] {
+        let made = world.json(&["surgery", "compress-before", &session, round]);
+        assert!(tokens(&made, "after") < 167_000, "{made}");
+        session = made["id"].as_str().expect("an id").to_owned();
+        assert_eq!(world.json(&["advise", &session])["limit"], limit);
+    }
+}
+
 /// The rows say that the cache lives for an hour.
 #[test]
 fn the_cache_lives_as_long_as_the_last_response_says() {
