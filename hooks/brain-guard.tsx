@@ -21,6 +21,10 @@ const LONG_TIMEOUT_MS = 60_000
 /** Between two looks for what the user agreed to. Each takes the client some 3 ms. */
 const LOOK_MS = 1000
 
+/** Each of so many looks is also for what another terminal changed, and for whether the session needs its user. */
+const FOLLOW_LOOKS = 3
+const NEED_LOOKS = 60
+
 /** From the answer to a command to the look for what the user agreed to. */
 const SOON_MS = 50
 
@@ -45,6 +49,9 @@ const OVERDUE_MS = 13_000
 /** How many columns the strip needs beside its two bars and what is in force. */
 const TEXT_COLUMNS = 36
 
+/** The least columns of a bar. */
+const LEAST_BAR = 4
+
 /** How many rows may follow a turn before the next one, such as answers of commands. */
 const ROWS = 50
 
@@ -59,7 +66,8 @@ type Report = { event: string } & Json
 type Tier = { context: number; effect: string }
 /** Figures for the strip above the prompt box: tokens, and percent of the compaction file's limit. Before the
  * first reading the limit is a guess. `file_rank` tiers are reached by
- * the file, `harmless` block nothing; `capped` says why none of them does. */
+ * the file, `harmless` block nothing; `capped` says why none of them does. `carried` says what the next boundary
+ * would carry, the longest first. */
 type Figures = {
   used: number
   limit: number
@@ -69,6 +77,7 @@ type Figures = {
   file_rank: number
   harmless: number
   capped: string | null
+  carried: string[]
 }
 
 // The module outlives /clear: one process, one session after another.
@@ -108,6 +117,8 @@ let isDriving = false
 let failures = 0
 /** What the user last agreed to, as the program wrote it. */
 let seen = ''
+/** Up to which change that the user made elsewhere the strip is up to date. */
+let drawn = ''
 /** Whether the looks have begun. */
 let isLooking = false
 /** The full names of the tools that the client took from us. */
@@ -235,8 +246,8 @@ function bar(percent: number, width: number): string {
   return `${'▓'.repeat(full)}${'░'.repeat(width - full)} ${Math.floor(percent)} %`
 }
 
-/** The gauges, and what is in force, with its color. */
-function stripLine({ used, limit, file, tiers, file_rank, harmless, capped }: Figures, columns: number): [string, string, string?] {
+/** The gauges, what is in force, with its color, and in what is left of the width what the next boundary would carry. */
+function stripLine({ used, limit, file, tiers, file_rank, harmless, capped, carried }: Figures, columns: number) {
   const context = (used * 100) / Math.max(1, limit)
   const reached = Math.max(file_rank, tiers.filter(tier => context >= tier.context).length)
   const isHarmless = reached <= harmless
@@ -244,8 +255,10 @@ function stripLine({ used, limit, file, tiers, file_rank, harmless, capped }: Fi
   const state = capped !== null || isHarmless ? `nothing blocked${because}` : String(tiers[reached - 1]?.effect)
   const blocking = reached === tiers.length && capped === null ? 'error' : 'warning'
   const color = isHarmless ? undefined : blocking
-  const width = Math.max(4, Math.min(16, Math.floor((columns - TEXT_COLUMNS - state.length) / 2)))
-  return [`context ${bar(context, width)}   notes ${bar(file, width)}   `, state, color]
+  const free = columns - TEXT_COLUMNS - state.length
+  const carries = carried.map(text => `   ${text}`).find(text => free - text.length >= 2 * LEAST_BAR) ?? ''
+  const width = Math.max(LEAST_BAR, Math.min(16, Math.floor((free - carries.length) / 2)))
+  return { gauges: `context ${bar(context, width)}   notes ${bar(file, width)}   `, state, color, carries }
 }
 
 /** `output` is null: a step's output tokens would cost a hook on every streamed chunk. */
@@ -539,11 +552,30 @@ async function look($: EngineInterface): Promise<void> {
   await tell($, { event: 'agreed' })
 }
 
+/** Brings the strip up to date after an override or other settings from another terminal, also in a turn. */
+async function follow($: EngineInterface): Promise<void> {
+  const changed = await $.fs.read(`${snapshots}/${await $.session.id()}.strip`).catch(() => '')
+  if (changed !== drawn) await readFigures($)
+  drawn = changed
+}
+
+/** Asks the program to tell a user who is away that the session needs them. Without the program, such as after an
+ * uninstall, the strip would go on saying what it said. */
+async function tellNeed($: EngineInterface): Promise<void> {
+  await ask($, 'waits', { session_id: await $.session.id() }).catch(() => {
+    figures = null
+    $.ui.invalidate('ui.render')
+  })
+}
+
 /** Looks for as long as the client runs. */
 async function watch($: EngineInterface): Promise<void> {
-  for (;;) {
+  for (let looks = 1; ; looks += 1) {
     await $.clock.sleep(LOOK_MS)
     await look($).catch(() => {})
+    if (snapshots === '') continue
+    if (looks % FOLLOW_LOOKS === 0) await follow($).catch(() => {})
+    if (looks % NEED_LOOKS === 0) await tellNeed($).catch(() => {})
   }
 }
 
@@ -697,12 +729,13 @@ export const register: Register = on => {
         </Box>
       )
     }
-    const [gauges, state, color] = stripLine(figures, e.props.bodyColumns)
+    const { gauges, state, color, carries } = stripLine(figures, e.props.bodyColumns)
     return (
       <Box>
         <Text wrap="wrap">
           {gauges}
           <Text color={color}>{state}</Text>
+          <Text dimColor>{carries}</Text>
         </Text>
       </Box>
     )

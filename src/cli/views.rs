@@ -9,12 +9,15 @@ use super::{SessionArgument, at_least_one};
 /// The options of `status`.
 #[derive(Debug, Clone, Args)]
 #[command(
-    after_help = "Examples:\n  brain-guard status\n  brain-guard status 3f0a9d1e\n  brain-guard status --json | jq .context"
+    after_help = "Examples:\n  brain-guard status\n  brain-guard status --all\n  brain-guard status 3f0a9d1e\n  brain-guard status --json | jq .context"
 )]
 pub struct StatusArgs {
     /// Which session
     #[command(flatten)]
     pub session: SessionArgument,
+    /// Every session that runs on this machine, the one that needs you on top
+    #[arg(long, conflicts_with_all = ["named", "session", "project"])]
+    pub all: bool,
     /// As JSON
     #[arg(long)]
     pub json: bool,

@@ -19,7 +19,7 @@ use base::shown::{group_thousands, shell_quote};
 use guard::files::jobs;
 use guard::hook::boundary_flow;
 use guard::hook::facts::Facts;
-use notes::compaction;
+use notes::compaction::{self, Role};
 
 impl Run for NotesArgs {
     fn run(&self, Context { env, now }: Context) -> anyhow::Result<Exit> {
@@ -127,6 +127,16 @@ fn edit(env: &Env, found: &Found, facts: &Facts) -> anyhow::Result<Exit> {
                 // The agent may have sealed meanwhile.
                 boundary_flow::after_note(&selector::facts(env, clock::now(), found)?);
                 out(format_args!("written to {}", places.compaction(&job).display()));
+                let shape = &facts.settings.file.shape;
+                let git = shape.with_role(Role::Git);
+                let lines =
+                    |text| git.map(|git| compaction::parse(text, shape).section(git).count());
+                if lines(&mine) > lines(&base) {
+                    let name = shape.name(git);
+                    out(format_args!(
+                        "note: what you wrote under {name} leaves at the seal, which writes that section itself"
+                    ));
+                }
                 return Ok(Exit::Done);
             }
             Written::Conflict { both, theirs } => {

@@ -29,6 +29,7 @@ pub mod notice;
 pub mod operator;
 pub mod operator_override;
 mod output;
+mod overview;
 pub mod phase;
 mod plumbing;
 mod progress;

@@ -26,10 +26,12 @@ use guard::hook::facts::{Facts, read_settings};
 use guard::hook::pre_tool;
 use guard::hook::question::{self, Question};
 use guard::hook::session;
+use guard::hook::standing;
 use guard::hook::watch;
 use guard::hook::withdrawal;
 use guard::hook::{boundary_flow, deliver, job_assignment};
 use guard::policy::bands::effect;
+use guard::session::Surroundings;
 use guard::texts::Text;
 
 #[derive(Debug, Default, Deserialize)]
@@ -74,6 +76,10 @@ impl Run for ModArgs {
             ("strip", Some(id)) => {
                 facts(env, now, id).map(|mut f| strip(&mut f, asked.row.as_deref()))
             }
+            ("waits", Some(id)) => facts(env, now, id).map(|mut f| {
+                standing::ask_for_user(&mut f);
+                json!({"action": "none"})
+            }),
             ("question", Some(id)) => facts(env, now, id).map(|f| question(&f)),
             ("press", Some(id)) => facts(env, now, id).map(|f| {
                 let button = asked.button.as_deref().unwrap_or_default();
@@ -180,6 +186,10 @@ const ROW_PATIENCE: Duration = Duration::from_secs(1);
 /// about them.
 fn strip(facts: &mut Facts, row: Option<&str>) -> Value {
     succession::wait_for_row(facts, row, ROW_PATIENCE);
+    if facts.session.seen.is_some_and(|seen| !seen.mod_alive) {
+        // The hook of the session's start ran before the module could say so.
+        facts.update(|s| s.seen = s.seen.map(|seen| Surroundings { mod_alive: true, ..seen }));
+    }
     let offer = succession::offer(facts);
     if facts.settings.strip == Switch::Off {
         return json!({"say": offer});
@@ -201,6 +211,7 @@ fn strip(facts: &mut Facts, row: Option<&str>) -> Value {
         "file_rank": view.stance.file_rank,
         "harmless": view.ramp.last_harmless(),
         "capped": capped,
+        "carried": boundary_flow::carried(facts),
         "say": offer,
     })
 }

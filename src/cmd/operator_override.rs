@@ -1,6 +1,7 @@
 //! `override`: the operator lifts the guard for a while. From a terminal, or typed at the client's
 //! prompt; the agent cannot run it.
 
+use super::succession::wake;
 use super::{Context, Exit, Run, operator, out, selector};
 use crate::cli::{OverrideArgs, OverrideSpan};
 use anyhow::bail;
@@ -55,6 +56,8 @@ fn apply(facts: &Facts, how: &OverrideSpan) -> anyhow::Result<String> {
             Some(Override::UntilClear),
             "override until the session is cleared: nothing is blocked".to_owned(),
         )
+    } else if facts.override_reason().is_none() {
+        return Ok("brain-guard: no override is in force".to_owned());
     } else {
         (None, "the override is off: blocks and restarts apply again".to_owned())
     };
@@ -78,6 +81,8 @@ pub(super) fn clock_time(at: Time, now: Time) -> String {
 pub(super) fn set(facts: &Facts, value: Option<Override>, said: &str) -> anyhow::Result<()> {
     state::update(&facts.places, facts.id, |s| s.override_ = value)?;
     facts.record(What::Override { until: said.to_owned() });
+    // Without it the strip follows a little later.
+    let _ = wake::strip(facts);
     Ok(())
 }
 

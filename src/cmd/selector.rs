@@ -11,9 +11,10 @@ use anyhow::Context as _;
 
 use self::stored::stored_file;
 use super::output::is_captured;
+use super::overview::Overview;
 use super::{Failure, err, import, out};
 use crate::cli::SessionSelector;
-use base::clock::Time;
+use base::clock::{self, Time};
 use base::env::{self, Env};
 use base::paths::{Places, is_safe_name, project_root};
 use guard::files::jobs::Open;
@@ -176,7 +177,7 @@ fn live_below(selector: &SessionSelector, here: &Places) -> Option<Found> {
         selector.project.is_none() && other != here && other.starts_with(here)
     });
     let mut found = below.flat_map(|places| {
-        let live = live(&places).unwrap_or_default();
+        let live = state::live(&places).unwrap_or_default();
         live.into_iter().map(move |id| Found { project: places.project.clone(), session: id })
     });
     let only = found.next()?;
@@ -224,7 +225,7 @@ pub fn find(env: &Env, selector: &SessionSelector) -> anyhow::Result<Found> {
         return Ok(Found { project, session });
     }
     let places = places(env, &project)?;
-    let mut live = live(&places)?;
+    let mut live = state::live(&places)?;
     match live.len() {
         1 => Ok(Found { project, session: live.remove(0) }),
         0 => {
@@ -239,7 +240,8 @@ pub fn find(env: &Env, selector: &SessionSelector) -> anyhow::Result<Found> {
         }
         _ => {
             let what = format!("several live sessions in {}", project.display());
-            let hint = format!("name one with --session:\n  {}", live.join("\n  "));
+            let all = Overview::of_project(env, clock::now(), &places);
+            let hint = format!("name one with --session:\n{all}");
             Err(Failure::not_found(what).hint(hint).into())
         }
     }
@@ -256,7 +258,7 @@ pub fn find_or_last(env: &Env, selector: &SessionSelector) -> anyhow::Result<Fou
         return Ok(Found { project, session });
     }
     let places = places(env, &project)?;
-    let mut live = live(&places)?;
+    let mut live = state::live(&places)?;
     if live.len() == 1 {
         return Ok(Found { project, session: live.remove(0) });
     }
@@ -273,9 +275,8 @@ pub fn find_or_last(env: &Env, selector: &SessionSelector) -> anyhow::Result<Fou
     err(match live.len() {
         0 => format!("no live session here; this is the last one, {session}"),
         _ => format!(
-            "{} live sessions here; this is the one that began last, {session}. --session names one:\n  {}",
-            live.len(),
-            live.join("\n  ")
+            "{}\n\nthis is the one that began last, {session}; --session names another",
+            Overview::of_project(env, clock::now(), &places),
         ),
     });
     Ok(Found { project, session })
@@ -288,7 +289,7 @@ pub fn find_or_last(env: &Env, selector: &SessionSelector) -> anyhow::Result<Fou
 pub fn find_any(env: &Env, selector: &SessionSelector) -> anyhow::Result<Option<Found>> {
     let nobody = selector.session.is_none() && env.get(env::SESSION_ID).is_none() && {
         let places = Places::for_project(env, &project(env, selector)?);
-        places.is_none_or(|places| live(&places).is_ok_and(|live| live.is_empty()))
+        places.is_none_or(|places| state::live(&places).is_ok_and(|live| live.is_empty()))
     };
     if nobody { Ok(None) } else { find(env, selector).map(Some) }
 }
@@ -347,23 +348,6 @@ fn usable(id: &str) -> anyhow::Result<()> {
         return Ok(());
     }
     Err(Failure::usage(format_args!("{id:?} is not a session id")).into())
-}
-
-/// Sessions whose client still runs and is still in them.
-///
-/// # Errors
-/// A state folder that cannot be read.
-pub fn live(places: &Places) -> anyhow::Result<Vec<String>> {
-    let mut live = Vec::new();
-    for id in state::all(places)? {
-        let Ok(Some(session)) = state::load(places, &id) else { continue };
-        let Some(client) = session.client else { continue };
-        let seated = state::seat(places, client.pid).is_some_and(|s| s == id);
-        if seated && state::client(client.pid) == Some(client) {
-            live.push(id);
-        }
-    }
-    Ok(live)
 }
 
 /// The session that was begun last, live or not.

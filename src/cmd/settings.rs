@@ -9,6 +9,7 @@ use guard::files::state;
 use guard::hook::facts::read_settings;
 use guard::hook::settings_news::agree;
 
+use super::succession::wake;
 use super::{Context, Exit, Run, err, operator, out, out_json, selector};
 use crate::cli::{ApplyArgs, SettingsVerb, ShowArgs};
 use base::shown::count_with_noun;
@@ -51,7 +52,7 @@ impl Run for ApplyArgs {
             for state in here.all_states() {
                 let places = here.for_state(&state);
                 let project = places.project.clone();
-                let live = selector::live(&places)?.into_iter();
+                let live = state::live(&places)?.into_iter();
                 all.extend(
                     live.map(|session| selector::Found { project: project.clone(), session }),
                 );
@@ -71,7 +72,11 @@ impl Run for ApplyArgs {
             state::update(&facts.places, facts.id, |_| ())?;
             let session = &found.session;
             match agree(&mut facts) {
-                Some(changes) => out(format!("{session}: {changes}")),
+                Some(changes) => {
+                    // Without it the strip follows a little later.
+                    let _ = wake::strip(&facts);
+                    out(format!("{session}: {changes}"));
+                }
                 None => out(format!("{session}: nothing changed")),
             }
         }

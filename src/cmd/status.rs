@@ -9,8 +9,9 @@ use serde::Serialize;
 
 use super::operator_override::clock_time;
 use super::output::out_folded;
-use super::{Context, Exit, Run, out_json, selector};
-use crate::cli::StatusArgs;
+use super::overview::Overview;
+use super::{Context, Exit, Run, out_json, selector, show};
+use crate::cli::{SessionSelector, StatusArgs};
 use base::clock::Time;
 use base::shown::group_thousands;
 use guard::boundary::{Carrier, Step, Token};
@@ -357,6 +358,12 @@ fn added(facts: &Facts, view: &View) -> Share {
 
 impl Run for StatusArgs {
     fn run(&self, Context { env, now }: Context) -> anyhow::Result<Exit> {
+        if self.all {
+            let here =
+                selector::places(env, &selector::project(env, &SessionSelector::default())?)?;
+            show(&Overview::of_all(env, now, &here), self.json)?;
+            return Ok(Exit::Done);
+        }
         let found = selector::find_or_last(env, &self.session.selector())?;
         let facts = selector::facts(env, now, &found)?;
         let status = Status::of(&facts, &facts.view());

@@ -4,7 +4,7 @@
 mod here;
 mod offer;
 mod perform;
-mod wake;
+pub(super) mod wake;
 
 use std::{io, iter};
 

@@ -2,6 +2,7 @@
 //! the tiers, `strictness` compares settings, and `sources` says which of them a session works by.
 
 pub mod file;
+mod notify;
 mod phases;
 mod project;
 mod rules;
@@ -17,6 +18,7 @@ use std::path::Path;
 use globset::{GlobBuilder, GlobMatcher};
 use serde::{Deserialize, Serialize};
 
+pub use self::notify::{Notifier, NotifySettings};
 pub use self::phases::{NamedPhase, PhaseSettings};
 pub use self::strictness::leaves;
 pub use self::tiers::{Profile, TierSetting};
@@ -55,6 +57,8 @@ pub struct Settings {
     pub coach: CoachSettings,
     /// The boundary between two sessions.
     pub boundary: BoundarySettings,
+    /// How a user who is away hears of a session.
+    pub notify: NotifySettings,
     /// The phases of a job.
     pub phases: PhaseSettings,
     /// What the guard does in `-p` and SDK runs.

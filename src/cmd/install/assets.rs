@@ -120,6 +120,7 @@ mod tests {
             "Stop",
             "StopFailure",
             "PermissionRequest",
+            "Notification",
             "PreCompact",
             "PostModelSwitch",
         ];

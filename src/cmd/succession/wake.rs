@@ -1,5 +1,5 @@
-//! Wakes the module, which looks for a small file while no turn runs: a command in another terminal
-//! raises no event in it.
+//! Wakes the module, which looks for small files: a command in another terminal raises no event in
+//! it.
 
 use std::io;
 
@@ -15,7 +15,15 @@ use guard::hook::facts::Facts;
 /// # Errors
 /// What the system says.
 pub fn module(facts: &Facts) -> io::Result<()> {
-    write(facts, &json!({"at": facts.now}))
+    write(facts, "agreed", &json!({"at": facts.now}))
+}
+
+/// Lets the module bring its strip up to date, also in a turn.
+///
+/// # Errors
+/// What the system says.
+pub fn strip(facts: &Facts) -> io::Result<()> {
+    write(facts, "strip", &json!({"at": facts.now}))
 }
 
 /// Lets the module open the viewer above the client's pane. Returns `false` outside tmux.
@@ -24,12 +32,12 @@ pub fn module(facts: &Facts) -> io::Result<()> {
 /// What the system says.
 pub fn open_viewer(facts: &Facts) -> io::Result<bool> {
     let Some(popup) = popup(facts) else { return Ok(false) };
-    write(facts, &json!({"popup": popup, "at": facts.now}))?;
+    write(facts, "agreed", &json!({"popup": popup, "at": facts.now}))?;
     Ok(true)
 }
 
-fn write(facts: &Facts, word: &Value) -> io::Result<()> {
-    let path = facts.places.snapshots().join(format!("{}.agreed", facts.id));
+fn write(facts: &Facts, kind: &str, word: &Value) -> io::Result<()> {
+    let path = facts.places.snapshots().join(format!("{}.{kind}", facts.id));
     atomic::write_unsynced(&path, word.to_string().as_bytes())
 }
 

@@ -28,6 +28,7 @@ mod model_switch;
 mod no_program;
 mod notice;
 mod notifications;
+mod notify;
 mod operator;
 mod own_compaction;
 mod phases;

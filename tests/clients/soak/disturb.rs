@@ -81,7 +81,6 @@ impl Disturbance {
         plan: &Plan,
         asked: Instant,
         gate: &Gate,
-        scene: &mut Scene,
         outcome: &mut Outcome,
     ) {
         let apart = Duration::from_millis(plan.offset.unsigned_abs());

@@ -102,7 +102,7 @@ pub fn play(stage: &mut Stage, plan: &Plan) -> Outcome {
         type_into_the_box(&stage.tui, draft);
     }
     let mut disturbance = Disturbance::prepare(stage, plan, agent, &mut scene);
-    disturbance.around(stage, plan, asked, &gate, &mut scene, &mut outcome);
+    disturbance.around(stage, plan, asked, &gate, &mut outcome);
     if matches!(plan.scenario, Scenario::TerminalKilled | Scenario::ClientKilled) {
         outcome.killed = true;
         drop(naive);

@@ -12,6 +12,7 @@ mod mend;
 mod no_program;
 mod notes;
 mod notes_edit;
+mod overview;
 mod phases;
 mod purge;
 mod seal;

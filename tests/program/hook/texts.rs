@@ -27,6 +27,7 @@ const VALUES: &[(&str, &str)] = &[
     ("cut", "12,000"),
     ("cwd", ""),
     ("effect", "only the notes can be edited"),
+    ("more", "/brain-guard:explain says why"),
     ("file", "# parser\n\n## Forward State\n- make the parser take CRLF"),
     ("forward", "Forward State"),
     ("job", "parser"),

@@ -58,7 +58,8 @@ fn find_old(places: &Places, now: Time, at_most: usize) -> Old {
         files(&places.state.join("boundary"), "json").filter(old).filter_map(|p| name(&p));
     let seats = files(&places.state.join("sessions"), "seat").filter(|path| gone(places, path));
     let torn = left_in_state(places, now);
-    let snapshots = files(&places.snapshots(), "json").filter(|path| older(path, LEFT));
+    let snapshots = ["json", "agreed", "strip"].map(|kind| files(&places.snapshots(), kind));
+    let snapshots = snapshots.into_iter().flatten().filter(|path| older(path, LEFT));
     let jobs = fs::read_dir(places.jobs()).into_iter().flatten().flatten().map(|job| job.path());
     let empty = |path: &PathBuf| {
         let name = path.file_name().and_then(|name| name.to_str());

@@ -17,7 +17,7 @@ use base::atomic;
 use base::lock;
 use base::paths::Places;
 
-pub use seats::{Seat, client, lives, open_in, seat, seat_before, seated, take_seat};
+pub use seats::{Seat, client, live, lives, open_in, seat, seat_before, seated, take_seat};
 pub use sidecars::{calls, count_call, knows_file, remember_file};
 
 /// Reads a session's state; `None` if it does not exist. Fails if the file is not readable.

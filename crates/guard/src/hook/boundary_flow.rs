@@ -3,12 +3,15 @@
 use std::time::Duration;
 
 use super::facts::Facts;
+use super::notify;
 use super::opening::lifted_for;
 pub use super::opening::{Opening, Refusal, open, why_no_boundary};
 use crate::boundary::{Carrier, Delivery, EndReason, Step, Token};
 use crate::files::sealing::{self, Outcome, Writer};
 use crate::files::{boundary, jobs};
 use crate::journal::{Sealed, What};
+use base::shown::count_with_noun;
+use notes::compaction::{self, Role};
 use notes::job::State;
 
 /// Seals the session's file without the agent.
@@ -74,6 +77,28 @@ pub fn wrote_notes(facts: &Facts) -> bool {
     sealing::authored(&text, session, &facts.settings).entries > 0
 }
 
+/// What the next boundary would carry: open entries by section, then the same in short. Empty
+/// without notes.
+pub fn carried(facts: &Facts) -> Vec<String> {
+    let shape = &facts.settings.file.shape;
+    let text = jobs::read(&facts.places, &facts.session.job).ok().flatten().unwrap_or_default();
+    let document = compaction::parse(&text, shape);
+    let open = |section| document.section(section).filter(|e| !e.closed && !e.none).count();
+    let counts = (0..shape.sections.len()).map(|section| (section, open(section)));
+    let counts: Vec<_> = counts.filter(|(_, count)| *count > 0).collect();
+    if counts.is_empty() {
+        return Vec::new();
+    }
+    let by_section = counts.iter().map(|(at, count)| format!("{} {count}", shape.name(Some(*at))));
+    let by_section = by_section.collect::<Vec<_>>().join(", ");
+    if shape.with_role(Role::Forward).is_some_and(|forward| open(forward) == 0) {
+        return vec![format!("carries no next step, {by_section}"), "carries no next step".into()];
+    }
+    let all = counts.iter().map(|(_, count)| count).sum();
+    let all = count_with_noun(all, "entry", "entries");
+    vec![format!("carries {by_section}"), format!("carries {all}")]
+}
+
 /// Seals without the agent at a turn's end that nobody would continue, and opens a boundary.
 ///
 /// # Errors
@@ -114,11 +139,11 @@ pub fn give_up(facts: &mut Facts, why: &str) {
     lift(facts, why);
 }
 
-fn failed(token: &Token) -> String {
-    format!(
-        "the last boundary failed: {}",
-        token.why.as_ref().map_or("no reason given".into(), EndReason::to_string)
-    )
+/// Lifts the blocks, because a boundary failed.
+fn lift_after(facts: &mut Facts, token: &Token) {
+    let why = token.why.as_ref().map_or("no reason given".into(), EndReason::to_string);
+    notify::tell(facts, &format!("was not cleared: {why}; nothing is blocked for a while"));
+    lift(facts, &format!("the last boundary failed: {why}"));
 }
 
 /// The line for the user about a boundary that failed.
@@ -158,7 +183,7 @@ pub fn tidy(facts: &mut Facts) {
     if token.clear_timed_out() {
         // Kept, because the clear may still come.
         if facts.session.lifted.is_none() {
-            lift(facts, &failed(&token));
+            lift_after(facts, &token);
         }
         return;
     }
@@ -167,7 +192,8 @@ pub fn tidy(facts: &mut Facts) {
         return;
     }
     if token.step == Step::Failed {
-        give_up(facts, &failed(&token));
+        facts.update(|s| s.token = None);
+        lift_after(facts, &token);
         return;
     }
     if token.child.as_deref() != Some(facts.id) {

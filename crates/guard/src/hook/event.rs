@@ -103,6 +103,8 @@ pub enum Kind<'a> {
     ModelSwitch(&'a str),
     /// The client shows the user a question from the agent.
     Question,
+    /// The client has shown a dialog to the user for a while. Holds what it says of it.
+    Dialog(&'a str),
     /// A session ended.
     SessionEnd,
 }
@@ -123,6 +125,7 @@ impl Kind<'_> {
             Self::PreCompact { .. } => "PreCompact",
             Self::ModelSwitch(_) => "PostModelSwitch",
             Self::Question => "PermissionRequest",
+            Self::Dialog(_) => "Notification",
             Self::SessionEnd => "SessionEnd",
         }
     }
@@ -209,6 +212,10 @@ fn kind<'a>(payload: &'a Payload<'a>) -> Option<Kind<'a>> {
         "PermissionRequest" if payload.tool_name.as_deref() == Some(QUESTION_TOOL) => {
             Kind::Question
         }
+        "Notification" => match payload.notification_type.as_deref()? {
+            "permission_prompt" | "elicitation_dialog" => Kind::Dialog(payload.message.as_deref()?),
+            _ => return None,
+        },
         "SessionEnd" => Kind::SessionEnd,
         _ => return None,
     })

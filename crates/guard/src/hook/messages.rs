@@ -207,11 +207,16 @@ impl<'a> Messages<'a> {
         if self.stance.cap.is_some() {
             return self.fill(Text::UserCapped, &[]);
         }
-        let effect = match self.ramp.tier(self.stance.rank) {
-            Some(tier) if !tier.blocks.is_empty() => effect(&tier.blocks),
-            _ => "the agent is asked to write its notes; nothing is blocked".to_owned(),
+        let (effect, more) = match self.ramp.tier(self.stance.rank) {
+            Some(tier) if !tier.blocks.is_empty() => {
+                (effect(&tier.blocks), "/brain-guard:explain says why")
+            }
+            _ => (
+                "the agent is asked to write its notes; nothing is blocked".to_owned(),
+                "/brain-guard:status says more",
+            ),
         };
-        let line = self.fill(Text::UserStance, &[("effect", &effect)]);
+        let line = self.fill(Text::UserStance, &[("effect", &effect), ("more", more)]);
         match self.freed_by_slim() {
             Some(tokens) => format!("{line} /brain-guard:slim frees {tokens} tokens instead."),
             None => line,

@@ -13,6 +13,7 @@ pub mod jobs;
 pub mod journal;
 pub mod limits;
 pub mod messages;
+pub mod notify;
 pub mod opening;
 mod phase;
 pub mod post_tool;
@@ -26,6 +27,7 @@ pub mod session;
 pub mod session_end;
 pub mod settings;
 pub mod settings_news;
+pub mod standing;
 mod start_lines;
 pub mod stop;
 pub mod surroundings;
@@ -110,12 +112,21 @@ pub fn run(role: Role, input: impl Read, env: &Env, now: Time, program: Program)
     if !facts.on() {
         return Reply::default();
     }
+    if role == Role::Main && !event.subagent {
+        standing::hear(&mut facts, &event.kind);
+    }
     let reply = match role {
         Role::Main => handle(&mut facts, &event, program),
         Role::Piece(number) => piece(&mut facts, &event, number),
         Role::Rewake => rewake::handle(&mut facts, &event),
     };
     journal::record_reply(&facts, &event, &reply);
+    if matches!(event.kind, Kind::Dialog(_) | Kind::Stop { .. } | Kind::TurnFailed)
+        && role == Role::Main
+        && !event.subagent
+    {
+        standing::ask_for_user(&mut facts);
+    }
     reply
 }
 
@@ -199,6 +210,7 @@ fn dispatch(facts: &mut Facts, event: &Event) -> Reply {
             Reply::default()
         }
         Kind::Question => question::wait(facts),
+        Kind::Dialog(_) => Reply::default(),
         Kind::SessionEnd => session_end::session(facts),
     }
 }

@@ -1,7 +1,7 @@
 //! Opens a boundary: checks whether one may start, and creates its token.
 
 use super::facts::Facts;
-use super::watch;
+use super::{notify, watch};
 use crate::boundary::{Carrier, Delivery, NOTHING_WRITTEN, Step, Token, budget};
 use crate::files::{boundary, jobs, state};
 use crate::journal::What;
@@ -170,6 +170,9 @@ pub fn open(facts: &mut Facts, opening: &Opening) -> Result<(), Refusal> {
         s.lifted = None;
         s.stop_blocks = 0;
     });
+    if carrier != Carrier::Manual {
+        notify::tell(facts, "sealed its notes, and restarts from them");
+    }
     // Starts with the seal, so that a client that dies before its turn ends leaves no open
     // boundary.
     if let Err(e) = watch::start(facts.env, &facts.places, &token.id) {

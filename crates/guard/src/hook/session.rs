@@ -4,8 +4,8 @@ use super::event::{Event, Source};
 use super::facts::Facts;
 use super::reply::{Agent, Reply};
 use super::{
-    after_surgery, bearings, deliver, job_assignment, jobs as session_jobs, limits, session_end,
-    start_lines, withdrawal,
+    after_surgery, bearings, deliver, job_assignment, jobs as session_jobs, limits, notify,
+    session_end, start_lines, withdrawal,
 };
 use crate::boundary::{Carrier, EndReason, Step, Token};
 use crate::files::state;
@@ -201,6 +201,7 @@ fn cleared(facts: &mut Facts, event: &Event) -> Reply {
         return Reply::note("SessionStart", bearings::bearings(facts, event, &parent, None));
     };
     facts.update_of(&parent_id, |s| s.token = None);
+    notify::tell(facts, "goes on in a fresh session");
     let bearings = format!("{}\n\n", bearings::bearings(facts, event, &parent, Some(&token)));
     let whole = by_hand.then(|| deliver::claim_piece(facts, &token, 1, &bearings)).flatten();
     Reply::note("SessionStart", whole.unwrap_or_else(|| bearings.trim_end().to_owned()))

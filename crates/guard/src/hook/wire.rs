@@ -74,6 +74,12 @@ pub struct Payload<'a> {
     /// `UserPromptExpansion`: its arguments.
     #[serde(borrow)]
     pub command_args: Option<Cow<'a, str>>,
+    /// `Notification`: its kind.
+    #[serde(borrow)]
+    pub notification_type: Option<Cow<'a, str>>,
+    /// `Notification`: its text.
+    #[serde(borrow)]
+    pub message: Option<Cow<'a, str>>,
     /// `Stop`: tasks that are still running.
     pub background_tasks: Option<Vec<Task>>,
 }

@@ -161,6 +161,11 @@ pub enum What {
         /// Bytes that this freed.
         bytes: u64,
     },
+    /// A user who was away was told something.
+    Notified {
+        /// What.
+        text: String,
+    },
     /// Something did not work, and the guard went on.
     Fault {
         /// What did not work.
@@ -177,7 +182,7 @@ impl What {
     }
 
     /// The names of all kinds, as in JSON.
-    pub const KINDS: [&str; 23] = [
+    pub const KINDS: [&str; 24] = [
         "pass",
         "allow",
         "partial",
@@ -200,6 +205,7 @@ impl What {
         "no-boundary",
         "succession",
         "store-bounds",
+        "notified",
         "fault",
     ];
 
@@ -332,7 +338,7 @@ mod tests {
         for kind in What::KINDS {
             let fields = r#""id":"","tool":"","event":"","before":0,"after":0,"path":"","job":"","version":1,
                 "token":"","step":"done","carrier":"mod","delivery":"sealed","bytes":0,"why":"tier","method":"chord",
-                "whole":true,"until":"","effect":"","sessions":[],"what":"","error":"" "#;
+                "whole":true,"until":"","effect":"","sessions":[],"text":"","what":"","error":"" "#;
             let step = if kind == "boundary" { "pending" } else { "done" };
             let json = format!(r#"{{"kind":"{kind}",{}}}"#, fields.replace("done", step));
             let what: What = serde_json::from_str(&json).unwrap_or_else(|e| panic!("{kind}: {e}"));

@@ -31,6 +31,7 @@ impl Line {
             What::NoBoundary { .. } => "no boundary".into(),
             What::Succession { step, .. } => format!("surgery {}", step.name()),
             What::StoreBounds { .. } => "store within its bounds".into(),
+            What::Notified { .. } => "user notified".into(),
             What::Fault { .. } => "fault".into(),
         }
     }
@@ -62,7 +63,7 @@ impl Line {
             | What::CarrierGaveUp { why, .. }
             | What::Lifted { why }
             | What::NoBoundary { why } => why.clone(),
-            What::Override { until } => until.clone(),
+            What::Override { until: text } | What::Notified { text } => text.clone(),
             What::Succession { effect, to, why, .. } => {
                 let to = to.as_ref().map(|to| format!("; goes on in {to}")).unwrap_or_default();
                 format!("{effect}{to}{}", because(why).unwrap_or_default())

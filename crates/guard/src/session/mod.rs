@@ -1,5 +1,6 @@
 //! The saved state of a session: plain data that the store keeps and the hook decides by.
 
+mod activity;
 pub mod reach;
 mod surroundings;
 
@@ -15,6 +16,7 @@ use notes::compaction::EntryId;
 use reach::Reach;
 use sessions::gauge::{Reading, Window};
 
+pub use activity::Activity;
 pub use surroundings::Surroundings;
 
 /// The saved state of one session.
@@ -47,6 +49,8 @@ pub struct Session {
     pub turn: Option<Time>,
     /// When an API error ended the last turn.
     pub broke: Option<Time>,
+    /// The dialog that the client shows, since when, and its text.
+    pub dialog: Option<(Time, String)>,
     /// When it ended: the client exited or moved to another session.
     pub ended: Option<Time>,
     /// Whether a person's prompt started the running turn.
@@ -154,6 +158,8 @@ pub struct Notified {
     pub settings: Option<String>,
     /// The end of lifted blocks that the user was told.
     pub lifted: Option<Time>,
+    /// What the session needs the user for, as they were told while they were away.
+    pub need: Option<Activity>,
 }
 
 /// The compaction file, as this session knows it.

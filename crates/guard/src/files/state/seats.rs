@@ -64,6 +64,22 @@ pub fn lives(places: &Places, who: Client) -> bool {
     load(places, &hidden.session).ok().flatten().is_some_and(|s| s.ended.is_none())
 }
 
+/// Sessions whose client still runs and is still in them.
+///
+/// # Errors
+/// A state folder that cannot be read.
+pub fn live(places: &Places) -> io::Result<Vec<String>> {
+    let mut all = super::all(places)?;
+    all.retain(|id| {
+        let session = load(places, id).ok().flatten();
+        let here = session.and_then(|session| session.client);
+        here.is_some_and(|here| {
+            seat(places, here.pid).as_ref() == Some(id) && client(here.pid) == Some(here)
+        })
+    });
+    Ok(all)
+}
+
 /// The live client that has a session open, as its hooks recorded it.
 pub fn open_in(places: &Places, session: &str) -> Option<Client> {
     let known = load(places, session).ok().flatten().filter(|known| known.ended.is_none())?;

@@ -1,0 +1,70 @@
+//! Tells a user who is away what became of the session: by the terminal's bell, by a notification
+//! of the terminal, or by a program of theirs.
+
+use std::ffi::OsStr;
+use std::fs::OpenOptions;
+use std::io::{self, Write as _};
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::Path;
+
+use rustix::fs::OFlags;
+use rustix::termios::isatty;
+
+use super::facts::Facts;
+use crate::journal::What;
+use crate::settings::Notifier;
+use base::process;
+
+/// Tells the user something, unless they are there or nobody can be. Returns whether that was tried.
+pub fn tell(facts: &Facts, text: &str) -> bool {
+    if facts.attended() || !facts.seen.interactive || facts.settings.notify.by == Notifier::OFF {
+        return false;
+    }
+    let project = facts.places.project.file_name().unwrap_or_default().to_string_lossy();
+    let title = plain(&format!("brain-guard: {project}"));
+    let text = plain(text);
+    let is_tmux = facts.session.reach.as_ref().is_some_and(|reach| reach.tmux.open().is_some());
+    match &facts.settings.notify.by {
+        Notifier::Terminal(way) => {
+            // A client without a terminal has nobody to hear it.
+            if ring(facts, &way.sequence(&title, &text, is_tmux)).is_err() {
+                return false;
+            }
+        }
+        Notifier::Program(words) => {
+            if let Err(e) = run(words, &title, &text) {
+                facts.fault("user not notified", &e);
+                return true;
+            }
+        }
+    }
+    facts.record(What::Notified { text });
+    true
+}
+
+/// Writes to the client's terminal.
+fn ring(facts: &Facts, bytes: &str) -> io::Result<()> {
+    let client = facts.session.client.ok_or(io::ErrorKind::NotFound)?;
+    let path = process::input(client.pid)?;
+    // A terminal that was stopped must not hold the hook.
+    let flags = (OFlags::NOCTTY | OFlags::NONBLOCK).bits().cast_signed();
+    let mut terminal = OpenOptions::new().write(true).custom_flags(flags).open(path)?;
+    if !isatty(&terminal) {
+        return Err(io::Error::other("the client has no terminal"));
+    }
+    terminal.write_all(bytes.as_bytes())
+}
+
+/// Starts a program; the texts are arguments, and no shell reads them.
+fn run(words: &[String], title: &str, text: &str) -> io::Result<()> {
+    let put = |word: &String| word.replace("{title}", title).replace("{text}", text);
+    let words: Vec<String> = words.iter().map(put).collect();
+    let (program, arguments) = words.split_first().ok_or(io::ErrorKind::InvalidInput)?;
+    let arguments: Vec<&OsStr> = arguments.iter().map(OsStr::new).collect();
+    process::spawn_detached(Path::new(program), &arguments)
+}
+
+/// Without what a terminal would act on.
+fn plain(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+}

@@ -1,0 +1,138 @@
+//! What a session is doing, and whether it needs its user, who is told while they are away.
+
+use chrono::Duration;
+
+use super::boundary_flow::wrote_notes;
+use super::event::Kind;
+use super::facts::Facts;
+use super::notify;
+use crate::boundary::{Carrier, NOTHING_WRITTEN, Step, Token};
+use crate::session::Activity;
+use base::clock::Time;
+use base::shown::{age, count_with_noun};
+
+/// What a session is doing, since when, and why.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Standing {
+    /// What it is doing.
+    pub activity: Activity,
+    /// Since when; `None` if nothing says so.
+    pub since: Option<Time>,
+    /// Why, in words; may be empty.
+    pub why: String,
+}
+
+impl Standing {
+    fn new(activity: Activity, since: Option<Time>, why: impl Into<String>) -> Self {
+        Self { activity, since, why: why.into() }
+    }
+
+    /// What the session is doing now.
+    pub fn of(facts: &Facts) -> Self {
+        let session = &facts.session;
+        let answered = facts.transcript_usage().and_then(|usage| usage.at);
+        if let Some((since, message)) = &session.dialog {
+            return Self::new(Activity::WaitsForYou, Some(*since), message);
+        }
+        if let Some(began) = session.turn {
+            let last = answered.max(Some(began));
+            let patience =
+                Duration::minutes(facts.settings.notify.still_minutes.min(100_000) as i64);
+            return if last.is_some_and(|last| facts.now - last >= patience) {
+                Self::new(Activity::StandsStill, last, "no response while a turn runs")
+            } else {
+                Self::new(Activity::Works, Some(began), "")
+            };
+        }
+        if let Some(token) = facts.token().filter(|token| token.parent == facts.id)
+            && let Some(standing) = at_boundary(facts, &token)
+        {
+            return standing;
+        }
+        if let Some((until, why)) = session.lifted.as_ref().filter(|(until, _)| *until > facts.now)
+        {
+            let since = *until - super::opening::lifted_for();
+            return Self::new(
+                Activity::WaitsForYou,
+                Some(since),
+                format!("nothing is blocked: {why}"),
+            );
+        }
+        if session.broke.is_some_and(|broke| answered.is_none_or(|answered| answered < broke)) {
+            return Self::new(Activity::WaitsForYou, session.broke, "an API error ended its turn");
+        }
+        let agents = session.background.agents;
+        if agents > 0 {
+            let agents = count_with_noun(agents as usize, "agent", "agents");
+            return Self::new(Activity::Works, answered, format!("{agents} in the background"));
+        }
+        let why = if session.prompts == 0 { "it has had no prompt yet" } else { "" };
+        Self::new(Activity::TurnOver, answered.or(session.started), why)
+    }
+
+    /// All three on one line: `waits for you, 12 min: …`.
+    pub fn line(&self, now: Time) -> String {
+        let since = self.since.map(|since| format!(", {}", age(now - since)));
+        let why = if self.why.is_empty() { String::new() } else { format!(": {}", self.why) };
+        format!("{}{}{why}", self.activity.words(), since.unwrap_or_default())
+    }
+}
+
+/// What a session whose turn is over is doing at a boundary.
+fn at_boundary(facts: &Facts, token: &Token) -> Option<Standing> {
+    let since = Some(token.since);
+    let paused = facts.override_reason();
+    Some(match token.step {
+        Step::Unsealed if !wrote_notes(facts) => Standing::new(
+            Activity::WaitsForYou,
+            since,
+            format!("it does not restart: {NOTHING_WRITTEN}"),
+        ),
+        Step::Unsealed | Step::Pending if paused.is_some() => {
+            Standing::new(Activity::TurnOver, since, paused.unwrap_or_default())
+        }
+        Step::Pending if token.hold.is_some() => {
+            Standing::new(Activity::TurnOver, since, "it restarts after your next prompt's turn")
+        }
+        Step::Pending if token.carrier == Carrier::Manual => {
+            let why =
+                format!("{}: type /clear, and the fresh session gets the notes", token.what());
+            Standing::new(Activity::WaitsForYou, since, why)
+        }
+        Step::Unsealed => Standing::new(Activity::Restarts, since, "from unfinished notes"),
+        Step::Pending | Step::Clearing => {
+            let why = token.waits.clone().unwrap_or_else(|| token.what());
+            Standing::new(Activity::Restarts, since, why)
+        }
+        Step::Failed => {
+            let why = token.why.as_ref().map_or_else(String::new, |why| format!(": {why}"));
+            Standing::new(Activity::WaitsForYou, since, format!("it was not cleared{why}"))
+        }
+        _ => return None,
+    })
+}
+
+/// Tells the user that the session needs them, once for each need. While they are there it waits.
+pub fn ask_for_user(facts: &mut Facts) {
+    let standing = Standing::of(facts);
+    let need = Some(standing.activity).filter(|activity| activity.needs_you());
+    if need == facts.session.notified.need {
+        return;
+    }
+    if need.is_none() || notify::tell(facts, &standing.line(facts.now)) {
+        facts.update(|s| s.notified.need = need);
+    }
+}
+
+/// Remembers a dialog that the client shows. Any other event of the session means that it is closed.
+pub fn hear(facts: &mut Facts, kind: &Kind) {
+    let now = facts.now;
+    if let Kind::Dialog(text) = kind {
+        facts.update(|s| {
+            s.dialog = Some((now, (*text).to_owned()));
+            s.notified.need = None;
+        });
+    } else if facts.session.dialog.is_some() {
+        facts.update(|s| s.dialog = None);
+    }
+}

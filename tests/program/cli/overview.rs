@@ -1,0 +1,167 @@
+//! `status --all`, and who is told when a session needs its user.
+
+use std::fs;
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use chrono::TimeDelta;
+use serde_json::{Value, json};
+
+use crate::support::hook::{Hook, percent_in};
+
+/// A stand-in for a client; dropping it ends it.
+struct Client(Child);
+
+impl Client {
+    fn start() -> Self {
+        Self(Command::new("sleep").arg("120").stdin(Stdio::null()).spawn().expect("a client"))
+    }
+}
+
+impl Drop for Client {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+fn listed(hook: &Hook) -> Vec<Value> {
+    let all = hook.raw(&["status", "--all", "--json"], b"").json()["sessions"].take();
+    serde_json::from_value(all).expect("a list")
+}
+
+/// What the user was told.
+fn told(hook: &Hook) -> Vec<String> {
+    let lines = hook.journal("notified").into_iter();
+    lines.map(|line| line["text"].as_str().expect("a text").to_owned()).collect()
+}
+
+/// A session that nobody attends, with a client of its own.
+fn alone() -> (Hook, Client) {
+    let client = Client::start();
+    let mut hook = Hook::new();
+    let pid = client.0.id().to_string();
+    hook.set("BRAIN_GUARD_MOD", &format!("{}:{pid}", env!("CARGO_PKG_VERSION")));
+    hook.set("CLAUDE_PID", &pid);
+    let by = ["sh", "-c", "echo \"$1|$2\" >>\"$HOME/told\"", "sh", "{title}", "{text}"];
+    hook.settings(&json!({"boundary": {"attended_minutes": 0}, "notify": {"by": by}}));
+    hook.begin();
+    (hook, client)
+}
+
+fn dialog(hook: &Hook) {
+    let more = json!({"notification_type": "permission_prompt", "message": "Claude needs this"});
+    assert!(hook.send(&hook.payload("Notification", &more)).silent());
+}
+
+#[test]
+fn of_fifty_sessions_in_three_projects_the_one_that_stands_still_is_on_top() {
+    let hook = Hook::new();
+    let clients: Vec<Client> = (0..50).map(|_| Client::start()).collect();
+    let mut still = String::new();
+    for (n, client) in clients.iter().enumerate() {
+        let mut other =
+            hook.beside(&format!("5e55{n:04}-0000-4000-8000-000000000001"), client.0.id());
+        other.project = hook.home.join(format!("project-{}", n % 3));
+        let project = other.project.to_str().expect("utf-8").to_owned();
+        fs::create_dir_all(&project).expect("folder");
+        other.set("CLAUDE_PROJECT_DIR", &project);
+        other.start("startup");
+        other.prompt("Go");
+        if n == 33 {
+            still.clone_from(&other.session);
+            let mut state = other.state();
+            state["turn"] = json!(base::clock::now() - TimeDelta::minutes(20));
+            fs::write(other.places().session(&still, "json"), state.to_string()).expect("state");
+        } else {
+            other.fill(40.0);
+        }
+    }
+    let all = listed(&hook);
+    assert_eq!(all.len(), 50);
+    assert_eq!((&all[0]["session"], &all[0]["activity"]), (&json!(still), &json!("stands-still")));
+    assert!(all[1..].iter().all(|one| one["activity"] == "works"), "{all:#?}");
+    assert_eq!(all[1]["context"]["percent"], 40.0);
+    let text = hook.raw(&["status", "--all"], b"").stdout;
+    let top = "50 sessions run, and 1 needs you\n\nproject-0  5e550033  stands still, 20 min: ";
+    assert!(text.starts_with(top), "{text}");
+    let line = "\n  ▓▓▓▓░░░░░░ 40 % of 967k, 0 s ago  block-reads  notes 0/2,000 words  job ";
+    assert!(text.contains("\n  no response yet") && text.contains(&line[..30]), "{text}");
+}
+
+#[test]
+fn a_dialog_waits_for_you_until_something_else_happens() {
+    let (hook, _client) = alone();
+    hook.prompt("Go");
+    assert_eq!(listed(&hook)[0]["activity"], "works");
+    dialog(&hook);
+    let waits = listed(&hook);
+    assert_eq!(
+        (&waits[0]["activity"], &waits[0]["why"]),
+        (&json!("waits-for-you"), &json!("Claude needs this"))
+    );
+    hook.read();
+    assert_eq!(listed(&hook)[0]["activity"], "works");
+    hook.stop();
+    assert_eq!(listed(&hook)[0]["activity"], "turn-over");
+}
+
+#[test]
+fn who_is_away_is_told_once_of_each_need() {
+    let (hook, _client) = alone();
+    hook.prompt("Go");
+    dialog(&hook);
+    let ask =
+        || hook.raw(&["mod", "waits"], json!({"session_id": hook.session}).to_string().as_bytes());
+    for _ in 0..3 {
+        assert_eq!(ask().code, Some(0));
+    }
+    assert_eq!(told(&hook), ["waits for you, 0 s: Claude needs this"]);
+    hook.read();
+    dialog(&hook);
+    hook.read();
+    hook.stop();
+    ask();
+    assert_eq!(told(&hook).len(), 3, "{:?}", told(&hook));
+    assert!(told(&hook)[2].starts_with("turn over"), "{:?}", told(&hook));
+    hook.prompt("Go on");
+    hook.stop();
+    assert_eq!(told(&hook).len(), 4);
+    let path = hook.home.join("told");
+    let began = std::time::Instant::now();
+    let lines = loop {
+        let lines = fs::read_to_string(&path).unwrap_or_default();
+        if lines.lines().count() == 4 || began.elapsed() > Duration::from_secs(10) {
+            break lines;
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    };
+    assert_eq!(
+        lines.lines().next(),
+        Some("brain-guard: project|waits for you, 0 s: Claude needs this")
+    );
+    assert_eq!(lines.lines().count(), 4, "{lines}");
+}
+
+#[test]
+fn who_is_there_is_not_told() {
+    let (hook, _client) = alone();
+    hook.settings(&json!({"notify": {"by": ["true"]}}));
+    hook.prompt("Go");
+    dialog(&hook);
+    hook.stop();
+    assert_eq!(told(&hook), [] as [&str; 0]);
+}
+
+#[test]
+fn a_boundary_tells_that_it_comes_and_that_the_run_goes_on() {
+    let (hook, _client) = alone();
+    hook.prompt("Go");
+    hook.fill(percent_in("narrow"));
+    hook.read();
+    for command in ["brain-guard append --kind next 'run the tests'", "brain-guard seal"] {
+        let answer = hook.agent(command);
+        assert_eq!(answer.code, Some(0), "{answer:?}");
+    }
+    assert_eq!(told(&hook), ["sealed its notes, and restarts from them"]);
+}
