@@ -8,7 +8,10 @@ set -eu
 
 case ${1:-} in
 -h | --help)
-    sed -n '2,/^set/s/^# \{0,1\}//p' "$0"
+    # From a pipe, the text is not there to be shown.
+    if [ -f "$0" ]; then sed -n '2,/^set/s/^# \{0,1\}//p' "$0"; else
+        echo "usage: sh install.sh [URL_OR_FOLDER] [OPTION OF brain-guard install]..."
+    fi
     exit
     ;;
 esac
@@ -38,18 +41,18 @@ fetch() {
     case $source in
     http://* | https://*)
         if command -v curl >/dev/null 2>&1; then
-            curl -fsSL --retry 3 -o "$work/$1" "$source/$1"
+            curl -fsSL --retry 3 --connect-timeout 30 --speed-limit 1 --speed-time 60 -o "$work/$1" "$source/$1"
         elif command -v wget >/dev/null 2>&1; then
-            wget -q -O "$work/$1" "$source/$1"
+            wget -nv -T 60 -t 3 -O "$work/$1" "$source/$1"
         else
             fail "neither curl nor wget is there: install one (on Debian and Ubuntu: apt-get install curl), or fetch SHA256SUMS and $program from $source and run: sh install.sh FOLDER"
         fi
         ;;
     *) cp "$source/$1" "$work/$1" ;;
-    esac || fail "could not get $1 from $source"
+    esac || fail "could not get $1 from $source (into $work; set TMPDIR for another folder)"
 }
 
-work=$(mktemp -d)
+work=$(mktemp -d) || fail "no folder for temporary files; set TMPDIR to one that you can write in"
 trap 'rm -rf "$work"' EXIT
 trap 'exit 130' INT TERM HUP
 fetch SHA256SUMS

@@ -80,9 +80,9 @@ pub(super) fn clock_time(at: Time, now: Time) -> String {
 /// State that cannot be written.
 pub(super) fn set(facts: &Facts, value: Option<Override>, said: &str) -> anyhow::Result<()> {
     state::update(&facts.places, facts.id, |s| s.override_ = value)?;
-    facts.record(What::Override { until: said.to_owned() });
     // Without it the strip follows a little later.
     let _ = wake::strip(facts);
+    facts.record(What::Override { until: said.to_owned() });
     Ok(())
 }
 

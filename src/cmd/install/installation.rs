@@ -113,9 +113,18 @@ impl Installation {
 
     /// How a user types a program: its name, or its path where its folder is not on the `PATH`.
     pub fn typed(&self, program: &Path) -> String {
-        let is_on_path = self.path_folders.iter().any(|folder| program.parent() == Some(folder));
-        let name = program.file_name().filter(|_| is_on_path).map(Path::new);
-        shell_quote(&name.unwrap_or(program).to_string_lossy())
+        let name = program.file_name().filter(|_| self.first_on_path(program).is_ok());
+        shell_quote(&name.map_or(program, Path::new).to_string_lossy())
+    }
+
+    /// Whether a shell starts this program by its name. The error is the one that it starts instead.
+    fn first_on_path(&self, program: &Path) -> Result<(), Option<PathBuf>> {
+        let name = program.file_name().unwrap_or_default();
+        let mut named = self.path_folders.iter().map(|folder| folder.join(name));
+        match named.find(|found| found == program || found.is_file()) {
+            Some(first) if first == program => Ok(()),
+            other => Err(other),
+        }
     }
 
     /// Whether the command's link leads to the installed program, or into a copy of the plugin from a
@@ -132,7 +141,10 @@ impl Installation {
     /// The output can't be written.
     pub fn link_command(&self, target: &Path, out: &mut dyn Write) -> Result<()> {
         let link = self.link();
-        let obstacle = match place::link(&link, target, |found| self.is_ours(found)) {
+        // An installation in another data folder made it.
+        let earlier = Path::new(COMMAND).join(place::CURRENT).join(place::BINARY);
+        let replaces = |found: &Path| self.is_ours(found) || found.ends_with(&earlier);
+        let obstacle = match place::link(&link, target, replaces) {
             Ok(Some(is_new)) => return self.say_linked(is_new, out),
             Ok(None) => "is not ours and stays; move it away".to_owned(),
             Err(why) => {
@@ -153,6 +165,13 @@ impl Installation {
             writeln!(
                 out,
                 "         {folder} is not on your PATH; to add it, here and in ~/.profile: `export PATH={quoted}:\"$PATH\"`"
+            )?;
+        }
+        if let Err(Some(other)) = self.first_on_path(&link) {
+            let other = other.display();
+            writeln!(
+                out,
+                "         {COMMAND} starts {other}, which comes first on your PATH: move it away"
             )?;
         }
         Ok(())

@@ -386,3 +386,20 @@ fn a_client_that_is_not_on_the_path_is_found_where_installers_put_it() {
         assert_eq!(find(), Some(client));
     }
 }
+
+#[test]
+fn another_program_that_comes_first_on_the_path_is_named() {
+    let world = World::new();
+    let first = world.folder.path().join("first");
+    fs::create_dir(&first).expect("folder");
+    fs::write(first.join("brain-guard"), "").expect("file");
+    let path_folders = vec![first.clone(), world.folder.path().join("bin")];
+    let at = Installation { path_folders, ..world.at.clone() };
+    let mut out = Vec::new();
+    install(&at, &world.program, &mut out).expect("install");
+    let said = String::from_utf8(out).expect("utf-8");
+    let other =
+        format!("brain-guard starts {}, which comes first", first.join("brain-guard").display());
+    assert!(said.contains(&other), "{said}");
+    assert_eq!(at.typed(&at.link()), at.link().to_string_lossy());
+}

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::story::{all_went, result, said, status, watched};
 use super::{Move, moves, percent, step};
-use crate::support::mock::Reply;
+use crate::support::mock::{Gate, Reply};
 use crate::support::world::World;
 
 /// One call that is never blocked and one that is blocked at `narrow`. The ids must be unique,
@@ -40,6 +40,29 @@ fn blocked(id: &'static str, last: &'static str) -> Vec<Move> {
         Reply::text("blocked").tokens(percent(31.1))
     });
     vec![denied, refused("once more"), refused(last)]
+}
+
+#[test]
+fn the_strip_follows_an_override_from_another_terminal_in_a_turn() {
+    let gate = Gate::default();
+    let held = gate.clone();
+    let script = vec![
+        step(|_| Reply::bash("echo one").tokens(percent(5.0))),
+        step(|_| Reply::bash("echo two").tokens(percent(31.0))),
+        step(move |_| Reply::text("begun\n\nnot yet ended\n").tokens(percent(31.1)).hang(&held)),
+    ];
+    let world = World::build().guard_settings(watched()).agent(moves(script)).start();
+    let tui = world.tui(&[]);
+    tui.prompt("Build the parser");
+    world.mock.wait_main(3);
+    for _ in 0..2 {
+        tui.wait_screen("the tier", |s| s.contains("%   only the notes can be edited"));
+        world.guard(&["override", "30m"]);
+        tui.wait_screen("the pause", |s| s.contains("%   nothing blocked (paused until"));
+        world.guard(&["override", "--off"]);
+    }
+    tui.wait_screen("the tier again", |s| s.contains("%   only the notes can be edited"));
+    gate.open();
 }
 
 #[test]

@@ -109,6 +109,7 @@ pub(super) struct Entry {
 }
 
 #[derive(Deserialize)]
+#[serde(expecting = "an object with the key bindings")]
 struct RawFile<'a> {
     #[serde(borrow)]
     bindings: &'a RawValue,

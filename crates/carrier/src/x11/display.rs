@@ -1,4 +1,5 @@
 //! A connection to the X server that never waits without limit.
+#![allow(clippy::struct_field_names, reason = "the server names its atoms")]
 
 use std::error::Error;
 use std::io;

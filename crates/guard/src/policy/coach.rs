@@ -82,7 +82,7 @@ mod tests {
         let reading = Reading { used: 226_000, limit: 967_000, source: Source::Transcript, at };
         assert_eq!(context_figure(&reading), "23 % full (226k of 967k)");
         let text = figure_in_full(&reading, "tokens", at + chrono::Duration::seconds(3));
-        assert_eq!(text, "23.4 % (226,000 of 967,000 tokens, transcript, 3 s old)");
+        assert_eq!(text, "23.3 % (226,000 of 967,000 tokens, transcript, 3 s old)");
         assert_eq!(group_thousands(7), "7");
         assert_eq!(group_thousands(1_234_567), "1,234,567");
     }
