@@ -66,8 +66,8 @@ type Report = { event: string } & Json
 type Tier = { context: number; effect: string }
 /** Figures for the strip above the prompt box: tokens, and percent of the compaction file's limit. Before the
  * first reading the limit is a guess. `file_rank` tiers are reached by
- * the file, `harmless` block nothing; `capped` says why none of them does. `carried` says what the next boundary
- * would carry, the longest first. */
+ * the file, `harmless` block nothing; `capped` says why none of them does. `next_session` says what
+ * that one would get, the longest text first. */
 type Figures = {
   used: number
   limit: number
@@ -77,7 +77,7 @@ type Figures = {
   file_rank: number
   harmless: number
   capped: string | null
-  carried: string[]
+  next_session: string[]
 }
 
 // The module outlives /clear: one process, one session after another.
@@ -117,6 +117,8 @@ let isDriving = false
 let failures = 0
 /** What the user last agreed to, as the program wrote it. */
 let seen = ''
+/** How often in a row the program did not answer whether the session needs its user. */
+let silences = 0
 /** Up to which change that the user made elsewhere the strip is up to date. */
 let drawn = ''
 /** Whether the looks have begun. */
@@ -246,8 +248,8 @@ function bar(percent: number, width: number): string {
   return `${'▓'.repeat(full)}${'░'.repeat(width - full)} ${Math.floor(percent)} %`
 }
 
-/** The gauges, what is in force, with its color, and in what is left of the width what the next boundary would carry. */
-function stripLine({ used, limit, file, tiers, file_rank, harmless, capped, carried }: Figures, columns: number) {
+/** The gauges, what is in force, with its color, and in what is left of the width what the next session would get. */
+function stripLine({ used, limit, file, tiers, file_rank, harmless, capped, next_session }: Figures, columns: number) {
   const context = (used * 100) / Math.max(1, limit)
   const reached = Math.max(file_rank, tiers.filter(tier => context >= tier.context).length)
   const isHarmless = reached <= harmless
@@ -256,9 +258,9 @@ function stripLine({ used, limit, file, tiers, file_rank, harmless, capped, carr
   const blocking = reached === tiers.length && capped === null ? 'error' : 'warning'
   const color = isHarmless ? undefined : blocking
   const free = columns - TEXT_COLUMNS - state.length
-  const carries = carried.map(text => `   ${text}`).find(text => free - text.length >= 2 * LEAST_BAR) ?? ''
-  const width = Math.max(LEAST_BAR, Math.min(16, Math.floor((free - carries.length) / 2)))
-  return { gauges: `context ${bar(context, width)}   notes ${bar(file, width)}   `, state, color, carries }
+  const gets = next_session.map(text => `   ${text}`).find(text => free - text.length >= 2 * LEAST_BAR) ?? ''
+  const width = Math.max(LEAST_BAR, Math.min(16, Math.floor((free - gets.length) / 2)))
+  return { gauges: `context ${bar(context, width)}   notes ${bar(file, width)}   `, state, color, gets }
 }
 
 /** `output` is null: a step's output tokens would cost a hook on every streamed chunk. */
@@ -483,6 +485,11 @@ async function runningAgents($: EngineInterface): Promise<number | undefined> {
   }
 }
 
+/** How many milliseconds ago somebody last changed the prompt box. */
+function typedAgo(): number | undefined {
+  return typedAt === 0 ? undefined : Date.now() - typedAt
+}
+
 /** What a boundary is asked for again by, right before each act: the context now, and whether somebody types. */
 async function seenNow($: EngineInterface): Promise<Json> {
   const { context } = await $.session.usage()
@@ -490,7 +497,7 @@ async function seenNow($: EngineInterface): Promise<Json> {
   return {
     tokens: context.tokens ?? undefined,
     is_rewound: turn.row !== undefined && rows !== undefined && rows.length < ROWS && !rows.includes(turn.row),
-    typed_ms: typedAt === 0 ? undefined : Date.now() - typedAt,
+    typed_ms: typedAgo(),
   }
 }
 
@@ -562,10 +569,17 @@ async function follow($: EngineInterface): Promise<void> {
 /** Asks the program to tell a user who is away that the session needs them. Without the program, such as after an
  * uninstall, the strip would go on saying what it said. */
 async function tellNeed($: EngineInterface): Promise<void> {
-  await ask($, 'waits', { session_id: await $.session.id() }).catch(() => {
+  try {
+    await ask($, 'waits', { session_id: await $.session.id(), typed_ms: typedAgo() })
+    silences = 0
+  } catch {
+    // Once may be a busy machine.
+    silences += 1
+    if (silences < 2) return
     figures = null
+    drawBelow($)
     $.ui.invalidate('ui.render')
-  })
+  }
 }
 
 /** Looks for as long as the client runs. */
@@ -729,13 +743,13 @@ export const register: Register = on => {
         </Box>
       )
     }
-    const { gauges, state, color, carries } = stripLine(figures, e.props.bodyColumns)
+    const { gauges, state, color, gets } = stripLine(figures, e.props.bodyColumns)
     return (
       <Box>
         <Text wrap="wrap">
           {gauges}
           <Text color={color}>{state}</Text>
-          <Text dimColor>{carries}</Text>
+          <Text dimColor>{gets}</Text>
         </Text>
       </Box>
     )

@@ -16,7 +16,7 @@ pub struct StatusArgs {
     #[command(flatten)]
     pub session: SessionArgument,
     /// Every session that runs on this machine, the one that needs you on top
-    #[arg(long, conflicts_with_all = ["named", "session", "project"])]
+    #[arg(long, conflicts_with = "named")]
     pub all: bool,
     /// As JSON
     #[arg(long)]

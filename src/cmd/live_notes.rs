@@ -134,7 +134,7 @@ fn edit(env: &Env, found: &Found, facts: &Facts) -> anyhow::Result<Exit> {
                 if lines(&mine) > lines(&base) {
                     let name = shape.name(git);
                     out(format_args!(
-                        "note: what you wrote under {name} leaves at the seal, which writes that section itself"
+                        "note: the seal removes what you wrote under {name}, which it writes itself"
                     ));
                 }
                 return Ok(Exit::Done);

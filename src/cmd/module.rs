@@ -77,6 +77,7 @@ impl Run for ModArgs {
                 facts(env, now, id).map(|mut f| strip(&mut f, asked.row.as_deref()))
             }
             ("waits", Some(id)) => facts(env, now, id).map(|mut f| {
+                saw_typing(&mut f, &asked);
                 standing::ask_for_user(&mut f);
                 json!({"action": "none"})
             }),
@@ -211,7 +212,7 @@ fn strip(facts: &mut Facts, row: Option<&str>) -> Value {
         "file_rank": view.stance.file_rank,
         "harmless": view.ramp.last_harmless(),
         "capped": capped,
-        "carried": boundary_flow::carried(facts),
+        "next_session": boundary_flow::next_session_gets(facts),
         "say": offer,
     })
 }
@@ -237,9 +238,16 @@ fn gate(facts: &mut Facts, asked: &Ask) -> Value {
         return json!({"action": "none"});
     }
     // The client sends no Stop for a turn that is aborted.
-    facts.update(|s| s.turn = None);
+    facts.update(|s| (s.turn, s.dialog) = (None, None));
     let text = format!("{}: this turn ends here", token.what());
     json!({"action": "abort", "text": text, "sealed": true})
+}
+
+/// Remembers when somebody last changed the prompt box.
+fn saw_typing(facts: &mut Facts, asked: &Ask) {
+    if let Some(ago) = asked.typed_ms.filter(|ago| (0..86_400_000).contains(ago)) {
+        facts.saw_typing(facts.now - chrono::Duration::milliseconds(ago));
+    }
 }
 
 fn step(facts: &mut Facts, asked: &Ask, text: &str) -> Value {
@@ -250,7 +258,7 @@ fn step(facts: &mut Facts, asked: &Ask, text: &str) -> Value {
         facts.fault(what, why);
     }
     if matches!(report, Report::TurnComplete { answered, is_aborted } if is_aborted || !answered) {
-        facts.update(|s| s.turn = None);
+        facts.update(|s| (s.turn, s.dialog) = (None, None));
     }
     // A turn that was cut short has no Stop to say which agents have ended in it.
     let agents = asked.agents.filter(|_| matches!(report, Report::TurnComplete { .. }));
@@ -260,9 +268,7 @@ fn step(facts: &mut Facts, asked: &Ask, text: &str) -> Value {
     let Some(token) = facts.token().filter(|t| t.carrier == Carrier::Mod) else {
         return succeed(facts, text);
     };
-    if let Some(ago) = asked.typed_ms.filter(|ago| (0..86_400_000).contains(ago)) {
-        facts.saw_typing(facts.now - chrono::Duration::milliseconds(ago));
-    }
+    saw_typing(facts, asked);
     let client = withdrawal::ClientCount { tokens: asked.tokens, is_rewound: asked.is_rewound };
     let gone = withdrawal::reason(facts, &token, client);
     let has_notes = token.step != Step::Unsealed || boundary_flow::wrote_notes(facts);

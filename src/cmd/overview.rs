@@ -45,6 +45,8 @@ struct Row {
     mode: Mode,
     /// Agents in the background.
     agents: u32,
+    /// Why nothing is blocked, if the user paused it.
+    paused: Option<String>,
     #[serde(skip)]
     now: Time,
 }
@@ -84,7 +86,8 @@ fn rows(env: &Env, now: Time, places: &Places) -> Vec<Row> {
 
 impl Row {
     fn of(env: &Env, now: Time, project: &Path, id: &str) -> Option<Self> {
-        let facts = Facts::for_session(env, now, project, id)?;
+        let facts = Facts::for_session(env, now, project, id);
+        let facts = facts.filter(|facts| facts.on() && !facts.unseen)?;
         let (view, standing) = (facts.view(), Standing::of(&facts));
         let usage = |reading: sessions::gauge::Reading| Usage {
             used: reading.used,
@@ -105,6 +108,7 @@ impl Row {
             tier: view.ramp.name(view.stance.effective(&view.ramp)).to_owned(),
             mode: facts.settings.mode,
             agents: facts.session.background.agents,
+            paused: facts.override_reason(),
             now,
         })
     }
@@ -148,10 +152,9 @@ impl fmt::Display for Row {
             let agents = count_with_noun(self.agents as usize, "agent", "agents");
             write!(f, "  {agents}")?;
         }
-        match self.mode {
-            Mode::On => Ok(()),
-            Mode::Shadow => f.write_str("  shadow mode"),
-            Mode::Off => f.write_str("  off"),
+        if let Some(paused) = &self.paused {
+            write!(f, "  {paused}")?;
         }
+        if self.mode == Mode::Shadow { f.write_str("  shadow mode") } else { Ok(()) }
     }
 }

@@ -221,8 +221,8 @@ pub fn places(env: &Env, project: &Path) -> anyhow::Result<Places> {
 /// No session or several; the message lists them and says how to name one.
 pub fn find(env: &Env, selector: &SessionSelector) -> anyhow::Result<Found> {
     let project = project(env, selector)?;
-    if let Some(session) = named_session(env, selector, &project)? {
-        return Ok(Found { project, session });
+    if let Some(found) = named_session(env, selector, &project)? {
+        return Ok(found);
     }
     let places = places(env, &project)?;
     let mut live = state::live(&places)?;
@@ -241,7 +241,7 @@ pub fn find(env: &Env, selector: &SessionSelector) -> anyhow::Result<Found> {
         _ => {
             let what = format!("several live sessions in {}", project.display());
             let all = Overview::of_project(env, clock::now(), &places);
-            let hint = format!("name one with --session:\n{all}");
+            let hint = format!("name one with --session ID. {all}");
             Err(Failure::not_found(what).hint(hint).into())
         }
     }
@@ -254,8 +254,8 @@ pub fn find(env: &Env, selector: &SessionSelector) -> anyhow::Result<Found> {
 /// A name that matches no session or several; a project without sessions.
 pub fn find_or_last(env: &Env, selector: &SessionSelector) -> anyhow::Result<Found> {
     let project = project(env, selector)?;
-    if let Some(session) = named_session(env, selector, &project)? {
-        return Ok(Found { project, session });
+    if let Some(found) = named_session(env, selector, &project)? {
+        return Ok(found);
     }
     let places = places(env, &project)?;
     let mut live = state::live(&places)?;
@@ -294,36 +294,42 @@ pub fn find_any(env: &Env, selector: &SessionSelector) -> anyhow::Result<Option<
     if nobody { Ok(None) } else { find(env, selector).map(Some) }
 }
 
-/// The named session, or the one this runs in. A name must match one of the project's, because a
+/// The named session, or the one this runs in. A name must match a session that there is, because a
 /// typo would lose a note. An id from the hook is trusted.
 fn named_session(
     env: &Env,
     selector: &SessionSelector,
     project: &Path,
-) -> anyhow::Result<Option<String>> {
+) -> anyhow::Result<Option<Found>> {
+    let here = |session: String| Some(Found { project: project.to_owned(), session });
     let Some(text) = &selector.session else {
         let this = env.get(env::SESSION_ID);
-        return this.map(|id| usable(&id).map(|()| id)).transpose();
+        return Ok(this.map(|id| usable(&id).map(|()| id)).transpose()?.and_then(here));
     };
     let name = Name::parse(env, text)?;
     if let Name::This(id) | Name::Id(id) = &name {
         usable(id)?;
         if selector.call.is_some() {
-            return Ok(Some(id.clone()));
+            return Ok(here(id.clone()));
         }
     }
-    let Some(places) = Places::for_project(env, project) else { return Ok(Some(name.id())) };
+    let Some(places) = Places::for_project(env, project) else { return Ok(here(name.id())) };
     let all = state::all(&places)?;
     if let Name::This(id) | Name::Id(id) = &name
         && all.contains(id)
     {
-        return Ok(Some(id.clone()));
+        return Ok(here(id.clone()));
     }
     let mut fitting: Vec<_> = all.iter().filter(|id| name.fits(id)).cloned().collect();
     let place = project.display();
     match fitting.len() {
-        1 => Ok(fitting.pop()),
+        1 => Ok(fitting.pop().and_then(here)),
         0 => {
+            if selector.project.is_none()
+                && let Some(found) = running_elsewhere(&places, &name)
+            {
+                return Ok(Some(found));
+            }
             let list = if all.is_empty() {
                 "none".to_owned()
             } else {
@@ -340,6 +346,19 @@ fn named_session(
             Err(Failure::not_found(what).hint(format_args!("write more of it:\n  {list}")).into())
         }
     }
+}
+
+/// The only running session of any project that the name fits, as `status --all` lists them.
+fn running_elsewhere(here: &Places, name: &Name) -> Option<Found> {
+    let all = here.all_states().into_iter().map(|state| here.for_state(&state));
+    let mut fitting = all.flat_map(|places| {
+        let live = state::live(&places).unwrap_or_default().into_iter();
+        live.filter(|id| name.fits(id))
+            .map(|session| Found { project: places.project.clone(), session })
+            .collect::<Vec<_>>()
+    });
+    let only = fitting.next()?;
+    fitting.next().is_none().then_some(only)
 }
 
 /// Checks that an id is safe as a file name.

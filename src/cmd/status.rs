@@ -3,7 +3,7 @@
 mod share;
 
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
@@ -11,7 +11,7 @@ use super::operator_override::clock_time;
 use super::output::out_folded;
 use super::overview::Overview;
 use super::{Context, Exit, Run, out_json, selector, show};
-use crate::cli::{SessionSelector, StatusArgs};
+use crate::cli::StatusArgs;
 use base::clock::Time;
 use base::shown::group_thousands;
 use guard::boundary::{Carrier, Step, Token};
@@ -359,9 +359,7 @@ fn added(facts: &Facts, view: &View) -> Share {
 impl Run for StatusArgs {
     fn run(&self, Context { env, now }: Context) -> anyhow::Result<Exit> {
         if self.all {
-            let here =
-                selector::places(env, &selector::project(env, &SessionSelector::default())?)?;
-            show(&Overview::of_all(env, now, &here), self.json)?;
+            show(&Overview::of_all(env, now, &selector::places(env, Path::new("/"))?), self.json)?;
             return Ok(Exit::Done);
         }
         let found = selector::find_or_last(env, &self.session.selector())?;
@@ -377,6 +375,9 @@ impl Run for StatusArgs {
 }
 
 /// The answer to the slash command.
-pub fn at_the_prompt(facts: &Facts) -> String {
+pub fn at_the_prompt(facts: &Facts, args: &str) -> String {
+    if args.trim() == "--all" {
+        return format!("brain-guard: {}", Overview::of_all(facts.env, facts.now, &facts.places));
+    }
     format!("brain-guard: {}", Status::of(facts, &facts.view())).trim_end().to_owned()
 }

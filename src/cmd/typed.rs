@@ -12,7 +12,7 @@ pub fn answer(facts: &Facts, command: &str, args: &str) -> Option<String> {
     Some(match command {
         "override" => operator_override::at_the_prompt(facts, args),
         "now" | "later" => notice::at_the_prompt(facts, command, args),
-        "status" => status::at_the_prompt(facts),
+        "status" => status::at_the_prompt(facts, args),
         "explain" => explain::at_the_prompt(facts),
         "notes" => live_notes::at_the_prompt(facts),
         "report" => report::at_the_prompt(facts),

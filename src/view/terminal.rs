@@ -3,7 +3,6 @@
 use std::io::{self, BufWriter, Stdout, stdout};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread;
 
 use crossterm::clipboard::CopyToClipboard;
 use crossterm::cursor::Show;
@@ -65,21 +64,18 @@ pub fn copy(text: &str, is_tmux: bool) {
         // A terminal without a clipboard ignores it.
         let _ = execute!(stdout(), CopyToClipboard::to_clipboard_from(text));
     }
-    let text = text.to_owned();
-    // A desktop that does not answer must not hold the viewer. Without one there is nothing to do.
-    thread::spawn(move || arboard::Clipboard::new().and_then(|desktop| serve(desktop, text)));
+    #[cfg(target_os = "linux")]
+    to_desktop(text.to_owned());
 }
 
 /// Under X11, who has set the clipboard answers each paste, until something else is copied.
 #[cfg(target_os = "linux")]
-fn serve(mut desktop: arboard::Clipboard, text: String) -> Result<(), arboard::Error> {
+fn to_desktop(text: String) {
     use arboard::SetExtLinux as _;
-    desktop.set().wait().text(text)
-}
-
-#[cfg(not(target_os = "linux"))]
-fn serve(mut desktop: arboard::Clipboard, text: String) -> Result<(), arboard::Error> {
-    desktop.set_text(text)
+    // A desktop that does not answer must not hold the viewer. Without one there is nothing to do.
+    std::thread::spawn(move || {
+        arboard::Clipboard::new().and_then(|mut desktop| desktop.set().wait().text(text))
+    });
 }
 
 impl Drop for Screen {

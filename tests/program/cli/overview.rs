@@ -79,14 +79,19 @@ fn of_fifty_sessions_in_three_projects_the_one_that_stands_still_is_on_top() {
     }
     let all = listed(&hook);
     assert_eq!(all.len(), 50);
-    assert_eq!((&all[0]["session"], &all[0]["activity"]), (&json!(still), &json!("stands-still")));
+    assert_eq!((&all[0]["session"], &all[0]["activity"]), (&json!(&still), &json!("stands-still")));
     assert!(all[1..].iter().all(|one| one["activity"] == "works"), "{all:#?}");
     assert_eq!(all[1]["context"]["percent"], 40.0);
     let text = hook.raw(&["status", "--all"], b"").stdout;
     let top = "50 sessions run, and 1 needs you\n\nproject-0  5e550033  stands still, 20 min: ";
     assert!(text.starts_with(top), "{text}");
-    let line = "\n  ▓▓▓▓░░░░░░ 40 % of 967k, 0 s ago  block-reads  notes 0/2,000 words  job ";
-    assert!(text.contains("\n  no response yet") && text.contains(&line[..30]), "{text}");
+    assert!(text.contains("\n  no response yet  free  notes 0/2,000 words  job "), "{text}");
+    assert!(text.contains("\n  ▓▓▓▓░░░░░░ 40 % of 967k, "), "{text}");
+    assert!(text.contains(" ago  narrow  notes 0/2,000 words  job "), "{text}");
+    let text = hook.agent("brain-guard status --all").stdout;
+    assert!(text.contains("51 sessions run"), "the agent may ask, too: {text}");
+    let elsewhere = hook.raw(&["status", "--json", "--session", &still[..8]], b"").json();
+    assert_eq!(elsewhere["session"], still.as_str(), "a session of another project");
 }
 
 #[test]
@@ -127,6 +132,11 @@ fn who_is_away_is_told_once_of_each_need() {
     hook.prompt("Go on");
     hook.stop();
     assert_eq!(told(&hook).len(), 4);
+    // A turn that an event in the background began.
+    hook.prompt("<task-notification>\n<task-id>x");
+    hook.stop();
+    ask();
+    assert_eq!(told(&hook).len(), 4);
     let path = hook.home.join("told");
     let began = std::time::Instant::now();
     let lines = loop {
@@ -154,7 +164,7 @@ fn who_is_there_is_not_told() {
 }
 
 #[test]
-fn a_boundary_tells_that_it_comes_and_that_the_run_goes_on() {
+fn a_seal_tells_that_the_session_restarts() {
     let (hook, _client) = alone();
     hook.prompt("Go");
     hook.fill(percent_in("narrow"));

@@ -45,8 +45,8 @@ const CHECKOUTS: &[Checkout] = &[
     }),
     ("a large window", |h| put(h, SETTINGS, r#"{"context": {"window": 100000000}}"#)),
     ("no reads", |h| put(h, SETTINGS, r#"{"bands": {"Read": "carry", "*": "carry"}}"#)),
-    ("a command", |h| {
-        put(h, SETTINGS, r#"{"notify": {"by": ["sh", "-c", "touch ~/pwned"]}}"#);
+    ("a program", |h| {
+        put(h, SETTINGS, r#"{"notify": {"by": ["sh", "-c", "touch ~/.ssh/pwned"]}}"#);
     }),
     ("a key that speaks", |h| {
         put(h, SETTINGS, &json!({format!("mode\n\n{STRANGER}\u{1b}[2J"): 1}).to_string());
@@ -101,6 +101,8 @@ fn no_checkout_loosens_the_guard() {
             said.push(hook.agent(&format!("brain-guard {verb}")).stdout);
         }
         said.push(hook.raw(&["settings", "check"], b"").stdout);
+        let dialog = json!({"notification_type": "permission_prompt", "message": "may it?"});
+        said.push(hook.send(&hook.payload("Notification", &dialog)).stdout);
         assert!(began.elapsed() < Duration::from_secs(8), "{name}: {:?}", began.elapsed());
         let said = said.concat();
         assert!(!said.contains(SECRET) && !said.contains('\u{1b}'), "{name}: {said}");

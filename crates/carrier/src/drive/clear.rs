@@ -123,7 +123,11 @@ impl Drive<'_> {
         if passed(since, CUT_MS, facts.now) {
             self.idle_since = None;
             let turn = facts.session.turn;
-            facts.update_of(facts.id, |s| s.turn = s.turn.filter(|_| s.turn != turn));
+            facts.update_of(facts.id, |s| {
+                if s.turn == turn {
+                    (s.turn, s.dialog) = (None, None);
+                }
+            });
         }
     }
 

@@ -10,6 +10,7 @@ use crate::boundary::{Carrier, Delivery, EndReason, Step, Token};
 use crate::files::sealing::{self, Outcome, Writer};
 use crate::files::{boundary, jobs};
 use crate::journal::{Sealed, What};
+use crate::session::Activity;
 use base::shown::count_with_noun;
 use notes::compaction::{self, Role};
 use notes::job::State;
@@ -77,9 +78,9 @@ pub fn wrote_notes(facts: &Facts) -> bool {
     sealing::authored(&text, session, &facts.settings).entries > 0
 }
 
-/// What the next boundary would carry: open entries by section, then the same in short. Empty
-/// without notes.
-pub fn carried(facts: &Facts) -> Vec<String> {
+/// What the next session would get: open entries by section, then the same in short. Empty without
+/// notes.
+pub fn next_session_gets(facts: &Facts) -> Vec<String> {
     let shape = &facts.settings.file.shape;
     let text = jobs::read(&facts.places, &facts.session.job).ok().flatten().unwrap_or_default();
     let document = compaction::parse(&text, shape);
@@ -92,11 +93,12 @@ pub fn carried(facts: &Facts) -> Vec<String> {
     let by_section = counts.iter().map(|(at, count)| format!("{} {count}", shape.name(Some(*at))));
     let by_section = by_section.collect::<Vec<_>>().join(", ");
     if shape.with_role(Role::Forward).is_some_and(|forward| open(forward) == 0) {
-        return vec![format!("carries no next step, {by_section}"), "carries no next step".into()];
+        let short = "no next step".to_owned();
+        return vec![format!("{short}; next session gets {by_section}"), short];
     }
     let all = counts.iter().map(|(_, count)| count).sum();
     let all = count_with_noun(all, "entry", "entries");
-    vec![format!("carries {by_section}"), format!("carries {all}")]
+    vec![format!("next session gets {by_section}"), format!("next session gets {all}")]
 }
 
 /// Seals without the agent at a turn's end that nobody would continue, and opens a boundary.
@@ -142,7 +144,9 @@ pub fn give_up(facts: &mut Facts, why: &str) {
 /// Lifts the blocks, because a boundary failed.
 fn lift_after(facts: &mut Facts, token: &Token) {
     let why = token.why.as_ref().map_or("no reason given".into(), EndReason::to_string);
-    notify::tell(facts, &format!("was not cleared: {why}; nothing is blocked for a while"));
+    if notify::tell(facts, &format!("was not cleared: {why}; nothing is blocked for a while")) {
+        facts.update(|s| s.notified.need = Some(Activity::WaitsForYou));
+    }
     lift(facts, &format!("the last boundary failed: {why}"));
 }
 

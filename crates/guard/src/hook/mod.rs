@@ -112,8 +112,8 @@ pub fn run(role: Role, input: impl Read, env: &Env, now: Time, program: Program)
     if !facts.on() {
         return Reply::default();
     }
-    if role == Role::Main && !event.subagent {
-        standing::hear(&mut facts, &event.kind);
+    if role == Role::Main && !facts.unseen {
+        standing::note_dialog(&mut facts, &event.kind);
     }
     let reply = match role {
         Role::Main => handle(&mut facts, &event, program),
@@ -124,6 +124,7 @@ pub fn run(role: Role, input: impl Read, env: &Env, now: Time, program: Program)
     if matches!(event.kind, Kind::Dialog(_) | Kind::Stop { .. } | Kind::TurnFailed)
         && role == Role::Main
         && !event.subagent
+        && !facts.unseen
     {
         standing::ask_for_user(&mut facts);
     }

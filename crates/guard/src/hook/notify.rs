@@ -3,7 +3,7 @@
 
 use std::ffi::OsStr;
 use std::fs::OpenOptions;
-use std::io::{self, Write as _};
+use std::io;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 
@@ -13,7 +13,10 @@ use rustix::termios::isatty;
 use super::facts::Facts;
 use crate::journal::What;
 use crate::settings::Notifier;
-use base::process;
+use base::{plain, process};
+
+/// Most characters of a title or text.
+const LONGEST: usize = 400;
 
 /// Tells the user something, unless they are there or nobody can be. Returns whether that was tried.
 pub fn tell(facts: &Facts, text: &str) -> bool {
@@ -21,9 +24,9 @@ pub fn tell(facts: &Facts, text: &str) -> bool {
         return false;
     }
     let project = facts.places.project.file_name().unwrap_or_default().to_string_lossy();
-    let title = plain(&format!("brain-guard: {project}"));
-    let text = plain(text);
-    let is_tmux = facts.session.reach.as_ref().is_some_and(|reach| reach.tmux.open().is_some());
+    let title = plain::line(&format!("brain-guard: {project}"), LONGEST);
+    let text = plain::line(text, LONGEST);
+    let is_tmux = facts.env.get("TMUX").is_some();
     match &facts.settings.notify.by {
         Notifier::Terminal(way) => {
             // A client without a terminal has nobody to hear it.
@@ -33,8 +36,10 @@ pub fn tell(facts: &Facts, text: &str) -> bool {
         }
         Notifier::Program(words) => {
             if let Err(e) = run(words, &title, &text) {
-                facts.fault("user not notified", &e);
-                return true;
+                let program = words.first().map_or("", String::as_str);
+                facts.fault("user not notified", &format!("{program}: {e}"));
+                // A program that can't be run must not mean that nobody hears of it.
+                return ring(facts, "\x07").is_ok();
             }
         }
     }
@@ -48,11 +53,13 @@ fn ring(facts: &Facts, bytes: &str) -> io::Result<()> {
     let path = process::input(client.pid)?;
     // A terminal that was stopped must not hold the hook.
     let flags = (OFlags::NOCTTY | OFlags::NONBLOCK).bits().cast_signed();
-    let mut terminal = OpenOptions::new().write(true).custom_flags(flags).open(path)?;
+    let terminal = OpenOptions::new().write(true).custom_flags(flags).open(path)?;
     if !isatty(&terminal) {
         return Err(io::Error::other("the client has no terminal"));
     }
-    terminal.write_all(bytes.as_bytes())
+    // Once: the rest of a sequence would come too late.
+    rustix::io::write(&terminal, bytes.as_bytes())?;
+    Ok(())
 }
 
 /// Starts a program; the texts are arguments, and no shell reads them.
@@ -62,9 +69,4 @@ fn run(words: &[String], title: &str, text: &str) -> io::Result<()> {
     let (program, arguments) = words.split_first().ok_or(io::ErrorKind::InvalidInput)?;
     let arguments: Vec<&OsStr> = arguments.iter().map(OsStr::new).collect();
     process::spawn_detached(Path::new(program), &arguments)
-}
-
-/// Without what a terminal would act on.
-fn plain(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
 }

@@ -146,7 +146,7 @@ fn turn_begins(facts: &mut Facts) {
     facts.update(|s| {
         // A prompt during a person's turn does not change whose turn it is.
         s.asked &= s.turn.is_some();
-        (s.turn, s.broke, s.notified.need) = (Some(now), None, None);
+        (s.turn, s.broke) = (Some(now), None);
         s.prompts += 1;
     });
 }
@@ -154,7 +154,7 @@ fn turn_begins(facts: &mut Facts) {
 fn record_person_prompt(facts: &mut Facts, text: &str, token: Option<&Token>) {
     let now = facts.now;
     facts.update(|s| {
-        (s.last_human, s.asked) = (Some(now), true);
+        (s.last_human, s.asked, s.notified.need) = (Some(now), true, None);
         s.stop_blocks = 0;
         if s.first == First::Base {
             s.first_bytes += text.len() as u64;

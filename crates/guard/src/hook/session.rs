@@ -13,7 +13,7 @@ use crate::files::{boundary, commits, jobs, sealing};
 use crate::journal::What;
 use crate::policy::coach::Told;
 use crate::policy::stance::Ranks;
-use crate::session::{First, KnownLimits, NotesState, Notified, Override, Session};
+use crate::session::{Activity, First, KnownLimits, NotesState, Notified, Override, Session};
 use base::env;
 use notes::compaction;
 use sessions::gauge::WindowSource;
@@ -90,8 +90,12 @@ pub fn start(facts: &mut Facts, event: &Event, source: Source, model: Option<&st
                 facts.session = begin(facts, First::Grace);
             } else {
                 reset_readings(facts, First::Grace);
-                // The client's exit cut this turn, so no other event ends it.
-                facts.update(|s| (s.turn, s.asked) = (None, false));
+                // The client's exit cut this turn, so no other event ends it. Whoever resumes the
+                // session sees that it is over.
+                facts.update(|s| {
+                    (s.turn, s.asked) = (None, false);
+                    s.notified.need = Some(Activity::TurnOver);
+                });
             }
             apply_model(facts, model);
             facts.look_around();

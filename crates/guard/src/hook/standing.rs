@@ -9,6 +9,7 @@ use super::notify;
 use crate::boundary::{Carrier, NOTHING_WRITTEN, Step, Token};
 use crate::session::Activity;
 use base::clock::Time;
+use base::plain;
 use base::shown::{age, count_with_noun};
 
 /// What a session is doing, since when, and why.
@@ -39,7 +40,11 @@ impl Standing {
             let patience =
                 Duration::minutes(facts.settings.notify.still_minutes.min(100_000) as i64);
             return if last.is_some_and(|last| facts.now - last >= patience) {
-                Self::new(Activity::StandsStill, last, "no response while a turn runs")
+                Self::new(
+                    Activity::StandsStill,
+                    last,
+                    "a turn runs without a response; a tool may still run",
+                )
             } else {
                 Self::new(Activity::Works, Some(began), "")
             };
@@ -49,14 +54,10 @@ impl Standing {
         {
             return standing;
         }
-        if let Some((until, why)) = session.lifted.as_ref().filter(|(until, _)| *until > facts.now)
-        {
-            let since = *until - super::opening::lifted_for();
-            return Self::new(
-                Activity::WaitsForYou,
-                Some(since),
-                format!("nothing is blocked: {why}"),
-            );
+        if let Some((_, why)) = session.lifted.as_ref().filter(|(until, _)| *until > facts.now) {
+            let is_failure = why.starts_with("the last boundary failed");
+            let activity = if is_failure { Activity::WaitsForYou } else { Activity::TurnOver };
+            return Self::new(activity, answered, format!("nothing is blocked: {why}"));
         }
         if session.broke.is_some_and(|broke| answered.is_none_or(|answered| answered < broke)) {
             return Self::new(Activity::WaitsForYou, session.broke, "an API error ended its turn");
@@ -66,8 +67,10 @@ impl Standing {
             let agents = count_with_noun(agents as usize, "agent", "agents");
             return Self::new(Activity::Works, answered, format!("{agents} in the background"));
         }
-        let why = if session.prompts == 0 { "it has had no prompt yet" } else { "" };
-        Self::new(Activity::TurnOver, answered.or(session.started), why)
+        if session.prompts == 0 {
+            return Self::new(Activity::Idle, session.started, "");
+        }
+        Self::new(Activity::TurnOver, answered.or(session.started), "")
     }
 
     /// All three on one line: `waits for you, 12 min: …`.
@@ -112,27 +115,40 @@ fn at_boundary(facts: &Facts, token: &Token) -> Option<Standing> {
     })
 }
 
-/// Tells the user that the session needs them, once for each need. While they are there it waits.
+/// Tells the user that the session needs them, once for each need. While they are there it waits. Of
+/// a turn's end they hear once after each prompt of theirs: events in the background begin turns, too.
 pub fn ask_for_user(facts: &mut Facts) {
     let standing = Standing::of(facts);
     let need = Some(standing.activity).filter(|activity| activity.needs_you());
-    if need == facts.session.notified.need {
+    let told = facts.session.notified.need;
+    let is_known = match told {
+        Some(Activity::TurnOver) => need.is_none(),
+        Some(Activity::WaitsForYou) => need == Some(Activity::TurnOver),
+        _ => false,
+    };
+    if need == told || is_known {
         return;
     }
-    if need.is_none() || notify::tell(facts, &standing.line(facts.now)) {
+    let text = match need {
+        // The client may not have written the last response yet, by which the time would count.
+        Some(Activity::TurnOver) => Standing { since: None, ..standing }.line(facts.now),
+        _ => standing.line(facts.now),
+    };
+    if need.is_none() || notify::tell(facts, &text) {
         facts.update(|s| s.notified.need = need);
     }
 }
 
+/// Most characters of a dialog's text.
+const DIALOG: usize = 200;
+
 /// Remembers a dialog that the client shows. Any other event of the session means that it is closed.
-pub fn hear(facts: &mut Facts, kind: &Kind) {
-    let now = facts.now;
-    if let Kind::Dialog(text) = kind {
-        facts.update(|s| {
-            s.dialog = Some((now, (*text).to_owned()));
-            s.notified.need = None;
-        });
-    } else if facts.session.dialog.is_some() {
-        facts.update(|s| s.dialog = None);
+pub fn note_dialog(facts: &mut Facts, kind: &Kind) {
+    let dialog = match kind {
+        Kind::Dialog(text) => Some((facts.now, plain::line(text, DIALOG))),
+        _ => None,
+    };
+    if dialog.is_some() || facts.session.dialog.is_some() {
+        facts.update(|s| (s.dialog, s.notified.need) = (dialog.clone(), None));
     }
 }

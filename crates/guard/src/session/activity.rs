@@ -16,10 +16,12 @@ pub enum Activity {
     Restarts,
     /// A turn runs.
     Works,
+    /// It has had no prompt yet.
+    Idle,
 }
 
 impl Activity {
-    /// It in words.
+    /// Its name in texts.
     pub fn words(self) -> &'static str {
         match self {
             Self::WaitsForYou => "waits for you",
@@ -27,6 +29,7 @@ impl Activity {
             Self::TurnOver => "turn over",
             Self::Restarts => "restarts",
             Self::Works => "works",
+            Self::Idle => "no prompt yet",
         }
     }
 

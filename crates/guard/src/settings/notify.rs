@@ -11,8 +11,8 @@ use serde::{Deserialize, Deserializer, Serialize};
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct NotifySettings {
-    /// By `bell`, `osc9`, `osc777`, `off`, or a program with its arguments, in which `{title}` and
-    /// `{text}` are filled in.
+    /// What tells the user: `bell`, `osc9`, `osc777`, `off`, or a program with its arguments, in which
+    /// `{title}` and `{text}` are filled in.
     pub by: Notifier,
     /// Minutes without a response after which a running turn counts as standing still.
     pub still_minutes: u64,
@@ -54,7 +54,10 @@ impl<'de> Deserialize<'de> for Notifier {
             }
 
             fn visit_str<E: de::Error>(self, word: &str) -> Result<Notifier, E> {
-                TerminalWay::deserialize(word.into_deserializer()).map(Notifier::Terminal)
+                let way: Result<_, de::value::Error> =
+                    TerminalWay::deserialize(word.into_deserializer());
+                let wrong = |_| E::invalid_value(de::Unexpected::Str(word), &self);
+                way.map(Notifier::Terminal).map_err(wrong)
             }
 
             fn visit_seq<A: SeqAccess<'de>>(self, words: A) -> Result<Notifier, A::Error> {

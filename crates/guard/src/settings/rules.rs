@@ -1,7 +1,7 @@
 //! Checks values, so that a bad one can neither switch the guard off nor block a run.
 
 use super::tiers::{LONG_LIMIT, PRESETS};
-use super::{FileSettings, Settings, TierSetting, project_glob};
+use super::{FileSettings, Notifier, Settings, TierSetting, project_glob};
 use crate::policy::ramp::Tier;
 
 /// The key, and what its value must be.
@@ -29,6 +29,16 @@ impl Settings {
         }
         if self.coach.shell_chars < 200 {
             return Some(problem(&["coach", "shell_chars"], "must be 200 or more"));
+        }
+        if self.notify.still_minutes == 0 {
+            return Some(problem(&["notify", "still_minutes"], "must be 1 or more"));
+        }
+        if let Notifier::Program(words) = &self.notify.by {
+            let program = words.first().map_or("", String::as_str);
+            if program.is_empty() || (program.contains('/') && !program.starts_with('/')) {
+                let why = "must begin with a program: its full path, or its name on the PATH";
+                return Some(problem(&["notify", "by"], why));
+            }
         }
         for key in self.projects.keys() {
             if let Err(why) = project_glob(key, None) {
