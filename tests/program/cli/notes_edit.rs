@@ -58,7 +58,7 @@ fn notes_says_where_they_are_and_what_they_hold() {
 #[test]
 fn a_person_and_the_agent_lose_nothing_of_each_other() {
     let (_client, hook) = session();
-    for n in 0..20 {
+    for n in 0..50 {
         let seal = if n % 7 == 6 { "$AGENT seal --no-clear >/dev/null || exit 9" } else { "" };
         let editor = format!(
             "sed -i 's/^\\(- the cache.*\\)$/\\1\\n- person-{n}/' \"$1\"\n$AGENT append --kind risk agent-{n} >/dev/null\n{seal}"
@@ -67,7 +67,7 @@ fn a_person_and_the_agent_lose_nothing_of_each_other() {
         assert_eq!(done.code, Some(0), "{n}: {done:?}");
     }
     let text = printed(&hook);
-    for n in 0..20 {
+    for n in 0..50 {
         for who in ["person", "agent"] {
             assert!(text.contains(&format!("{who}-{n}")), "{who}-{n}: {text}");
         }
