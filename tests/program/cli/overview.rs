@@ -164,6 +164,20 @@ fn who_is_there_is_not_told() {
 }
 
 #[test]
+fn who_answers_a_dialog_is_there() {
+    let (hook, _client) = alone();
+    hook.settings(&json!({"notify": {"by": ["true"]}}));
+    // Nobody's prompt.
+    hook.prompt("<task-notification>\n<task-id>x");
+    dialog(&hook);
+    assert_eq!(told(&hook).len(), 1);
+    let used = json!({"tool_name": "Write", "tool_input": {}, "tool_use_id": "toolu_w", "tool_response": {}});
+    hook.send(&hook.payload("PostToolUse", &used));
+    hook.stop();
+    assert_eq!(told(&hook).len(), 1, "{:?}", told(&hook));
+}
+
+#[test]
 fn a_seal_tells_that_the_session_restarts() {
     let (hook, _client) = alone();
     hook.prompt("Go");

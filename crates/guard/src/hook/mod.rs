@@ -113,7 +113,7 @@ pub fn run(role: Role, input: impl Read, env: &Env, now: Time, program: Program)
         return Reply::default();
     }
     if role == Role::Main && !facts.unseen {
-        standing::note_dialog(&mut facts, &event.kind);
+        standing::note_dialog(&mut facts, &event);
     }
     let reply = match role {
         Role::Main => handle(&mut facts, &event, program),

@@ -39,7 +39,9 @@ pub fn tell(facts: &Facts, text: &str) -> bool {
                 let program = words.first().map_or("", String::as_str);
                 facts.fault("user not notified", &format!("{program}: {e}"));
                 // A program that can't be run must not mean that nobody hears of it.
-                return ring(facts, "\x07").is_ok();
+                if ring(facts, "\x07").is_err() {
+                    return false;
+                }
             }
         }
     }

@@ -3,7 +3,7 @@
 use chrono::Duration;
 
 use super::boundary_flow::wrote_notes;
-use super::event::Kind;
+use super::event::{Event, Kind, QUESTION_TOOL};
 use super::facts::Facts;
 use super::notify;
 use crate::boundary::{Carrier, NOTHING_WRITTEN, Step, Token};
@@ -143,11 +143,20 @@ pub fn ask_for_user(facts: &mut Facts) {
 const DIALOG: usize = 200;
 
 /// Remembers a dialog that the client shows. Any other event of the session means that it is closed.
-pub fn note_dialog(facts: &mut Facts, kind: &Kind) {
-    let dialog = match kind {
+/// Whoever let its call run is there.
+pub fn note_dialog(facts: &mut Facts, event: &Event) {
+    let dialog = match &event.kind {
         Kind::Dialog(text) => Some((facts.now, plain::line(text, DIALOG))),
         _ => None,
     };
+    // The guard itself closes a question that nobody answers.
+    let is_run = match &event.kind {
+        Kind::PostTool(call, _) | Kind::PostToolFailure(call) => call.tool != QUESTION_TOOL,
+        _ => false,
+    };
+    if is_run && !event.subagent && facts.session.dialog.is_some() {
+        facts.saw_typing(facts.now);
+    }
     if dialog.is_some() || facts.session.dialog.is_some() {
         facts.update(|s| (s.dialog, s.notified.need) = (dialog.clone(), None));
     }
