@@ -169,21 +169,27 @@ pub fn project(env: &Env, selector: &SessionSelector) -> anyhow::Result<PathBuf>
     Ok(project_root(env, &env.cwd().context("the current folder is gone")?))
 }
 
+/// The sessions that run, in all projects.
+fn running(here: &Places) -> impl Iterator<Item = Found> {
+    let all = here.all_states().into_iter().map(|state| here.for_state(&state));
+    all.flat_map(|places| {
+        let live = state::live(&places).unwrap_or_default();
+        live.into_iter().map(move |session| Found { project: places.project.clone(), session })
+    })
+}
+
+/// The only running session that is wanted.
+fn only(here: &Places, wanted: impl Fn(&Found) -> bool) -> Option<Found> {
+    let mut fitting = running(here).filter(wanted);
+    let only = fitting.next()?;
+    fitting.next().is_none().then_some(only)
+}
+
 /// The only live session of the projects below this one, where none is live.
 fn live_below(selector: &SessionSelector, here: &Places) -> Option<Found> {
-    let all = here.all_states().into_iter().map(|state| here.for_state(&state));
-    let below = all.filter(|other| {
-        let (here, other) = (&here.project, &other.project);
-        selector.project.is_none() && other != here && other.starts_with(here)
-    });
-    let mut found = below.flat_map(|places| {
-        let live = state::live(&places).unwrap_or_default();
-        live.into_iter().map(move |id| Found { project: places.project.clone(), session: id })
-    });
-    let only = found.next()?;
-    if found.next().is_some() {
-        return None;
-    }
+    let here_is_above =
+        |other: &Found| other.project != here.project && other.project.starts_with(&here.project);
+    let only = only(here, here_is_above).filter(|_| selector.project.is_none())?;
     err(format_args!("no live session here; this is the one in {}", only.project.display()));
     Some(only)
 }
@@ -326,7 +332,7 @@ fn named_session(
         1 => Ok(fitting.pop().and_then(here)),
         0 => {
             if selector.project.is_none()
-                && let Some(found) = running_elsewhere(&places, &name)
+                && let Some(found) = only(&places, |other| name.fits(&other.session))
             {
                 return Ok(Some(found));
             }
@@ -346,19 +352,6 @@ fn named_session(
             Err(Failure::not_found(what).hint(format_args!("write more of it:\n  {list}")).into())
         }
     }
-}
-
-/// The only running session of any project that the name fits, as `status --all` lists them.
-fn running_elsewhere(here: &Places, name: &Name) -> Option<Found> {
-    let all = here.all_states().into_iter().map(|state| here.for_state(&state));
-    let mut fitting = all.flat_map(|places| {
-        let live = state::live(&places).unwrap_or_default().into_iter();
-        live.filter(|id| name.fits(id))
-            .map(|session| Found { project: places.project.clone(), session })
-            .collect::<Vec<_>>()
-    });
-    let only = fitting.next()?;
-    fitting.next().is_none().then_some(only)
 }
 
 /// Checks that an id is safe as a file name.

@@ -92,6 +92,9 @@ fn no_checkout_loosens_the_guard() {
         let mut said = vec![hook.start("startup").stdout];
         hook.fill(5.0);
         said.push(hook.read().stdout);
+        // A program that it starts would be done by the end.
+        let dialog = json!({"notification_type": "permission_prompt", "message": "may it?"});
+        said.push(hook.send(&hook.payload("Notification", &dialog)).stdout);
         hook.fill(percent_in("narrow"));
         let read = hook.read();
         assert_eq!(read.verdict(), "deny", "{name}");
@@ -101,8 +104,6 @@ fn no_checkout_loosens_the_guard() {
             said.push(hook.agent(&format!("brain-guard {verb}")).stdout);
         }
         said.push(hook.raw(&["settings", "check"], b"").stdout);
-        let dialog = json!({"notification_type": "permission_prompt", "message": "may it?"});
-        said.push(hook.send(&hook.payload("Notification", &dialog)).stdout);
         assert!(began.elapsed() < Duration::from_secs(8), "{name}: {:?}", began.elapsed());
         let said = said.concat();
         assert!(!said.contains(SECRET) && !said.contains('\u{1b}'), "{name}: {said}");
