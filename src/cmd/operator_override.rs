@@ -18,7 +18,8 @@ impl Run for OverrideArgs {
         operator::refuse_agent(env, "override")?;
         let found = selector::find(env, &self.selector)?;
         let facts = selector::facts(env, now, &found)?;
-        out(apply(&facts, &self.span)?);
+        let said = apply(&facts, &self.span)?;
+        out(format_args!("session {}: {said}", found.session));
         Ok(Exit::Done)
     }
 }
@@ -38,7 +39,7 @@ pub fn at_the_prompt(facts: &Facts, args: &str) -> String {
 fn typed(facts: &Facts, args: &str) -> anyhow::Result<String> {
     operator::refuse_prompt_of_agent(&facts.places, "override")?;
     match Typed::try_parse_from(args.split_whitespace()) {
-        Ok(typed) => apply(facts, &typed.span),
+        Ok(typed) => apply(facts, &typed.span).map(|said| format!("brain-guard: {said}")),
         Err(_) => bail!("say for how long: 30m, --calls 20, --until-clear, or --off"),
     }
 }
@@ -57,13 +58,13 @@ fn apply(facts: &Facts, how: &OverrideSpan) -> anyhow::Result<String> {
             "override until the session is cleared: nothing is blocked".to_owned(),
         )
     } else if facts.override_reason().is_none() {
-        return Ok("brain-guard: no override is in force".to_owned());
+        return Ok("no override is in force".to_owned());
     } else {
         (None, "the override is off: blocks and restarts apply again".to_owned())
     };
     set(facts, value, &said)?;
     let end = if value.is_some() { ". End it: /brain-guard:override --off" } else { "" };
-    Ok(format!("brain-guard: {said}{end}"))
+    Ok(format!("{said}{end}"))
 }
 
 /// A time less than twelve hours away as `20:14:05`, another one with its date.

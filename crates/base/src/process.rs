@@ -9,7 +9,7 @@ pub mod ps;
 use std::ffi::OsStr;
 use std::io::{self, Read, Write as _};
 use std::os::unix::process::CommandExt as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::mpsc::{self, Receiver};
 use std::thread;
@@ -24,6 +24,16 @@ pub use ps::*;
 
 /// How long output may come in after a program ended, if something that it started holds its pipes.
 const REST: Duration = Duration::from_millis(200);
+
+/// Finds a program by its name on a search path.
+pub fn on_path(path: Option<&OsStr>, name: &str) -> Option<PathBuf> {
+    std::env::split_paths(path?).map(|folder| folder.join(name)).find(|file| is_program(file))
+}
+
+/// Whether a shell would start it.
+pub fn is_program(file: &Path) -> bool {
+    file.is_file() && rustix::fs::access(file, rustix::fs::Access::EXEC_OK).is_ok()
+}
 
 /// How long ago this process was started; `None` if the system does not tell.
 pub fn age() -> Option<Duration> {

@@ -57,7 +57,7 @@ pub fn find(on_path: &[PathBuf], home: &Path, config: &Path) -> Option<PathBuf> 
         .chain(npm_prefix(home).map(|prefix| prefix.join("bin")))
         .chain(nodes.into_iter().rev().map(|node| node.join("bin")))
         .chain(IN_SYSTEM.map(PathBuf::from));
-    folders.map(|folder| folder.join("claude")).find(|path| is_program(path))
+    folders.map(|folder| folder.join("claude")).find(|path| process::is_program(path))
 }
 
 /// Where the user's npm installs programs, by its settings.
@@ -68,11 +68,6 @@ fn npm_prefix(home: &Path) -> Option<PathBuf> {
     let value = value.trim().trim_matches('"');
     let below = ["~/", "${HOME}/"].iter().find_map(|start| value.strip_prefix(start));
     Some(below.map_or_else(|| PathBuf::from(value), |below| home.join(below)))
-}
-
-/// Whether a shell would start it.
-fn is_program(path: &Path) -> bool {
-    path.is_file() && rustix::fs::access(path, rustix::fs::Access::EXEC_OK).is_ok()
 }
 
 /// What came of registering the plugin.

@@ -1,6 +1,7 @@
 //! `settings set` and `settings edit`: change the user's settings, and say what that changes and when
 //! it takes effect. A faulty text is never written.
 
+use std::ffi::OsString;
 use std::fs;
 use std::io::{self, IsTerminal as _};
 use std::path::{Path, PathBuf};
@@ -13,9 +14,10 @@ use crate::cmd::editor::{agrees, open};
 use crate::cmd::{Context, Exit, Failure, Run, operator, out, selector};
 use base::atomic;
 use base::env::Env;
-use guard::settings::Settings;
+use base::process;
 use guard::settings::file::{Fault, without_mark};
 use guard::settings::sources::users;
+use guard::settings::{Notifier, Settings};
 
 /// The limits of a long context and of a small one, whose tiers differ.
 const LIMITS: [u64; 2] = [967_000, 167_000];
@@ -26,6 +28,8 @@ const EMPTY: &str = "{}\n";
 /// The user's settings file.
 struct UserFile {
     path: PathBuf,
+    /// The search path of programs.
+    programs: Option<OsString>,
     /// Its text; empty if there is none.
     text: String,
 }
@@ -38,7 +42,7 @@ impl UserFile {
         let text = atomic::read_text(&path)
             .with_context(|| format!("could not read {}", path.display()))?
             .unwrap_or_default();
-        Ok(Self { path, text })
+        Ok(Self { path, programs: env.os("PATH"), text })
     }
 
     fn name(&self) -> String {
@@ -55,6 +59,12 @@ impl UserFile {
         write(&self.path, text)?;
         out(format_args!("written to {}", self.path.display()));
         out(effect(&self.settings(), new));
+        if let Notifier::Program(words) = &new.notify.by
+            && let Some(program) = words.first()
+            && process::on_path(self.programs.as_deref(), program).is_none()
+        {
+            out(format_args!("{program} can't be run; while that is so, the bell rings instead"));
+        }
         Ok(())
     }
 }

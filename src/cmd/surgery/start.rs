@@ -10,6 +10,7 @@ use anyhow::{Context as _, bail};
 use super::made::Made;
 use super::view;
 use base::env::Env;
+use base::process;
 use carrier::tmux::Opener;
 
 /// Opens new tmux windows.
@@ -74,13 +75,9 @@ fn folder(made: &Made) -> anyhow::Result<PathBuf> {
 
 fn client(env: &Env, made: &Made) -> anyhow::Result<PathBuf> {
     let name = if made.dialect() == "pi" { "pi" } else { "claude" };
-    let path = env.os("PATH").unwrap_or_default();
-    std::env::split_paths(&path)
-        .map(|folder| folder.join(name))
-        .find(|file| file.is_file())
-        .with_context(|| {
-            format!("{name} is not on the PATH; start it with: {}", view::command(made))
-        })
+    process::on_path(env.os("PATH").as_deref(), name).with_context(|| {
+        format!("{name} is not on the PATH; start it with: {}", view::command(made))
+    })
 }
 
 fn arguments(made: &Made) -> anyhow::Result<[String; 2]> {

@@ -142,6 +142,10 @@ fn set_writes_a_value_says_what_it_changes_and_refuses_a_wrong_one() {
         assert!(wrong.stderr.contains(way_out), "{wrong:?}");
         assert_eq!(fs::read_to_string(&file).expect("settings"), text);
     }
+    let missing = hook.raw(&["settings", "set", "notify.by", r#"["nowhere", "{text}"]"#], b"");
+    assert!(missing.stdout.contains("nowhere can't be run"), "{missing:?}");
+    let there = hook.raw(&["settings", "set", "notify.by", r#"["sh", "{text}"]"#], b"");
+    assert!(there.code == Some(0) && !there.stdout.contains("can't"), "{there:?}");
     let back = hook.raw(&["settings", "set", "tiers.narrow.context", "default"], b"");
     assert!(back.stdout.contains("at once, because it is stricter"), "{back:?}");
     fs::write(&file, "{ faulty").expect("settings");

@@ -3,7 +3,6 @@
 
 use std::ffi::OsStr;
 use std::io;
-use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::process::Command;
 use std::time::Duration;
@@ -91,11 +90,7 @@ fn refused(words: &str) -> Fault {
 
 /// Finds tmux on a search path.
 pub fn program(path: Option<&OsStr>) -> Option<PathBuf> {
-    let runs = |file: &PathBuf| {
-        let mode = std::fs::metadata(file).ok().filter(std::fs::Metadata::is_file);
-        mode.is_some_and(|found| found.permissions().mode() & 0o111 != 0)
-    };
-    std::env::split_paths(path?).map(|folder| folder.join("tmux")).find(runs)
+    process::on_path(path, "tmux")
 }
 
 /// Commands as one string for tmux's own parser.

@@ -94,7 +94,7 @@ pub fn next_session_gets(facts: &Facts) -> Vec<String> {
     let by_section = by_section.collect::<Vec<_>>().join(", ");
     if shape.with_role(Role::Forward).is_some_and(|forward| open(forward) == 0) {
         let short = "no next step".to_owned();
-        return vec![format!("{short}; next session gets {by_section}"), short];
+        return vec![format!("next session gets {by_section}, but {short}"), short];
     }
     let all = counts.iter().map(|(_, count)| count).sum();
     let all = count_with_noun(all, "entry", "entries");
