@@ -16,7 +16,7 @@ use base::env::Env;
 use base::new_file::{self, NewFile};
 use base::shown::{count_with_noun, shell_quote};
 use guard::client;
-use sessions::dialect::{self, Block, Claude, Dialect as _, Scratch};
+use sessions::dialect::{Block, Claude, Dialect as _, Scratch};
 use sessions::digest::Digest;
 use sessions::ranges;
 use sessions::refusal::Refusal;
@@ -82,11 +82,7 @@ impl Mended {
         let length = file.metadata().map_or(0, |found| found.len());
         let (mut survey, mut before) = (Survey::default(), Reading::default());
         each_line(&file, length, &mut |number, line| {
-            ensure!(
-                number > 1 || dialect::detect(line).name() == Claude.name(),
-                "{} is a session of pi; mend is for those of Claude Code",
-                file.display()
-            );
+            validate::require_claude(&file, number, line)?;
             survey.line(number, line);
             before.row(line);
             Ok(())
@@ -124,7 +120,7 @@ impl Mended {
             file.display()
         );
         draft.finish().with_context(failed)?;
-        mended.resume = view::resume_command(Claude.name(), cwd.as_deref(), Some(&id), &path);
+        mended.resume = view::resume_command(cwd.as_deref(), Some(&id), &path);
         (mended.id, mended.path) = (Some(id), Some(path));
         Ok(mended)
     }

@@ -12,6 +12,7 @@ use serde::Serialize;
 use super::{Context, Exit, Run, import, selector, show};
 use crate::cli::ValidateArgs;
 use base::atomic;
+use sessions::dialect::{self, Claude, Dialect as _};
 use sessions::line::Lines;
 use surgery::validate::{Finding, Level, Seen, Validator};
 
@@ -53,9 +54,20 @@ fn check(file: &Path, mut validator: Validator) -> anyhow::Result<(Vec<Finding>,
     while let Some(line) =
         lines.next().with_context(|| format!("{} can't be read", file.display()))?
     {
+        require_claude(file, line.number, line.bytes)?;
         validator.line(line.number, line.bytes);
     }
     Ok(validator.report())
+}
+
+/// Refuses a session of another client, which its first line tells.
+///
+/// # Errors
+/// It is one.
+pub fn require_claude(file: &Path, number: u64, line: &[u8]) -> anyhow::Result<()> {
+    let is_ours = number > 1 || dialect::detect(line).name() == Claude.name();
+    ensure!(is_ours, "{} is not a session of Claude Code", file.display());
+    Ok(())
 }
 
 /// The lines of a session's file.
@@ -93,11 +105,10 @@ impl fmt::Display for Report {
             writeln!(f, "and {unlisted} more findings")?;
         }
         let verdict = if self.sound { "sound" } else { "not sound" };
-        let dialect = if seen.dialect.is_empty() { "nothing" } else { seen.dialect };
         let count = |number: u64, what: &str| import::count(number as usize, what);
         write!(
             f,
-            "{verdict}: {dialect}, {}, {} in the chain, {} of the agent, {}, {}; {}, {}",
+            "{verdict}: {}, {} in the chain, {} of the agent, {}, {}; {}, {}",
             count(seen.lines, "line"),
             count(seen.chained, "row"),
             count(seen.messages, "message"),
@@ -106,7 +117,7 @@ impl fmt::Display for Report {
             count(*errors as u64, "error"),
             count((list.len() - *errors) as u64, "warning"),
         )?;
-        if dialect == "claude" && list.iter().any(|found| MENDED.contains(&found.rule)) {
+        if list.iter().any(|found| MENDED.contains(&found.rule)) {
             f.write_str("\n`brain-guard mend` makes a session without these errors")?;
         }
         Ok(())

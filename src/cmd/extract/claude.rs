@@ -133,7 +133,7 @@ fn refuse_second_copy(env: &Env, store: &Store, session: &Session) -> anyhow::Re
     );
     let hint = format!(
         "nothing was written.\n  continue it    {}\n  remove it      brain-guard surgery remove {name}\n  make another   the same command with --again",
-        resume_command(&session.dialect, cwd, id, path)
+        resume_command(cwd, id, path)
     );
     Err(Failure::refused(what).hint(hint).into())
 }

@@ -1,6 +1,6 @@
 //! The result of an operation.
 
-use super::target::{cwd, dialect};
+use super::target::cwd;
 use base::new_file::Written;
 use sessions::cost::Cost;
 use std::path::PathBuf;
@@ -39,10 +39,5 @@ impl Made {
     /// The working folder.
     pub fn cwd(&self) -> Option<&str> {
         cwd(&self.plan)
-    }
-
-    /// The dialect of its rows.
-    pub fn dialect(&self) -> &str {
-        dialect(&self.plan)
     }
 }

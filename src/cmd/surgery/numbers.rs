@@ -141,7 +141,7 @@ fn count_reduced(
     counter: &Counter,
 ) -> u64 {
     let reference = table::reference(session, place.seq);
-    let mut lens = Lens::new(dialect, rows.iter(), fidelity, reference);
+    let mut lens = Lens::new(rows.iter(), fidelity, reference);
     let mut scratch = Scratch::default();
     let mut kept = 0;
     for line in rows.iter() {

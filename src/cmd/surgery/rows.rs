@@ -22,7 +22,7 @@ impl Store {
     /// start: a worktree, or where `/cd` went. The client has then moved the session's file; a `cd`
     /// of the agent's shell moves nothing.
     pub fn last_folder(&self, plan: &Plan) -> anyhow::Result<Option<String>> {
-        let first = plan.sessions.first().filter(|session| session.dialect == "claude");
+        let first = plan.sessions.first();
         let Some(session) = first else { return Ok(None) };
         let source = session.source.as_deref().and_then(|source| Path::new(source).parent());
         let Some(place) = source.and_then(Path::file_name) else { return Ok(None) };

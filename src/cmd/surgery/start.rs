@@ -74,17 +74,13 @@ fn folder(made: &Made) -> anyhow::Result<PathBuf> {
 }
 
 fn client(env: &Env, made: &Made) -> anyhow::Result<PathBuf> {
-    let name = if made.dialect() == "pi" { "pi" } else { "claude" };
-    process::on_path(env.os("PATH").as_deref(), name).with_context(|| {
-        format!("{name} is not on the PATH; start it with: {}", view::command(made))
+    process::on_path(env.os("PATH").as_deref(), "claude").with_context(|| {
+        format!("claude is not on the PATH; start it with: {}", view::command(made))
     })
 }
 
 fn arguments(made: &Made) -> anyhow::Result<[String; 2]> {
     let path = made.path.as_ref().context("nothing was written")?.display().to_string();
-    Ok(match made.dialect() {
-        "pi" => ["--session".to_owned(), path],
-        _ if made.by_id => ["--resume".to_owned(), made.id.clone()],
-        _ => ["--resume".to_owned(), path],
-    })
+    let session = if made.by_id { made.id.clone() } else { path };
+    Ok(["--resume".to_owned(), session])
 }

@@ -76,7 +76,7 @@ impl Target {
                 let stem = file.file_stem().unwrap_or_default().to_string_lossy();
                 if ids::uuid(&stem).is_some() {
                     id = stem.into_owned();
-                } else if dialect(plan) == "claude" {
+                } else {
                     notes.push(format!(
                         "the client goes on in {id}.jsonl beside the file: it names a session's file by its id"
                     ));
@@ -102,10 +102,6 @@ impl Target {
 
 /// The client's folder of the session's project.
 fn own_folder(env: &Env, plan: &Plan) -> Option<PathBuf> {
-    if dialect(plan) != "claude" {
-        let source = plan.sessions.iter().find_map(|session| session.source.as_deref())?;
-        return Some(Path::new(source).parent()?.to_path_buf());
-    }
     client_folder(env, cwd(plan)?)
 }
 
@@ -118,9 +114,4 @@ pub fn client_folder(env: &Env, cwd: &str) -> Option<PathBuf> {
 pub fn cwd(plan: &Plan) -> Option<&str> {
     let began = || plan.sessions.iter().find_map(|session| session.cwd.as_deref());
     plan.folder.as_deref().or_else(began)
-}
-
-/// The dialect of its sessions.
-pub fn dialect(plan: &Plan) -> &str {
-    plan.sessions.first().map_or("claude", |session| &session.dialect)
 }

@@ -107,18 +107,14 @@ fn left(plan: &Plan) -> String {
 pub fn command(made: &Made) -> String {
     let Some(path) = &made.path else { return String::new() };
     let id = made.by_id.then_some(made.id.as_str());
-    resume_command(made.dialect(), made.cwd(), id, path)
+    resume_command(made.cwd(), id, path)
 }
 
 /// The command that resumes a session: by its `id` if the client finds it by that, else by its
 /// file.
-pub fn resume_command(dialect: &str, cwd: Option<&str>, id: Option<&str>, path: &Path) -> String {
-    let file = || shell_quote(&path.to_string_lossy());
-    let run = match id {
-        _ if dialect == "pi" => format!("pi --session {}", file()),
-        Some(id) => format!("claude --resume {id}"),
-        None => format!("claude --resume {}", file()),
-    };
+pub fn resume_command(cwd: Option<&str>, id: Option<&str>, path: &Path) -> String {
+    let session = id.map_or_else(|| shell_quote(&path.to_string_lossy()), str::to_owned);
+    let run = format!("claude --resume {session}");
     match cwd {
         Some(cwd) => format!("cd {} && {run}", shell_quote(cwd)),
         None => run,

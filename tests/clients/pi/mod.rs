@@ -34,6 +34,5 @@ cases! {
     marked
     goes_on
     held
-    broken
     latest
 }

@@ -5,8 +5,6 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, SystemTime};
 
-use serde_json::Value;
-
 use crate::pi::client::Pi;
 use crate::support::hook::{Answer, PROGRAM, finish, fixtures};
 
@@ -67,17 +65,6 @@ impl Scene {
         } else {
             Err(format!("{args:?}: {answer:?}"))
         }
-    }
-
-    /// The result of `validate`: whether the file is valid, and the violated rules.
-    pub fn validate(&self, file: &Path) -> Result<(bool, Vec<String>), String> {
-        let answer = self.run(&["validate", "--json", shown(file)]);
-        let said: Value =
-            serde_json::from_str(&answer.stdout).map_err(|e| format!("{e}: {answer:?}"))?;
-        let errors =
-            said["list"].as_array().into_iter().flatten().filter(|f| f["level"] == "error");
-        let rules = errors.filter_map(|f| f["rule"].as_str().map(str::to_owned)).collect();
-        Ok((answer.code == Some(0) && said["sound"] == true, rules))
     }
 }
 

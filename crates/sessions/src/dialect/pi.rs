@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use super::{Block, BlockKind, Call, Dialect, Kind, Row, Scratch, is_surgery_table};
+use super::{Block, BlockKind, Call, Dialect, Kind, Row, Scratch};
 use super::{Facts, LEFT_OUT};
 use crate::span::{self, Field, Span};
 
@@ -95,9 +95,6 @@ impl Dialect for Pi {
         facts.id = field("id");
         facts.cwd = field("cwd");
         facts.parent = field("parentSession");
-        if let Some(made) = span::get(line, &fields, "brainGuard") {
-            facts.made(made);
-        }
     }
 }
 
@@ -116,7 +113,6 @@ fn read<'a>(line: &'a [u8], scratch: &mut Scratch) -> Row<'a> {
             b"parentId" => row.parent = span::plain(json),
             b"timestamp" => row.at = span::plain(json),
             b"message" => message = Some(*value),
-            b"brainGuard" => (row.told, row.made) = (is_surgery_table(json), true),
             b"forkedFrom" => row.copied = Some(json),
             b"summary" | b"content" => summary = Some(*value),
             _ => {}

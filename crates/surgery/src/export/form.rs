@@ -1,15 +1,13 @@
-//! How a dialect writes the rows of a new session.
+//! What a row of a new session is given: its links, times and metadata.
 
 use chrono::{DateTime, SecondsFormat};
 use serde::Serialize;
 
 use super::Birth;
-use crate::ids::{Fresh, Source};
+use crate::ids::Fresh;
 use crate::plan::{Lineage, Performed, Plan};
 use base::clock::Time;
-use sessions::dialect::{Block, Dialect, Row};
 use sessions::round::Session;
-use sessions::span::{Field, Span};
 
 /// The new values for a row.
 pub(super) struct Link<'a> {
@@ -64,56 +62,6 @@ pub(super) struct Call<'a> {
     /// The position of its block in the message.
     pub item: usize,
     pub result: bool,
-}
-
-/// Writes rows of a dialect.
-pub(super) trait Form: Sync {
-    /// The dialect that reads them.
-    fn dialect(&self) -> &'static dyn Dialect;
-
-    /// Writes the header of a file; returns `false` if the dialect has none.
-    fn header(&self, plan: &Plan, birth: &Birth, out: &mut Vec<u8>) -> bool;
-
-    /// Whether such a row goes into the new session.
-    fn kept(&self, row: &Row, source: &Session) -> bool;
-
-    /// Derives a fresh id for a row.
-    fn fresh(&self, source: &Source, old: &str) -> Fresh;
-
-    /// The tool calls and results of a row, in order.
-    fn calls(&self, line: &[u8], row: &Row, blocks: &[Block], found: &mut dyn FnMut(Call));
-
-    /// Writes a row with these fields. Returns where its usage is in `out`.
-    fn row(
-        &self,
-        line: &[u8],
-        fields: &[Field],
-        row: &Row,
-        link: &Link,
-        out: &mut Vec<u8>,
-    ) -> Option<Span>;
-
-    /// Writes a user's message.
-    fn message(&self, text: &str, link: &Link, out: &mut Vec<u8>);
-
-    /// Writes the session's title.
-    fn title(&self, title: &str, link: &Link, out: &mut Vec<u8>);
-
-    /// The kind of a row that a session needs only once: from two sources, it would be in the
-    /// context twice.
-    fn once<'a>(&self, line: &'a [u8], row: &Row) -> Option<&'a str>;
-
-    /// JSON for a usage of that many tokens.
-    fn usage(&self, tokens: u64) -> String;
-
-    /// The row without these items of its message; `None` if nothing remains.
-    fn without(&self, line: &[u8], row: &Row, items: &[usize]) -> Option<Vec<u8>>;
-
-    /// Whether the API accepts a block of the agent's message as it is.
-    fn taken(&self, block: &[u8]) -> bool;
-
-    /// Finds the files of the companion folder that the row refers to.
-    fn companions(&self, line: &[u8], found: &mut dyn FnMut(String));
 }
 
 /// The new session's metadata, for its first row.

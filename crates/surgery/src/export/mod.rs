@@ -6,7 +6,6 @@ mod form;
 pub mod opening;
 mod out;
 mod pairs;
-mod pi;
 mod round;
 mod splice;
 #[cfg(test)]
@@ -22,9 +21,9 @@ use super::plan::{Performed, Place, Plan};
 use super::{lines, table};
 use base::clock::Time;
 use base::shown::count_with_noun;
-use form::{Form, Link};
+use form::Link;
 use out::Out;
-use sessions::dialect::{Block, Dialect, Scratch};
+use sessions::dialect::{Block, Claude, Dialect as _, Scratch};
 use sessions::origin::Named;
 use sessions::round::Session;
 use sessions::span::Field;
@@ -97,7 +96,6 @@ struct Exporter<'p> {
     plan: &'p Plan,
     birth: &'p Birth,
     say: &'p Say<'p>,
-    form: &'static dyn Form,
     /// Whether each row is checked for invalid JSON.
     careful: bool,
     /// The sources of fresh ids, one per session.
@@ -133,26 +131,22 @@ struct Exporter<'p> {
 }
 
 impl<'p> Exporter<'p> {
-    /// Fails for an unknown dialect, and for sessions of two dialects.
+    /// Fails for a session that is not one of Claude Code.
     fn new(
         plan: &'p Plan,
         birth: &'p Birth,
         say: &'p Say<'p>,
         careful: bool,
     ) -> Result<Self, Failed> {
-        let name = plan.sessions.first().map_or("claude", |s| s.dialect.as_str());
-        if let Some(other) = plan.sessions.iter().find(|s| s.dialect != name) {
-            let (a, b) = (name.to_owned(), other.dialect.clone());
-            return Err(Failed::Dialects(a, b));
+        if let Some(other) = plan.sessions.iter().find(|s| s.dialect != Claude.name()) {
+            return Err(Failed::Dialect(other.id.clone(), other.dialect.clone()));
         }
-        let form = named(name).ok_or_else(|| Failed::Dialect(name.to_owned()))?;
         let mut written = Keys::default();
         written.reserve(plan.rows());
         Ok(Self {
             plan,
             birth,
             say,
-            form,
             careful,
             sources: plan.sessions.iter().map(|s| ids::Source::new(&birth.id, &s.id)).collect(),
             last: None,
@@ -176,9 +170,6 @@ impl<'p> Exporter<'p> {
 
     /// Writes what comes before the first piece.
     fn open(&mut self, out: &mut Vec<u8>) {
-        if self.form.header(self.plan, self.birth, out) {
-            self.report.rows += 1;
-        }
         if self.plan.voices && self.plan.sessions.len() > 1 {
             self.voices(out);
         }
@@ -235,7 +226,7 @@ impl<'p> Exporter<'p> {
         out: &mut Vec<u8>,
     ) {
         self.advance(Some(&form::stamp(at)));
-        let id = self.form.fresh(&self.sources[source], name);
+        let id = claude::fresh(&self.sources[source], name);
         self.written.insert(ids::key(id.as_str()));
         let lineage = self.lineage.take();
         let link = Link {
@@ -246,7 +237,7 @@ impl<'p> Exporter<'p> {
             stands_for,
             ..Link::of(self.birth, &self.plan.sessions[source])
         };
-        self.form.message(text, &link, out);
+        claude::message(text, &link, out);
         self.report.rows += 1;
         self.last = Some(id);
     }
@@ -301,18 +292,18 @@ impl<'p> Exporter<'p> {
                 first.unwrap_or_default()
             ));
         }
-        out.set_usage(&self.form.usage(self.birth.tokens));
+        out.set_usage(&claude::usage(self.birth.tokens));
         let Some((session, source)) = self.plan.sessions.first().zip(self.sources.first()) else {
             return self.report;
         };
-        let id = self.form.fresh(source, "title");
+        let id = claude::fresh(source, "title");
         let link = Link {
             id: id.as_str(),
             parent: self.last.as_ref().map(Fresh::as_str),
             time: &self.time,
             ..Link::of(self.birth, session)
         };
-        self.form.title(&form::title(self.plan, self.birth), &link, &mut out.rows);
+        claude::title(&form::title(self.plan, self.birth), &link, &mut out.rows);
         self.report.rows += 1;
         self.report
     }
@@ -326,24 +317,9 @@ fn stands_for(plan: &Plan, places: &[Place]) -> String {
     serde_json::to_string(&named).unwrap_or_default()
 }
 
-/// The id of a session's row in a new session, derived by `source`.
-pub fn fresh(dialect: &dyn Dialect, source: &ids::Source, old: &str) -> String {
-    let form = named(dialect.name()).unwrap_or(&claude::Claude);
-    form.fresh(source, old).as_str().to_owned()
-}
-
 /// The table of who speaks when: a line for each run of rounds of one session.
 pub fn voices(plan: &Plan) -> String {
     let lines: Vec<String> =
         plan.runs().iter().map(|(session, seqs)| table::voice(session, seqs)).collect();
     lines.join("\n")
-}
-
-/// The form of a dialect.
-fn named(name: &str) -> Option<&'static dyn Form> {
-    match name {
-        "claude" => Some(&claude::Claude),
-        "pi" => Some(&pi::Pi),
-        _ => None,
-    }
 }

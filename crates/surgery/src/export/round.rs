@@ -7,6 +7,7 @@ use std::ops::Range;
 
 use memchr::memmem;
 
+use super::claude;
 use super::form::Link;
 use super::out::Out;
 use super::pairs::Pairs;
@@ -16,7 +17,7 @@ use crate::ids::{self, Fresh, Key};
 use crate::plan::Place;
 use crate::table;
 use crate::validate;
-use sessions::dialect::{Block, BlockKind, Kind, Row, Scratch};
+use sessions::dialect::{Block, BlockKind, Claude, Dialect as _, Kind, Row, Scratch};
 use sessions::rows::Rows;
 
 /// A row to write.
@@ -56,23 +57,24 @@ impl Exporter<'_> {
     /// The rows that go into the new session, at the plan's fidelity.
     fn entries<'a>(&mut self, place: Place, rows: &'a Rows) -> Vec<Entry<'a>> {
         let session = &self.plan.sessions[place.session];
-        let (form, dialect) = (self.form, self.form.dialect());
+
         let mut entries = Vec::with_capacity(rows.ends.len());
         let reference = table::reference(session, place.seq);
         let mut scratch = Scratch::default();
-        let kept = rows.iter().filter(|line| form.kept(&dialect.row(line, &mut scratch), session));
-        let mut lens = Lens::new(dialect, kept, self.plan.fidelity_of(place), reference);
+        let kept =
+            rows.iter().filter(|line| claude::kept(&Claude.row(line, &mut scratch), session));
+        let mut lens = Lens::new(kept, self.plan.fidelity_of(place), reference);
         for (number, line) in rows.iter().enumerate() {
-            let row = dialect.row(line, &mut self.scratch);
+            let row = Claude.row(line, &mut self.scratch);
             if row.kind == Kind::Broken {
                 self.report.broken.push((place, number as u32));
                 continue;
             }
-            let Some(id) = row.id.filter(|_| self.form.kept(&row, session)) else {
+            let Some(id) = row.id.filter(|_| claude::kept(&row, session)) else {
                 self.report.bookkeeping += 1;
                 continue;
             };
-            if let Some(kind) = self.form.once(line, &row).filter(|_| self.plan.sessions.len() > 1)
+            if let Some(kind) = claude::once(line, &row).filter(|_| self.plan.sessions.len() > 1)
                 && *self.once.entry(kind.to_owned()).or_insert(place.session) != place.session
             {
                 self.report.bookkeeping += 1;
@@ -92,13 +94,13 @@ impl Exporter<'_> {
                 self.note(place, format_args!("a row whose message is empty left out"));
                 continue;
             }
-            let fresh = self.form.fresh(&self.sources[place.session], id);
+            let fresh = claude::fresh(&self.sources[place.session], id);
             if !self.written.insert(ids::key(fresh.as_str())) {
                 self.note(place, format_args!("a second row with the id {id} left out"));
                 continue;
             }
             let found = &mut self.report.companions;
-            self.form.companions(line, &mut |path| {
+            claude::companions(line, &mut |path| {
                 found.insert(Companion { session: place.session, path });
             });
             if row.told {
@@ -133,7 +135,7 @@ impl Exporter<'_> {
 
     /// Replaces the line of a row.
     fn replace(&mut self, entry: &mut Entry, line: Vec<u8>) {
-        let row = self.form.dialect().row(&line, &mut self.scratch);
+        let row = Claude.row(&line, &mut self.scratch);
         (entry.row.kind, entry.row.content) = (row.kind, row.content);
         entry.message = row.message.map(ids::key);
         (entry.fields, entry.blocks) = self.noted();
@@ -150,7 +152,7 @@ impl Exporter<'_> {
     /// Removes blocks that the API refuses.
     fn refuse(&mut self, place: Place, entry: &mut Entry) {
         let blocks = &self.blocks[entry.blocks.clone()];
-        let taken = |block: &Block| self.form.taken(block.span.slice(&entry.line));
+        let taken = |block: &Block| claude::taken(block.span.slice(&entry.line));
         let refused: Vec<usize> = (0..blocks.len()).filter(|item| !taken(&blocks[*item])).collect();
         if !refused.is_empty() {
             let count = refused.len();
@@ -168,7 +170,7 @@ impl Exporter<'_> {
                 pairs.message(entry.message);
             }
             let blocks = &self.blocks[entry.blocks.clone()];
-            self.form.calls(&entry.line, &entry.row, blocks, &mut |call| {
+            claude::calls(&entry.line, &entry.row, blocks, &mut |call| {
                 let key = ids::key(call.id);
                 pairs.call(key, at, &call);
                 if !call.result && !self.calls.insert(key) {
@@ -198,7 +200,7 @@ impl Exporter<'_> {
     /// Removes items from the message of a row.
     fn take(&mut self, entry: &mut Entry, items: &[usize]) {
         self.changed = true;
-        match self.form.without(&entry.line, &entry.row, items) {
+        match claude::without(&entry.line, &entry.row, items) {
             Some(line) => self.replace(entry, line),
             None => entry.gone = true,
         }
@@ -304,7 +306,7 @@ impl Exporter<'_> {
             self.advance(entry.row.at);
             let lineage = self.lineage.take();
             let known = |id: &str| {
-                let fresh = self.form.fresh(&self.sources[place.session], id);
+                let fresh = claude::fresh(&self.sources[place.session], id);
                 self.written.contains(&ids::key(fresh.as_str())).then_some(fresh)
             };
             let link = Link {
@@ -320,7 +322,7 @@ impl Exporter<'_> {
                 ..Link::of(self.birth, session)
             };
             let start = out.rows.len();
-            let usage = self.form.row(
+            let usage = claude::row(
                 &entry.line,
                 &self.fields[entry.fields.clone()],
                 &entry.row,

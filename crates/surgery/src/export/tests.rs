@@ -361,38 +361,6 @@ fn a_subagents_session_becomes_one_of_its_own() {
 }
 
 #[test]
-fn pis_sessions_keep_their_form() {
-    let lines = [
-        r#"{"type":"session","version":3,"id":"old","timestamp":"2026-02-20T10:00:00.000Z","cwd":"/w"}"#,
-        r#"{"type":"message","id":"a1","parentId":null,"timestamp":"2026-02-20T10:00:01.000Z","message":{"role":"user","content":"first","timestamp":1}}"#,
-        r#"{"type":"message","id":"a2","parentId":"a1","timestamp":"2026-02-20T10:00:02.000Z","message":{"role":"assistant","content":[{"type":"text","text":"kept"}],"usage":{"totalTokens":3}}}"#,
-        r#"{"type":"compaction","id":"a3","parentId":"a2","timestamp":"2026-02-20T10:00:03.000Z","summary":"so \"far\"","firstKeptEntryId":"a2","tokensBefore":5}"#,
-        r#"{"type":"message","id":"a4","parentId":"a3","timestamp":"2026-02-20T10:00:04.000Z","message":{"role":"user","content":[{"type":"text","text":"second"}]}}"#,
-        r#"{"type":"message","id":"a5","parentId":"a4","timestamp":"2026-02-20T10:00:05.000Z","message":{"role":"assistant","content":[{"type":"thinking","thinking":"t","thinkingSignature":"s"},{"type":"toolCall","id":"c1","name":"exec","arguments":{}},{"type":"toolCall","id":"c2","name":"exec","arguments":{}}],"usage":{"totalTokens":9}}}"#,
-        r#"{"type":"message","id":"a6","parentId":"a5","timestamp":"2026-02-20T10:00:06.000Z","message":{"role":"toolResult","toolCallId":"c1","content":[{"type":"text","text":"gave"}]}}"#,
-        r#"{"type":"label","id":"a7","parentId":"a6","timestamp":"2026-02-20T10:00:07.000Z","targetId":"a1","label":"x"}"#,
-        r#"{"type":"message","id":"a8","parentId":"a7","timestamp":"2026-02-20T10:00:08.000Z","message":{"role":"assistant","content":[{"type":"text","text":"end"}],"usage":{"totalTokens":12}}}"#,
-    ];
-    let source = Source::new("old", &(lines.join("\n") + "\n"));
-    let (text, report) = export(&[&source], &plan(&[&source], whole(0, &[2, 3]))).unwrap();
-    let rows = rows(&text);
-    assert_eq!((rows[0]["type"].as_str(), rows[0]["id"].as_str()), (Some("session"), Some(NEW)));
-    let said: Vec<_> =
-        rows[1..].iter().map(|row| row["message"]["content"][0]["text"].as_str()).collect();
-    assert_eq!(said[1..3], [Some("kept"), Some("second")]);
-    assert!(said[0].unwrap().contains("so \"far\""), "{said:?}");
-    assert!(!text.contains("c2") && text.contains("thinkingSignature"));
-    assert_eq!(report.notes.len(), 1);
-    assert_eq!(rows[rows.len() - 2]["message"]["usage"]["totalTokens"], 300);
-    assert_eq!(rows.last().unwrap()["name"], "question 1 (merged)");
-    let mut last = Value::Null;
-    for row in &rows[1..] {
-        assert_eq!(row["parentId"], last);
-        last = row["id"].clone();
-    }
-}
-
-#[test]
 fn what_comes_out_goes_in_again() {
     let source = session(OLD, 3);
     let (text, _) = export(&[&source], &plan(&[&source], whole(0, &[1, 2, 3]))).unwrap();

@@ -18,12 +18,9 @@ use sessions::span;
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum Failed {
-    /// The dialect is unknown.
-    #[error("a session of the dialect {0} can't be written; there is claude and pi")]
-    Dialect(String),
-    /// The sessions have two dialects.
-    #[error("cannot combine a {0} session with a {1} session")]
-    Dialects(String, String),
+    /// A session, and its dialect, which is not Claude Code's.
+    #[error("{0} is a session of {1}; surgery is for those of Claude Code")]
+    Dialect(String, String),
     /// The store or the file failed.
     #[error(transparent)]
     Io(#[from] io::Error),
@@ -73,7 +70,7 @@ fn export(mut exporter: Exporter, reading: &mut Reading, mut out: Out) -> Result
     exporter.open(&mut out.rows);
     for place in opening::places(plan) {
         sent_rows(plan, place, &mut rows, reading, &mut exporter)?;
-        opening::keep(exporter.form.dialect(), &mut rows)?;
+        opening::keep(&dialect::Claude, &mut rows)?;
         if rows.ends.is_empty() {
             continue;
         }

@@ -6,7 +6,7 @@ use super::{Lens, Level};
 use sessions::dialect::{Block, BlockKind, Row};
 use sessions::span::{self, Span};
 
-impl Lens<'_> {
+impl Lens {
     pub(super) fn results(&self, line: &[u8], row: &Row, blocks: &[Block]) -> Left {
         let Some(content) = row.content else { return Left::Same };
         let mut fields = Vec::new();

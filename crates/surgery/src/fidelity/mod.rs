@@ -6,7 +6,6 @@
 //! Nothing gets longer, except for that prompt. An empty row goes.
 
 mod claude;
-mod pi;
 mod splice;
 mod survey;
 pub(super) mod words;
@@ -17,13 +16,12 @@ use std::collections::{HashMap, HashSet};
 use splice::{Edit, Item, Items, Left};
 
 use base::clock::Time;
-use sessions::dialect::{Block, BlockKind, Dialect, Kind, Row, Scratch};
+use sessions::dialect::{Block, BlockKind, Claude, Dialect as _, Kind, Row, Scratch};
 use sessions::operation::{Fidelity, Level};
 use sessions::span;
 
 /// Reduces the rows of one round to a fidelity.
-pub struct Lens<'d> {
-    dialect: &'d dyn Dialect,
+pub struct Lens {
     fidelity: Fidelity,
     /// The round's reference, for the hints how to get the rest.
     reference: String,
@@ -41,17 +39,15 @@ pub struct Lens<'d> {
     blocks: Vec<Block>,
 }
 
-impl<'d> Lens<'d> {
+impl Lens {
     /// A lens over `rows`, which are all rows of the round that stay. `reference` is how to inject it
     /// ([`super::table::reference`]).
     pub fn new<'r>(
-        dialect: &'d dyn Dialect,
         rows: impl Iterator<Item = &'r [u8]>,
         fidelity: Fidelity,
         reference: String,
     ) -> Self {
         let mut lens = Self {
-            dialect,
             fidelity,
             reference,
             called: HashMap::new(),
@@ -75,11 +71,10 @@ impl<'d> Lens<'d> {
             return Some(Cow::Borrowed(line));
         }
         let mut blocks = std::mem::take(&mut self.blocks);
-        self.dialect.blocks(line, row, &mut self.scratch, &mut blocks);
+        Claude.blocks(line, row, &mut self.scratch, &mut blocks);
         let left = match row.kind {
             Kind::Prompt if self.takes_note(line, row, &blocks) => self.noted(line, row, &blocks),
             Kind::Assistant => self.message(line, row, &blocks),
-            Kind::ToolResult if self.dialect.name() == "pi" => self.pi_result(line, row),
             Kind::ToolResult => self.results(line, row, &blocks),
             _ => Left::Same,
         };
@@ -105,10 +100,8 @@ impl<'d> Lens<'d> {
             return if goes { Item::Gone } else { Item::Same };
         }
         // The service checks its own calls and results.
-        let own = matches!(kind, b"\"tool_use\"" | b"\"toolCall\"");
-        let input = fields
-            .iter()
-            .find(|field| own && matches!(field.name.slice(json), b"input" | b"arguments"));
+        let own = kind == b"\"tool_use\"";
+        let input = fields.iter().find(|field| own && field.name.slice(json) == b"input");
         let short = input.and_then(|field| {
             let bytes = words::shortened(field.value.slice(json), &self.reference)?;
             Some(splice::apply(json, vec![Edit { span: field.value, bytes }]))
@@ -154,7 +147,7 @@ impl<'d> Lens<'d> {
             let json = block.span.slice(line);
             let text = span::text(span::find(json, "text").unwrap_or(json));
             block.kind == BlockKind::UserText
-                && text.is_some_and(|text| self.dialect.said(&text).is_some())
+                && text.is_some_and(|text| Claude.said(&text).is_some())
         };
         self.note.is_some() && !row.told && blocks.iter().any(said)
     }

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 
 use super::splice::{self, Edit, Item};
 use super::{Lens, Level, words};
-use sessions::dialect::{Block, BlockKind, Kind, Row};
+use sessions::dialect::{Block, BlockKind, Claude, Dialect as _, Kind, Row};
 use sessions::span::{self, Span};
 
 /// A thinking block.
@@ -28,12 +28,12 @@ struct Messages {
     open: Option<String>,
 }
 
-impl Lens<'_> {
+impl Lens {
     pub(super) fn survey<'r>(&mut self, rows: impl Iterator<Item = &'r [u8]>) {
         let (mut thoughts, mut messages) = (Vec::new(), Messages::default());
         let mut scratch = std::mem::take(&mut self.scratch);
         for line in rows {
-            let row = self.dialect.row(line, &mut scratch);
+            let row = Claude.row(line, &mut scratch);
             match row.kind {
                 Kind::Assistant => {
                     self.read(line, &row, scratch.blocks(), &mut thoughts, &mut messages);
@@ -43,7 +43,7 @@ impl Lens<'_> {
                 Kind::Prompt | Kind::Summary | Kind::Notice | Kind::ToolResult => {
                     messages.open = None;
                 }
-                Kind::Attachment if self.dialect.queued(line).is_some() => messages.open = None,
+                Kind::Attachment if Claude.queued(line).is_some() => messages.open = None,
                 _ => {}
             }
         }

@@ -2,7 +2,7 @@ use serde_json::{Value, json};
 
 use super::splice::{apply, without};
 use super::*;
-use sessions::dialect::{Claude, Kind, Pi};
+use sessions::dialect::Kind;
 
 const ALL: [Level; 3] = [Level::Full, Level::Summary, Level::Omit];
 
@@ -27,25 +27,12 @@ fn claude() -> Vec<String> {
     ]
 }
 
-/// The same round of pi.
-fn pi() -> Vec<String> {
-    vec![
-        r#"{"type":"message","id":"u1","parentId":null,"timestamp":"2026-03-19T10:23:00.000Z","message":{"role":"user","content":"Ask"}}"#,
-        r#"{"type":"message","id":"a1","parentId":"u1","timestamp":"2026-03-19T10:23:01.000Z","message":{"role":"assistant","content":[{"type":"thinking","thinking":"Hm, é, and more thoughts, of which there are enough to be worth a note in the prompt, because they are longer than that note","thinkingSignature":"c2lnbmVk"},{"type":"toolCall","id":"t1","name":"exec","arguments":{"command":"ls"}}],"stopReason":"toolUse"}}"#,
-        r#"{"type":"message","id":"r1","parentId":"a1","timestamp":"2026-03-19T10:23:02.000Z","message":{"role":"toolResult","toolCallId":"t1","toolName":"exec","content":[{"type":"text","text":"out, first of all, and then everything else that this tool has printed, line by line"}],"details":{"x":1},"isError":true,"timestamp":1}}"#,
-        r#"{"type":"message","id":"a2","parentId":"r1","timestamp":"2026-03-19T10:23:03.000Z","message":{"role":"assistant","content":[{"type":"text","text":"Answer"}]}}"#,
-    ]
-    .into_iter()
-    .map(str::to_owned)
-    .collect()
-}
-
 /// The rows that remain, `None` for a removed one.
-fn seen(dialect: &dyn Dialect, rows: &[String], fidelity: Fidelity) -> Vec<Option<Value>> {
-    let mut lens = Lens::new(dialect, rows.iter().map(String::as_bytes), fidelity, "3f:007".into());
+fn seen(rows: &[String], fidelity: Fidelity) -> Vec<Option<Value>> {
+    let mut lens = Lens::new(rows.iter().map(String::as_bytes), fidelity, "3f:007".into());
     let mut scratch = Scratch::default();
     let left = rows.iter().map(|line| {
-        let row = dialect.row(line.as_bytes(), &mut scratch);
+        let row = Claude.row(line.as_bytes(), &mut scratch);
         let left = lens.row(line.as_bytes(), &row)?;
         if let Cow::Borrowed(same) = left {
             assert_eq!(same, line.as_bytes());
@@ -68,11 +55,10 @@ fn text(text: &str) -> Value {
 
 #[test]
 fn full_is_what_it_was() {
-    for (dialect, rows) in [(&Claude as &dyn Dialect, claude()), (&Pi, pi())] {
-        let left = seen(dialect, &rows, Fidelity::default());
-        let same: Vec<Value> = rows.iter().map(|row| serde_json::from_str(row).unwrap()).collect();
-        assert_eq!(left.into_iter().flatten().collect::<Vec<_>>(), same);
-    }
+    let rows = claude();
+    let left = seen(&rows, Fidelity::default());
+    let same: Vec<Value> = rows.iter().map(|row| serde_json::from_str(row).unwrap()).collect();
+    assert_eq!(left.into_iter().flatten().collect::<Vec<_>>(), same);
 }
 
 const NOTE: &str = "[brain-guard] Left out of this round: 1 thinking block, about 70 tokens. Read it with: brain-guard show 3f:007 thinking";
@@ -84,28 +70,25 @@ fn stay(left: &[Option<Value>]) -> Vec<bool> {
 
 #[test]
 fn thinking_goes_and_the_prompt_says_so() {
-    let left = seen(&Claude, &claude(), fidelity(Level::Summary, Level::Full, Level::Full));
+    let left = seen(&claude(), fidelity(Level::Summary, Level::Full, Level::Full));
     // Nobody can read the redacted one.
     assert_eq!(content(left[0].as_ref()), json!([text("Ask"), text(NOTE)]));
     assert_eq!(stay(&left), [true, false, true, true, false, true]);
-    let left = seen(&Claude, &claude(), fidelity(Level::Omit, Level::Full, Level::Full));
+    let left = seen(&claude(), fidelity(Level::Omit, Level::Full, Level::Full));
     assert_eq!(content(left[0].as_ref()), "Ask");
     assert_eq!(stay(&left), [true, false, true, true, false, true]);
-    let left = seen(&Pi, &pi(), fidelity(Level::Summary, Level::Full, Level::Full));
-    assert!(content(left[0].as_ref())[1]["text"].as_str().unwrap().contains("1 thinking block, "));
-    assert_eq!(content(left[1].as_ref()).as_array().unwrap().len(), 1, "the call");
 }
 
 #[test]
 fn the_note_is_nobodys_words() {
-    assert!(Claude.said(NOTE).is_none() && Pi.said(NOTE).is_none());
+    assert!(Claude.said(NOTE).is_none());
     let f = fidelity(Level::Summary, Level::Full, Level::Full);
     let prompt = |content: Value| {
         let mut rows = claude();
         rows[0] =
             json!({"type": "user", "uuid": "u1", "message": {"role": "user", "content": content}})
                 .to_string();
-        seen(&Claude, &rows, f)[0].clone().unwrap()
+        seen(&rows, f)[0].clone().unwrap()
     };
     let two = prompt(json!([{"type": "image", "source": {}}, text("Ask")]));
     assert_eq!(two["message"]["content"][2], text(NOTE));
@@ -114,7 +97,7 @@ fn the_note_is_nobodys_words() {
     // With a note, it would no longer begin a round.
     let image = prompt(json!([{"type": "image", "source": {}}]));
     assert_eq!(image["message"]["content"].as_array().unwrap().len(), 1);
-    let left = seen(&Claude, &claude()[1..], f);
+    let left = seen(&claude()[1..], f);
     assert_eq!(stay(&left), [false, true, true, false, true], "a round without a prompt");
 }
 
@@ -122,14 +105,14 @@ fn the_note_is_nobodys_words() {
 fn thinking_that_is_shorter_than_its_note_stays() {
     let mut rows = claude();
     rows[1] = rows[1].replace(&"Hm, é ".repeat(40), "Hm");
-    let left = seen(&Claude, &rows, fidelity(Level::Summary, Level::Full, Level::Full));
+    let left = seen(&rows, fidelity(Level::Summary, Level::Full, Level::Full));
     assert_eq!(stay(&left), [true; 6]);
     assert_eq!(content(left[0].as_ref()), "Ask");
 }
 
 #[test]
 fn a_result_stays_a_result_while_its_call_is_one() {
-    let left = seen(&Claude, &claude(), fidelity(Level::Full, Level::Full, Level::Summary));
+    let left = seen(&claude(), fidelity(Level::Full, Level::Full, Level::Summary));
     let row = left[3].as_ref().unwrap();
     let summary = "[tool_result: 23 tokens, 34 ms, 1 image, first | line — brain-guard show 3f:007 --tool-result full]";
     let expected = json!([{"type": "tool_result", "tool_use_id": "t1", "content": summary}]);
@@ -139,13 +122,8 @@ fn a_result_stays_a_result_while_its_call_is_one() {
         (&Value::Null, &json!("a2"))
     );
     assert_eq!(content(left[1].as_ref())[0]["signature"], "s==", "its message is as it was");
-    let left = seen(&Claude, &claude(), fidelity(Level::Full, Level::Full, Level::Omit));
+    let left = seen(&claude(), fidelity(Level::Full, Level::Full, Level::Omit));
     assert_eq!(content(left[3].as_ref())[0]["content"], "[tool_result omitted]");
-    let left = seen(&Pi, &pi(), fidelity(Level::Full, Level::Full, Level::Omit));
-    let message = &left[2].as_ref().unwrap()["message"];
-    let omitted = json!([text("[tool_result omitted]")]);
-    assert_eq!((&message["content"], &message["details"]), (&omitted, &Value::Null));
-    assert_eq!(message["toolCallId"], "t1");
 }
 
 #[test]
@@ -153,14 +131,11 @@ fn a_result_that_would_get_longer_stays() {
     let mut rows = claude();
     rows[3] = r#"{"type":"user","uuid":"r1","toolUseResult":{"stdout":"12 files"},"message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":"12 files ok"}]}}"#.to_owned();
     for level in ALL {
-        let left = seen(&Claude, &rows, fidelity(Level::Full, Level::Full, level));
+        let left = seen(&rows, fidelity(Level::Full, Level::Full, level));
         assert_eq!(
             left[3].as_ref().unwrap().to_string(),
             serde_json::from_str::<Value>(&rows[3]).unwrap().to_string()
         );
-        let left = seen(&Pi, &pi(), fidelity(Level::Full, Level::Full, Level::Summary));
-        let message = &left[2].as_ref().unwrap()["message"];
-        assert_eq!(message["details"], json!({"x": 1}), "its summary is as long");
     }
 }
 
@@ -178,7 +153,7 @@ fn a_call_keeps_the_beginnings_of_its_long_values() {
     let mut rows = claude();
     rows[2] = rows[2].replace(r#"{"file_path":"/w/a.rs"}"#, &input.to_string());
     let f = fidelity(Level::Full, Level::Summary, Level::Full);
-    let left = seen(&Claude, &rows, f);
+    let left = seen(&rows, f);
     let call = json!([{"type": "tool_use", "id": "t1", "name": "Read", "input": expected}]);
     assert_eq!(content(left[2].as_ref()), call);
     // Its message changed, so the signature no longer holds. The other one has no call.
@@ -186,14 +161,9 @@ fn a_call_keeps_the_beginnings_of_its_long_values() {
     assert_eq!(content(left[0].as_ref()), json!([text("Ask"), text(NOTE)]));
     let same: Value = serde_json::from_str(&rows[3]).unwrap();
     assert_eq!(left[3].as_ref(), Some(&same), "its result");
-    let left = seen(&Claude, &claude(), f);
+    let left = seen(&claude(), f);
     assert_eq!(stay(&left), [true; 6], "nothing is long");
     assert_eq!(content(left[0].as_ref()), "Ask");
-    let mut rows = pi();
-    rows[1] = rows[1].replace(r#"{"command":"ls"}"#, &input.to_string());
-    let left = seen(&Pi, &rows, f);
-    let call = json!([{"type": "toolCall", "id": "t1", "name": "exec", "arguments": expected}]);
-    assert_eq!(content(left[1].as_ref()), call);
 }
 
 #[test]
@@ -218,11 +188,9 @@ fn values_are_cut_only_where_that_helps() {
 #[test]
 fn omitted_calls_take_their_results_along() {
     for level in ALL {
-        let left = seen(&Claude, &claude(), fidelity(Level::Summary, Level::Omit, level));
+        let left = seen(&claude(), fidelity(Level::Summary, Level::Omit, level));
         assert_eq!(stay(&left), [true, false, false, false, false, true]);
         assert_eq!(content(left[0].as_ref()), json!([text("Ask"), text(NOTE)]));
-        let left = seen(&Pi, &pi(), fidelity(Level::Omit, Level::Omit, level));
-        assert_eq!(stay(&left), [true, false, false, true]);
     }
     // A text beside results stays, and begins no round.
     let mut rows = claude();
@@ -230,7 +198,7 @@ fn omitted_calls_take_their_results_along() {
         r#"{"type":"tool_result""#,
         r#"{"type":"text","text":"wait"},{"type":"tool_result""#,
     );
-    let left = seen(&Claude, &rows, fidelity(Level::Omit, Level::Omit, Level::Full));
+    let left = seen(&rows, fidelity(Level::Omit, Level::Omit, Level::Full));
     let row = left[3].as_ref().unwrap();
     assert_eq!(
         (&row["message"]["content"], &row["isMeta"]),
@@ -253,7 +221,7 @@ fn messages_become_one_where_only_calls_were_between_them() {
     rows[5] = rows[2].replace("\"m1\"", "\"m2\"").replace("\"a1\"", "\"a3\"");
     let f = fidelity(Level::Full, Level::Omit, Level::Full);
     let ids = |rows: &[String]| -> Vec<(String, String)> {
-        let left = seen(&Claude, rows, f).into_iter().flatten();
+        let left = seen(rows, f).into_iter().flatten();
         let agents = left.filter(|row| row["type"] == "assistant");
         let words = |row: &Value| row["message"]["content"][0]["text"].as_str().unwrap().to_owned();
         agents.map(|row| (row["message"]["id"].as_str().unwrap().to_owned(), words(&row))).collect()
@@ -263,7 +231,7 @@ fn messages_become_one_where_only_calls_were_between_them() {
     assert_eq!(ids(&rows), [pair("m1", "I look"), pair("m1", "Answer")]);
     let words = json!({"type": "user", "uuid": "n", "isMeta": true, "message": {"role": "user", "content": "Go on"}});
     rows.insert(5, words.to_string());
-    let left = seen(&Claude, &rows, f);
+    let left = seen(&rows, f);
     assert_eq!(content(left[6].as_ref())[0]["signature"], "s==", "a message of its own");
     assert_eq!(left[7].as_ref().unwrap()["message"]["id"], "m2");
 }
@@ -272,7 +240,7 @@ fn messages_become_one_where_only_calls_were_between_them() {
 fn tools_of_the_service_go_with_their_results() {
     let row = r#"{"type":"assistant","uuid":"a","message":{"id":"m","role":"assistant","content":[{"type":"server_tool_use","id":"s1","name":"web_search","input":{"query":"LONG"}},{"type":"web_search_tool_result","tool_use_id":"s1","content":[]},{"type":"text","text":"Found"}]}}"#;
     let rows = [row.replace("LONG", &"x".repeat(500))];
-    let left = |f| content(seen(&Claude, &rows, f)[0].as_ref());
+    let left = |f| content(seen(&rows, f)[0].as_ref());
     let whole = content(Some(&serde_json::from_str(&rows[0]).unwrap()));
     assert_eq!(left(fidelity(Level::Full, Level::Full, Level::Omit)), whole);
     assert_eq!(left(fidelity(Level::Full, Level::Summary, Level::Omit)), whole);
@@ -281,25 +249,18 @@ fn tools_of_the_service_go_with_their_results() {
 
 #[test]
 fn words_always_stay_and_no_pair_goes_by_half() {
-    for (dialect, rows) in [(&Claude as &dyn Dialect, claude()), (&Pi, pi())] {
-        for thinking in ALL {
-            for tool_use in ALL {
-                for tool_result in ALL {
-                    let f = fidelity(thinking, tool_use, tool_result);
-                    let left = seen(dialect, &rows, f);
-                    let all =
-                        Value::from(left.into_iter().flatten().collect::<Vec<_>>()).to_string();
-                    assert!(all.contains("Ask") && all.contains("Answer"), "{f:?}");
-                    let calls = all.matches(r#""type":"tool_use""#).count()
-                        + all.matches("toolCall\"").count();
-                    let results =
-                        all.matches("tool_use_id").count() + all.matches("toolCallId").count();
-                    assert_eq!(
-                        (calls, results),
-                        if tool_use == Level::Omit { (0, 0) } else { (1, 1) }
-                    );
-                    assert!(!all.contains(r#""content":[]"#), "{f:?}");
-                }
+    for thinking in ALL {
+        for tool_use in ALL {
+            for tool_result in ALL {
+                let f = fidelity(thinking, tool_use, tool_result);
+                let left = seen(&claude(), f);
+                let all = Value::from(left.into_iter().flatten().collect::<Vec<_>>()).to_string();
+                assert!(all.contains("Ask") && all.contains("Answer"), "{f:?}");
+                let calls = all.matches(r#""type":"tool_use""#).count();
+                let results = all.matches("tool_use_id").count();
+                let expected = if tool_use == Level::Omit { (0, 0) } else { (1, 1) };
+                assert_eq!((calls, results), expected);
+                assert!(!all.contains(r#""content":[]"#), "{f:?}");
             }
         }
     }

@@ -11,17 +11,11 @@ use sessions::round::Session;
 /// comes first. A round that both have is taken once.
 ///
 /// # Errors
-/// [`Refused::Sessions`] if both are the same, have two dialects, or one is empty.
+/// [`Refused::Sessions`] if both are the same, or one is empty.
 pub fn merge(a: Session, b: Session, fidelity: Fidelity) -> Result<Plan, Refused> {
     let refuse = |what: String| Err(Refused::Sessions(what));
     if a.id == b.id {
         return refuse(format!("{} can't be merged with itself: name another session", a.id));
-    }
-    if a.dialect != b.dialect {
-        return refuse(format!(
-            "{} is a session of {}, {} of {}: only sessions of one kind can be merged",
-            a.id, a.dialect, b.id, b.dialect
-        ));
     }
     if let Some(empty) = [&a, &b].into_iter().find(|s| s.rounds.is_empty()) {
         return refuse(format!("{} has no rounds: there is nothing to merge", empty.id));
@@ -202,8 +196,6 @@ mod tests {
             merge(a.clone(), b.clone(), Fidelity::default()).unwrap_err().to_string()
         };
         assert!(refused(&a, &a).contains("merged with itself"));
-        let pi = Session { dialect: "pi".into(), ..b.clone() };
-        assert!(refused(&a, &pi).starts_with("aaaa is a session of claude, bbbb of pi"));
         let empty = Session { rounds: vec![], ..b };
         assert!(refused(&a, &empty).starts_with("bbbb has no rounds"));
     }

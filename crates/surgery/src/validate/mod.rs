@@ -5,7 +5,6 @@ mod claude;
 mod json;
 mod ledger;
 mod pairs;
-mod pi;
 mod rules;
 #[cfg(test)]
 mod tests;
@@ -19,7 +18,7 @@ pub(super) use json::valid as is_json;
 use ledger::Ledger;
 use pairs::Pairs;
 pub use rules::{RULES, Rule};
-use sessions::dialect::{self, Dialect as _, Scratch};
+use sessions::dialect::{Claude, Dialect as _, Scratch};
 
 /// How serious a finding is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -60,8 +59,6 @@ impl fmt::Display for Finding {
 /// What was checked.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct Seen {
-    /// `claude` or `pi`.
-    pub dialect: &'static str,
     /// Lines of the file.
     pub lines: u64,
     /// Rows of the chain.
@@ -79,8 +76,6 @@ pub struct Seen {
 /// Checks rows as they come.
 #[derive(Debug)]
 pub struct Validator {
-    /// Detected in the first row.
-    dialect: Option<&'static str>,
     ledger: Ledger,
     pairs: Pairs,
     scratch: Scratch,
@@ -104,7 +99,7 @@ impl Validator {
     }
 
     fn of(ledger: Ledger) -> Self {
-        Self { dialect: None, ledger, pairs: Pairs::default(), scratch: Scratch::default() }
+        Self { ledger, pairs: Pairs::default(), scratch: Scratch::default() }
     }
 
     /// Adds thinking blocks of the sources, by the digest of their bytes ([`super::ids::digest`]).
@@ -118,14 +113,8 @@ impl Validator {
         self.ledger.at(number);
         let row = json::row(bytes, &mut self.ledger);
         let Some(row) = json::object(row, &mut self.ledger) else { return };
-        let first = self.dialect.is_none();
-        let dialect = self.dialect.get_or_insert_with(|| dialect::detect(row).name());
-        if *dialect == "pi" {
-            pi::row(row, first, &mut self.ledger, &mut self.pairs, &mut self.scratch);
-        } else {
-            let head = dialect::Claude.row(row, &mut self.scratch);
-            claude::row(row, &head, &mut self.ledger, &mut self.pairs, &mut self.scratch);
-        }
+        let head = Claude.row(row, &mut self.scratch);
+        claude::row(row, &head, &mut self.ledger, &mut self.pairs, &mut self.scratch);
     }
 
     /// Whether a line was invalid JSON.
@@ -142,7 +131,6 @@ impl Validator {
     pub fn report(mut self) -> (Vec<Finding>, Seen) {
         self.pairs.finish(&mut self.ledger);
         self.ledger.finish();
-        self.ledger.seen.dialect = self.dialect.unwrap_or_default();
         let mut found = self.ledger.found;
         found.sort_by_key(|f| f.line);
         (found, self.ledger.seen)

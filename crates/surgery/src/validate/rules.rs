@@ -27,7 +27,6 @@ rules! {
     EMPTY_FILE "nothing" Error "the file holds a message";
     JSON "json" Error "each line is one JSON object in UTF-8";
     LINE "line" Warning "the last line ends with a line break";
-    HEADER "header" Error "a file of pi begins with a header of version 3 that has an id";
     MESSAGE "message" Error "a row of a message has one, with content";
     ROLE "role" Error "a message's role is that of its row";
     UUID "uuid" Error "each row of the chain has an id";

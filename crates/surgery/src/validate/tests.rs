@@ -163,43 +163,5 @@ fn what_clients_write_is_no_error() {
     assert!(found.iter().all(|f| f.level == Level::Warning), "{found:?}");
     let rules: Vec<_> = found.iter().map(|f| f.rule).collect();
     assert_eq!(rules, ["root", "call-open", "reference"]);
-    assert_eq!((seen.dialect, seen.messages, seen.calls, seen.thinking), ("claude", 5, 5, 2));
-}
-
-const PI: [&str; 5] = [
-    r#"{"type":"session","version":3,"id":"new","timestamp":"2026-02-20T10:00:00.000Z","cwd":"/w"}"#,
-    r#"{"type":"message","id":"a1","parentId":null,"timestamp":"2026-02-20T10:00:01.000Z","message":{"role":"user","content":"first"}}"#,
-    r#"{"type":"message","id":"a2","parentId":"a1","timestamp":"2026-02-20T10:00:02.000Z","message":{"role":"assistant","content":[{"type":"toolCall","id":"c1","name":"exec","arguments":{}}]}}"#,
-    r#"{"type":"message","id":"a3","parentId":"a2","timestamp":"2026-02-20T10:00:03.000Z","message":{"role":"toolResult","toolCallId":"c1","content":[{"type":"text","text":"gave"}]}}"#,
-    r#"{"type":"label","id":"a4","parentId":"a3","timestamp":"2026-02-20T10:00:04.000Z","targetId":"a1","label":"x"}"#,
-];
-
-#[test]
-fn pis_files_are_refused_for_their_own_reasons() {
-    let check = |lines: &[String]| {
-        let mut validator = Validator::strict("new");
-        (1..).zip(lines).for_each(|(n, line)| validator.line(n, format!("{line}\n").as_bytes()));
-        validator.finish()
-    };
-    let sound: Vec<String> = PI.iter().map(|line| (*line).to_owned()).collect();
-    assert_eq!(check(&sound), []);
-    for (line, from, to, rule) in [
-        (0, r#""version":3"#, r#""version":2"#, "header"),
-        (0, r#""id":"new","#, "", "header"),
-        (0, r#""id":"new""#, r#""id":"old""#, "session-name"),
-        (1, r#""type":"message""#, r#""type":"session""#, "header"),
-        (2, r#""parentId":"a1""#, r#""parentId":"zz""#, "chain"),
-        (3, r#""id":"a3""#, r#""id":"a1""#, "uuid-twice"),
-        (3, r#""toolCallId":"c1""#, r#""toolCallId":"c2""#, "result-alone"),
-        (3, "toolResult", "tool", "role"),
-        (3, r#"[{"type":"text","text":"gave"}]"#, r#""gave""#, "message"),
-        (4, r#""targetId":"a1""#, r#""targetId":"zz""#, "leaf"),
-        (4, "10:00:04", "09:00:04", "time-order"),
-    ] {
-        let mut lines = sound.clone();
-        assert!(lines[line].contains(from));
-        lines[line] = lines[line].replacen(from, to, 1);
-        let found = check(&lines);
-        assert!(found.iter().any(|f| f.rule == rule), "{rule}: {found:?}");
-    }
+    assert_eq!((seen.messages, seen.calls, seen.thinking), (5, 5, 2));
 }

@@ -56,7 +56,7 @@ impl Held {
 fn reduce(rows: &Rows, fidelity: Fidelity) -> Result<(Held, Held), TestCaseError> {
     let (mut before, mut after) = (Held::default(), Held::default());
     let mut scratch = Scratch::default();
-    let mut lens = Lens::new(&Claude, rows.iter(), fidelity, "x:1".into());
+    let mut lens = Lens::new(rows.iter(), fidelity, "x:1".into());
     for line in rows.iter() {
         let row = Claude.row(line, &mut scratch);
         let kind = row.kind;

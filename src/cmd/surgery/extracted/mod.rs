@@ -16,7 +16,7 @@ use extract::edit;
 use extract::plan::Item;
 use extract::redact;
 use sessions::cost::Cost;
-use sessions::dialect::Scratch;
+use sessions::dialect::{Claude, Dialect as _, Scratch};
 use sessions::rows::{Edit, Rows};
 use sessions::settings::Placeholder;
 use store::extracted::{Extract, Extracted, Object, Record, Shared, Word, Words};
@@ -114,7 +114,7 @@ impl<'c> Keeper<'c> {
     ) -> anyhow::Result<Self> {
         let source = |session| Source::of(store, id, session);
         let sources = plan.sessions.iter().map(source).collect::<anyhow::Result<_>>()?;
-        let extracted = if dry_run { Vec::new() } else { source::places(store, plan, id, path) };
+        let extracted = if dry_run { Vec::new() } else { source::places(store, id, path) };
         Ok(Self {
             chosen,
             session: id.to_owned(),
@@ -184,7 +184,7 @@ impl<'c> Keeper<'c> {
 
     fn row(&mut self, place: Place, line: &[u8]) -> io::Result<Option<values::Lean>> {
         let Some(source) = self.sources.get(place.session) else { return Ok(None) };
-        let id = source.dialect.row(line, &mut self.scratch).id.map(str::to_owned);
+        let id = Claude.row(line, &mut self.scratch).id.map(str::to_owned);
         let Some(id) = id else { return Ok(None) };
         let items = if place.session == 0 { self.chosen.of(&id) } else { &[] };
         if items.is_empty() && !source.has(&id) {
@@ -249,8 +249,7 @@ impl<'c> Keeper<'c> {
 
     /// Marks the values whose placeholders are in a written row.
     fn written(&mut self, line: &[u8]) {
-        let Some(source) = self.sources.first() else { return };
-        let id = source.dialect.row(line, &mut self.scratch).id;
+        let id = Claude.row(line, &mut self.scratch).id;
         let Some(id) = id.filter(|id| self.ids.contains(&ids::key(id))) else { return };
         let all = self.values.range_mut((Word::from(id), Word::from(""))..);
         for ((_, key), value) in all.take_while(|((row, _), _)| **row == *id) {

@@ -3,22 +3,16 @@
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 
-use anyhow::Context as _;
-
 use crate::cmd::extract::redact::Asked;
 use crate::cmd::surgery::source::Store;
-use crate::cmd::surgery::target;
 use extract::edit;
-use sessions::dialect::{self, Dialect};
 use sessions::round::Session;
 use store::extracted::{Extract, Extracted, Ledger, Record, Set, Shared, Word};
-use surgery::plan::Plan;
-use surgery::{export, ids};
+use surgery::ids;
 
 /// A source session.
 pub(super) struct Source {
     ids: ids::Source,
-    pub dialect: &'static dyn Dialect,
     ledger: Ledger,
     /// Entries with restore calls.
     asked: Asked,
@@ -39,10 +33,8 @@ impl Source {
             of.entry(row.clone()).or_default().push(extract.clone());
         }
         let ids = ids::Source::new(new, &session.id);
-        let dialect = dialect::named(&session.dialect)
-            .with_context(|| format!("sessions of {} can't be read", session.dialect))?;
         let asked = Asked::noted(&ledger);
-        Ok(Self { ids, dialect, ledger, asked, of })
+        Ok(Self { ids, ledger, asked, of })
     }
 
     /// The id of the entry that a restore call requested.
@@ -91,29 +83,14 @@ impl Source {
 
     /// The new id of a row.
     pub fn fresh(&self, old: &str) -> String {
-        export::fresh(self.dialect, &self.ids, old)
+        self.ids.uuid(old).as_str().to_owned()
     }
 }
 
 /// The places of the new session's ledger: by its id, and by its file name if that differs. The
 /// client continues such a session in a file named by the id.
-pub(super) fn places(
-    store: &Store,
-    plan: &Plan,
-    id: &str,
-    path: &Path,
-) -> Vec<(Extracted, PathBuf)> {
-    let above = |n: usize| path.ancestors().nth(n).and_then(Path::file_name);
-    let agent = match (target::dialect(plan), above(1), above(2), above(3)) {
-        ("pi", Some(sessions), Some(agent), Some(agents))
-            if sessions == "sessions" && agents == "agents" =>
-        {
-            agent.to_string_lossy()
-        }
-        ("pi", ..) => "pi".into(),
-        _ => "claude".into(),
-    };
-    let of = |session: &str| Extracted::for_session(&store.root, &agent, session);
+pub(super) fn places(store: &Store, id: &str, path: &Path) -> Vec<(Extracted, PathBuf)> {
+    let of = |session: &str| Extracted::for_session(&store.root, "claude", session);
     let stem = path.file_stem().unwrap_or_default().to_string_lossy();
     let mut all = vec![(of(&stem), path.to_owned())];
     if stem != id {

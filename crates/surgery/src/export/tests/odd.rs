@@ -99,7 +99,7 @@ fn an_unsound_session_is_refused() {
     let made = plan(&[&source], whole(0, &[1]));
     let Err(Failed::Unsound(found)) = export(&[&source], &made) else { panic!("written") };
     assert_eq!(found[0].rule, "role");
-    let mut mixed = plan(&[&source, &source], Vec::new());
-    mixed.sessions[1].dialect = "pi".to_owned();
-    assert!(matches!(export(&[&source], &mixed), Err(Failed::Dialects(..))));
+    let mut other = plan(&[&source, &source], Vec::new());
+    other.sessions[1].dialect = "pi".to_owned();
+    assert!(matches!(export(&[&source], &other), Err(Failed::Dialect(..))));
 }
