@@ -49,7 +49,12 @@ fetch() {
         fi
         ;;
     *) cp "$source/$1" "$work/$1" ;;
-    esac || fail "could not get $1 from $source (into $work; set TMPDIR for another folder)"
+    esac || fail "could not get $1 from $source$(is_writable || echo " into $work: set TMPDIR to a folder with room")"
+}
+
+# Whether a program of this size has room there.
+is_writable() {
+    dd if=/dev/zero of="$work/room" bs=1000000 count=30 2>/dev/null && rm "$work/room"
 }
 
 work=$(mktemp -d) || fail "no folder for temporary files; set TMPDIR to one that you can write in"

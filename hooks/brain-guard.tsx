@@ -25,6 +25,9 @@ const LOOK_MS = 1000
 const FOLLOW_LOOKS = 3
 const NEED_LOOKS = 60
 
+/** How many looks without an answer end the strip. Once may be a busy machine. */
+const SILENCES = 2
+
 /** From the answer to a command to the look for what the user agreed to. */
 const SOON_MS = 50
 
@@ -117,7 +120,7 @@ let isDriving = false
 let failures = 0
 /** What the user last agreed to, as the program wrote it. */
 let seen = ''
-/** How often in a row the program did not answer whether the session needs its user. */
+/** How often in a row the program did not answer a look. */
 let silences = 0
 /** Up to which change that the user made elsewhere the strip is up to date. */
 let drawn = ''
@@ -162,6 +165,7 @@ async function exchange($: EngineInterface, args: string[], input: Json, timeout
 /** Asks the binary something. */
 async function ask($: EngineInterface, verb: string, input: Json, timeoutMs = TIMEOUT_MS): Promise<Json> {
   const answer = await exchange($, ['mod', verb], input, timeoutMs)
+  silences = 0
   const { sealed: isSealed, question: asked } = answer
   if (typeof isSealed === 'boolean') sealed = isSealed
   if (asked !== undefined && asked !== (question ?? null)) {
@@ -559,27 +563,27 @@ async function look($: EngineInterface): Promise<void> {
   await tell($, { event: 'agreed' })
 }
 
-/** Brings the strip up to date after an override or other settings from another terminal, also in a turn. */
+/** Brings the strip up to date after a change from another terminal, such as an override, other settings, or an
+ * uninstall; also in a turn. */
 async function follow($: EngineInterface): Promise<void> {
   const changed = await $.fs.read(`${snapshots}/${await $.session.id()}.strip`).catch(() => '')
-  if (changed !== drawn) await readFigures($)
+  if (changed === drawn || silences >= SILENCES) return
+  await readFigures($)
   drawn = changed
 }
 
-/** Asks the program to tell a user who is away that the session needs them. Without the program, such as after an
- * uninstall, the strip would go on saying what it said. */
+/** Asks the program to tell a user who is away that the session needs them. */
 async function tellNeed($: EngineInterface): Promise<void> {
-  try {
-    await ask($, 'waits', { session_id: await $.session.id(), typed_ms: typedAgo() })
-    silences = 0
-  } catch {
-    // Once may be a busy machine.
-    silences += 1
-    if (silences < 2) return
-    figures = null
-    drawBelow($)
-    $.ui.invalidate('ui.render')
-  }
+  await ask($, 'waits', { session_id: await $.session.id(), typed_ms: typedAgo() })
+}
+
+/** Without the program, such as after an uninstall, the strip would go on saying what it said. */
+function miss($: EngineInterface): void {
+  silences += 1
+  if (silences < SILENCES) return
+  figures = null
+  drawBelow($)
+  $.ui.invalidate('ui.render')
 }
 
 /** Looks for as long as the client runs. */
@@ -588,8 +592,8 @@ async function watch($: EngineInterface): Promise<void> {
     await $.clock.sleep(LOOK_MS)
     await look($).catch(() => {})
     if (snapshots === '') continue
-    if (looks % FOLLOW_LOOKS === 0) await follow($).catch(() => {})
-    if (looks % NEED_LOOKS === 0) await tellNeed($).catch(() => {})
+    if (looks % FOLLOW_LOOKS === 0) await follow($).catch(() => miss($))
+    if (looks % NEED_LOOKS === 0) await tellNeed($).catch(() => miss($))
   }
 }
 
@@ -729,9 +733,10 @@ export const register: Register = on => {
       return (
         <Box>
           <Button key="later" hotkey="1" plain onPress={() => void press($, 'later').catch(() => {})}>pause 30 min</Button>
-          <Text> </Text>
+          <Text> · </Text>
           <Button key="now" hotkey="2" plain onPress={() => void press($, 'now').catch(() => {})}>restart</Button>
-          <Text color="warning" wrap="wrap"> {notice}</Text>
+          <Text> · </Text>
+          <Text color="warning" wrap="wrap">{notice}</Text>
         </Box>
       )
     }

@@ -33,7 +33,7 @@ use self::terminal::Screen;
 use self::theme::Theme;
 use self::worker::Worker;
 use crate::cli::ViewArgs;
-use crate::cmd::{Context, Exit, Failure, out};
+use crate::cmd::{Context, Exit, Failure, import, out, selector};
 use base::clock;
 
 /// Time between two looks at a session that may be growing.
@@ -50,6 +50,16 @@ pub fn run(args: &ViewArgs, context: Context) -> anyhow::Result<Exit> {
             .into());
     }
     let Context { env, .. } = context;
+    if let Some(name) = &args.session {
+        // Better said here than in an empty viewer. The store has sessions whose file is gone.
+        let is_stored =
+            || import::root(env).is_ok_and(|root| root.find(name).is_ok_and(|all| !all.is_empty()));
+        if let Err(why) = selector::file(env, name)
+            && !is_stored()
+        {
+            return Err(why);
+        }
+    }
     let ended = Arc::new(AtomicBool::new(false));
     for signal in [SIGTERM, SIGHUP] {
         signal_hook::flag::register(signal, Arc::clone(&ended))?;

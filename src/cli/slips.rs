@@ -16,7 +16,7 @@ const TIERS: &str = "`brain-guard settings check` prints them, `brain-guard sett
                      tiers.coach.context 30` changes one";
 
 /// What was typed, and what does it.
-const SLIPS: [(&str, &str); 25] = [
+const SLIPS: [(&str, &str); 27] = [
     ("off", OFF),
     ("disable", OFF),
     ("stop", OFF),
@@ -32,6 +32,8 @@ const SLIPS: [(&str, &str); 25] = [
     ("undo", "`/brain-guard:undo` at the client's prompt goes back to the session before surgery"),
     ("config", "`brain-guard settings show` prints the settings"),
     ("settings get", "`brain-guard settings show` prints the settings"),
+    ("settings reset", "`brain-guard settings set KEY default` takes a key out"),
+    ("settings unset", "`brain-guard settings set KEY default` takes a key out"),
     ("ls", "`brain-guard sessions` lists the project's sessions"),
     ("list", "`brain-guard sessions` lists the project's sessions"),
     (

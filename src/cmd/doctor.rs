@@ -201,11 +201,21 @@ impl<'a> World<'a> {
 
 /// What keeps a registered plugin from working, and the way out.
 pub fn obstacle(env: &Env, at: &Installation) -> Option<String> {
+    own_obstacle(env, at).or_else(|| {
+        let project = selector::project(env, &SessionSelector::default()).ok()?;
+        let switches = switches::look(&at.config, &project);
+        first_problem(installed::client(at.client.as_deref()).into_iter().chain(switches))
+    })
+}
+
+/// What keeps the installed program itself from working, and the way out.
+pub fn own_obstacle(env: &Env, at: &Installation) -> Option<String> {
     let project = selector::project(env, &SessionSelector::default()).ok()?;
-    let switches = switches::look(&at.config, &project).into_iter();
     let places = selector::places(env, &project).ok()?;
-    let own = installed::binary(&at.current()).into_iter().chain(state::folder(&places));
-    let mut found = own.chain(installed::client(at.client.as_deref())).chain(switches);
+    first_problem(installed::binary(&at.current()).into_iter().chain(state::folder(&places)))
+}
+
+fn first_problem(mut found: impl Iterator<Item = Finding>) -> Option<String> {
     let Finding { seen, way_out, .. } = found.find(|found| found.level == Level::Problem)?;
     Some(way_out.map_or(seen.clone(), |way_out| format!("{seen}; {way_out}")))
 }

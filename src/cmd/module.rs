@@ -187,9 +187,10 @@ const ROW_PATIENCE: Duration = Duration::from_secs(1);
 /// about them.
 fn strip(facts: &mut Facts, row: Option<&str>) -> Value {
     succession::wait_for_row(facts, row, ROW_PATIENCE);
-    if facts.session.seen.is_some_and(|seen| !seen.mod_alive) {
+    if !facts.session.seen.is_some_and(|seen| seen.mod_alive) {
         // The hook of the session's start ran before the module could say so.
-        facts.update(|s| s.seen = s.seen.map(|seen| Surroundings { mod_alive: true, ..seen }));
+        let seen = Surroundings { mod_alive: true, ..facts.session.seen.unwrap_or(facts.seen) };
+        facts.update(|s| s.seen = Some(seen));
     }
     let offer = succession::offer(facts);
     if facts.settings.strip == Switch::Off {

@@ -18,8 +18,9 @@ impl Run for OverrideArgs {
         operator::refuse_agent(env, "override")?;
         let found = selector::find(env, &self.selector)?;
         let facts = selector::facts(env, now, &found)?;
-        let said = apply(&facts, &self.span)?;
-        out(format_args!("session {}: {said}", found.session));
+        let (said, is_on) = apply(&facts, &self.span)?;
+        let end = if is_on { ". End it: brain-guard override --off" } else { "" };
+        out(format_args!("session {}: {said}{end}", found.session));
         Ok(Exit::Done)
     }
 }
@@ -39,12 +40,17 @@ pub fn at_the_prompt(facts: &Facts, args: &str) -> String {
 fn typed(facts: &Facts, args: &str) -> anyhow::Result<String> {
     operator::refuse_prompt_of_agent(&facts.places, "override")?;
     match Typed::try_parse_from(args.split_whitespace()) {
-        Ok(typed) => apply(facts, &typed.span).map(|said| format!("brain-guard: {said}")),
+        Ok(typed) => {
+            let (said, is_on) = apply(facts, &typed.span)?;
+            let end = if is_on { ". End it: /brain-guard:override --off" } else { "" };
+            Ok(format!("brain-guard: {said}{end}"))
+        }
         Err(_) => bail!("say for how long: 30m, --calls 20, --until-clear, or --off"),
     }
 }
 
-fn apply(facts: &Facts, how: &OverrideSpan) -> anyhow::Result<String> {
+/// Sets or ends the override. Returns what came of it, and whether one is in force.
+fn apply(facts: &Facts, how: &OverrideSpan) -> anyhow::Result<(String, bool)> {
     let (value, said) = if let Some(time) = how.time {
         let until = facts.now + time;
         let local = clock_time(until, facts.now);
@@ -58,13 +64,12 @@ fn apply(facts: &Facts, how: &OverrideSpan) -> anyhow::Result<String> {
             "override until the session is cleared: nothing is blocked".to_owned(),
         )
     } else if facts.override_reason().is_none() {
-        return Ok("no override is in force".to_owned());
+        return Ok(("no override is in force".to_owned(), false));
     } else {
         (None, "the override is off: blocks and restarts apply again".to_owned())
     };
     set(facts, value, &said)?;
-    let end = if value.is_some() { ". End it: /brain-guard:override --off" } else { "" };
-    Ok(format!("{said}{end}"))
+    Ok((said, value.is_some()))
 }
 
 /// A time less than twelve hours away as `20:14:05`, another one with its date.

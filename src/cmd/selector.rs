@@ -44,7 +44,10 @@ impl Name {
     pub fn parse(env: &Env, text: &str) -> Result<Self, Failure> {
         match text {
             "" => Err(Failure::not_found("the session's name is empty").hint(NAMES)),
-            "this" => this(env).map(Self::This),
+            "this" => match env.path(env::PI_SESSION_FILE) {
+                Some(file) if env.get(env::SESSION_ID).is_none() => Ok(Self::File(file)),
+                _ => this(env).map(Self::This),
+            },
             path if path.contains('/') || Path::new(path).extension().is_some() => {
                 Ok(Self::File(PathBuf::from(path)))
             }
@@ -76,7 +79,8 @@ impl Name {
 /// It runs in no session.
 pub fn this(env: &Env) -> Result<String, Failure> {
     env.get(env::SESSION_ID).ok_or_else(|| {
-        let what = "this runs in no session (CLAUDE_CODE_SESSION_ID is not set)";
+        let what =
+            "this runs in no session (neither CLAUDE_CODE_SESSION_ID nor PI_SESSION_FILE is set)";
         Failure::not_found(what).hint(NAMES)
     })
 }
@@ -92,10 +96,17 @@ pub fn named(env: &Env, name: Option<&str>) -> anyhow::Result<String> {
             Name::File(file) => file.to_string_lossy().into_owned(),
         });
     }
-    if let Some(id) = env.get(env::SESSION_ID) {
+    if let Some(id) = env.get(env::SESSION_ID).or_else(|| env.get(env::PI_SESSION_FILE)) {
         return Ok(id);
     }
     let project = project(env, &SessionSelector::default())?;
+    // A session that an undo left behind may be newer than the one that runs.
+    let live = state::live(&places(env, &project)?).unwrap_or_default();
+    if let [id] = &live[..]
+        && import::find(env, id)?.is_some()
+    {
+        return Ok(id.clone());
+    }
     let file = latest_file(env, &project).ok_or_else(|| {
         Failure::not_found(format_args!("no session of {} was found", project.display()))
             .hint(NAMES)
@@ -170,12 +181,20 @@ pub fn project(env: &Env, selector: &SessionSelector) -> anyhow::Result<PathBuf>
 }
 
 /// The sessions that run, in all projects.
-fn running(here: &Places) -> impl Iterator<Item = Found> {
+pub fn running(here: &Places) -> impl Iterator<Item = Found> {
     let all = here.all_states().into_iter().map(|state| here.for_state(&state));
     all.flat_map(|places| {
         let live = state::live(&places).unwrap_or_default();
         live.into_iter().map(move |session| Found { project: places.project.clone(), session })
     })
+}
+
+/// How to find the sessions that run elsewhere, as a part of a hint.
+fn elsewhere(here: &Places) -> &'static str {
+    if running(here).next().is_none() {
+        return "";
+    }
+    "; `brain-guard status --all` lists the sessions that run"
 }
 
 /// The only running session that is wanted.
@@ -241,7 +260,7 @@ pub fn find(env: &Env, selector: &SessionSelector) -> anyhow::Result<Found> {
             let last = last(&places).map(|id| format!(" (the last one here was {id})"));
             let what = format!("no live session in {}", project.display());
             let hint = "run this in a project where Claude Code runs with the plugin, or name one with --session";
-            let hint = format!("{hint}{}", last.unwrap_or_default());
+            let hint = format!("{hint}{}{}", last.unwrap_or_default(), elsewhere(&places));
             Err(Failure::not_found(what).hint(hint).into())
         }
         _ => {
@@ -275,8 +294,10 @@ pub fn find_or_last(env: &Env, selector: &SessionSelector) -> anyhow::Result<Fou
     }
     let session = last(&places).ok_or_else(|| {
         let what = format!("no session yet in {}", project.display());
-        Failure::not_found(what)
-            .hint("start Claude Code with the plugin there, or name a project with --project")
+        Failure::not_found(what).hint(format!(
+            "start Claude Code with the plugin there, or name a project with --project{}",
+            elsewhere(&places)
+        ))
     })?;
     err(match live.len() {
         0 => format!("no live session here; this is the last one, {session}"),

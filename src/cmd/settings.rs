@@ -36,6 +36,12 @@ impl Run for ShowArgs {
         };
         let facts = found.as_ref().and_then(|found| selector::facts(env, now, found).ok());
         out_json(facts.as_ref().map_or(&settings, |facts| &facts.settings))?;
+        if let Some(facts) = facts.filter(|facts| facts.settings != settings) {
+            err(format_args!(
+                "session {} works with these; `brain-guard settings check` says what waits",
+                facts.id
+            ));
+        }
         for fault in &faults {
             err(fault);
         }
@@ -48,16 +54,7 @@ impl Run for ApplyArgs {
         operator::refuse_agent(env, "settings apply")?;
         let all = if self.all {
             let here = selector::places(env, &selector::project(env, &self.selector)?)?;
-            let mut all = Vec::new();
-            for state in here.all_states() {
-                let places = here.for_state(&state);
-                let project = places.project.clone();
-                let live = state::live(&places)?.into_iter();
-                all.extend(
-                    live.map(|session| selector::Found { project: project.clone(), session }),
-                );
-            }
-            all
+            selector::running(&here).collect()
         } else {
             vec![selector::find(env, &self.selector)?]
         };

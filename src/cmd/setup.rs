@@ -67,24 +67,25 @@ impl Run for InstallArgs {
                 let why = "`brain-guard doctor` finds nothing wrong; is there room in the folder of TMPDIR?";
                 failed.map(|failed| format!("{failed} ({why})"))
             });
-        } else {
-            failed.map_or(Ok(()), |failed| writeln!(stdout, "\n{failed}"))?;
+        } else if failed.is_some() {
+            // Whatever the client says, the program itself must run first.
+            obstacle = doctor::own_obstacle(env, &at).or(failed);
+        } else if let Registration::Failed(why) = &mut registration
+            && let Some(obstacle) = doctor::obstacle(env, &at)
+        {
             // The checks of `doctor` know whether the client is too old; its own error does not say.
-            if let Registration::Failed(why) = &mut registration
-                && let Some(obstacle) = doctor::obstacle(env, &at)
-            {
-                *why = format!("{obstacle} ({why})");
-            }
+            *why = format!("{obstacle} ({why})");
         }
         let client = at.client.as_deref().unwrap_or(Path::new("claude"));
         let sentence = match obstacle {
             Some(obstacle) => format!("installed, but it does not work yet: {obstacle}"),
             None => registration.sentence(&at.typed(client), &command),
         };
-        if let Some(owner) = other_owner(env) {
+        if let Some(user) = other_user(env) {
             writeln!(
                 stdout,
-                "\nyou are root, and this home belongs to user {owner}: to install for that user, run this as that user, without sudo"
+                "\nyou are root, and this is for {}: to install for {user}, run this as {user}, without sudo",
+                at.data.display()
             )?;
         }
         writeln!(stdout, "\n{sentence}")?;
@@ -92,10 +93,13 @@ impl Run for InstallArgs {
     }
 }
 
-/// The owner of HOME, if we are root and it is another user: root's files may keep them out.
-fn other_owner(env: &Env) -> Option<u32> {
+/// If we are root, another user for whom this may be meant: who ran `sudo`, or the owner of HOME,
+/// whom root's files may keep out.
+fn other_user(env: &Env) -> Option<String> {
     let owner = fs::metadata(env.home()?).ok()?.uid();
-    (owner != 0 && rustix::process::geteuid().is_root()).then_some(owner)
+    let owner = (owner != 0).then(|| format!("user {owner}"));
+    let asked = env.get("SUDO_USER").filter(|user| user != "root");
+    asked.or(owner).filter(|_| rustix::process::geteuid().is_root())
 }
 
 /// Where the tiers begin.

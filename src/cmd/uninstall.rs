@@ -13,6 +13,7 @@ use super::install::{COMMAND, keys, place, shell};
 use super::output::Lines;
 use super::purge::size::measure;
 use super::purge::{RemovalFailure, Selection, list, shown};
+use super::succession::wake;
 use super::{Context, Exit, Run, confirmed, err, operator, out, selector};
 use crate::cli::{PurgeArgs, PurgeKind, UninstallArgs};
 use base::clock::Time;
@@ -180,6 +181,10 @@ impl Run for UninstallArgs {
         }
         uninstall(&at, &mut Lines::default())?;
         withdraw_boundaries(env, now)?;
+        for found in selector::running(&selector::places(env, Path::new("/"))?) {
+            // It asks the program, gets no answer, and goes away.
+            let _ = selector::facts(env, now, &found).map(|facts| wake::strip(&facts));
+        }
         let is_gone = purged.is_none_or(|selection| purge(&at, &selection));
         list_kept(&at, &mut Lines::default())?;
         Ok(if is_gone { Exit::Done } else { Exit::Refused })

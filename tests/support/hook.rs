@@ -409,17 +409,15 @@ pub fn finish(mut command: Command, stdin: &[u8]) -> Answer {
 
 /// Settings without the program's constants, and those as JSON. The notes of most tests say little.
 pub fn split(mut settings: Value) -> (Value, String) {
-    const CONSTANTS: [&str; 13] = [
+    const CONSTANTS: [&str; 11] = [
         "agents_wait_seconds",
         "break_even_turns",
         "cache_seconds",
         "dedupe",
         "give_up_seconds",
-        "keep_chars",
         "keep_errors",
         "little_words",
         "min_saving",
-        "placeholder",
         "retry_seconds",
         "step_seconds",
         "x11_idle_seconds",

@@ -14,6 +14,8 @@ pub const CLIENT_PID: &str = "CLAUDE_PID";
 pub const ATTENDED: &str = "CLAUDE_CODE_SESSION_ATTENDED";
 /// Session id in hooks and in the agent's shell; follows `/clear`.
 pub const SESSION_ID: &str = "CLAUDE_CODE_SESSION_ID";
+/// The file of pi's session, in its shell.
+pub const PI_SESSION_FILE: &str = "PI_SESSION_FILE";
 /// Folder the running plugin was loaded from.
 pub const PLUGIN_ROOT: &str = "CLAUDE_PLUGIN_ROOT";
 /// Constants of the program, as JSON, for tests that cannot wait as long as a user can.

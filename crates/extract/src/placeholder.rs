@@ -1,19 +1,13 @@
 //! The text that replaces a value. The ledger decides what is a placeholder, never the look of a
 //! text.
 
-mod bound;
-mod marked;
-
-use base::shown::size;
+use std::collections::HashMap;
 use std::fmt::Write as _;
 
+use base::shown::size;
 use serde_json::json;
 
-pub use bound::long;
-pub use marked::{marked, plain};
-
 use super::text;
-use sessions::settings::Placeholder;
 
 /// How the JSON of a possible placeholder begins. One inside a quoted string begins differently.
 pub const BEGIN: &[u8] = b"\"[[extracted-";
@@ -21,52 +15,76 @@ pub const BEGIN: &[u8] = b"\"[[extracted-";
 /// Bytes that a placeholder must save.
 pub const GAIN: usize = 100;
 
-/// The most characters of the value's end that stay.
-const TAIL: u32 = 80;
+/// The most bytes of a placeholder's JSON, unless the entry's id alone is longer.
+pub const LONGEST: usize = 160;
 
-/// Bytes of the longest fixed words in a placeholder.
-const SAID: usize = " 9999.9 MB of , extracted. It begins: «» and ends: «». To have it back: purge_control restore  (or brain-guard extract restore  )".len();
+/// Bytes around a placeholder that stands for a whole block.
+const BLOCK: usize = r#"{"text":,"type":"text"}"#.len();
+
+/// The most characters of a tool's name.
+const TOOL: usize = 32;
+
+/// Characters of an id that name its entry, if no other one begins with them.
+const SHORT: usize = 8;
+
+/// Digits of a digest that tell contents apart.
+const MARK: usize = 16;
 
 /// What a placeholder tells about its value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct About<'a> {
-    /// The entry's id.
+    /// The entry's name ([`Names::of`]).
     pub entry: &'a str,
-    /// The session, as `extract restore` takes it.
-    pub session: &'a str,
     /// The tool, if there is one.
     pub tool: Option<&'a str>,
     /// The value's JSON as it is in the row: a string, or a whole block.
     pub json: &'a [u8],
-    /// Characters of its start to show.
-    pub keep: u32,
 }
 
-/// Characters of a value's end to show, if it shows that many of the start.
-pub fn tail(keep: u32) -> u32 {
-    (keep / 2).min(TAIL)
-}
+/// The names of a session's entries in its placeholders: the beginning of a long id, where that is
+/// unique among the extracted entries.
+#[derive(Debug, Clone, Default)]
+pub struct Names(HashMap<String, String>);
 
-/// The most bytes of a placeholder in this form, besides what it shows of the value.
-pub fn frame(about: &About, form: Placeholder, whole: bool) -> usize {
-    let block = if whole { r#"{"text":,"type":"text"}"#.len() } else { 0 };
-    let marks = r#""[[extracted-]]""#.len() + block + about.entry.len();
-    match form {
-        Placeholder::Plain => marks,
-        Placeholder::Full => {
-            let names = 2 * about.entry.len() + about.session.len();
-            marks + SAID + names + about.tool.map_or(0, str::len)
-        }
+impl Names {
+    /// The entry's name.
+    pub fn of<'e>(&mut self, entry: &'e str) -> &'e str {
+        let is_uuid = entry.len() == 36 && entry.as_bytes()[SHORT] == b'-';
+        let Some(short) = entry.get(..SHORT).filter(|_| is_uuid) else { return entry };
+        let owner = self.0.entry(short.to_owned()).or_insert_with(|| entry.to_owned());
+        if owner == entry { short } else { entry }
     }
+}
+
+impl<'e> FromIterator<&'e str> for Names {
+    /// The names that these entries have.
+    fn from_iter<T: IntoIterator<Item = &'e str>>(entries: T) -> Self {
+        let mut names = Self::default();
+        for entry in entries {
+            names.of(entry);
+        }
+        names
+    }
+}
+
+/// The bytes of a placeholder for a long text.
+pub fn length(whole: bool) -> usize {
+    if whole { LONGEST + BLOCK } else { LONGEST }
+}
+
+/// Bytes from which a value of this entry is long enough for any placeholder.
+pub fn long(entry: &str) -> usize {
+    // In JSON, a character of an id may take six bytes.
+    length(true) + 6 * entry.len() + GAIN
 }
 
 /// The JSON that replaces the value: a string, or a text block for a whole block. `None` if it
 /// saves too little.
-pub fn json(about: &About, form: Placeholder, whole: bool) -> Option<Vec<u8>> {
+pub fn json(about: &About, whole: bool) -> Option<Vec<u8>> {
     if about.json.len() <= GAIN {
         return None;
     }
-    let words = words(about, form);
+    let words = words(about);
     let put = if whole {
         serde_json::to_vec(&json!({ "type": "text", "text": words }))
     } else {
@@ -75,36 +93,49 @@ pub fn json(about: &About, form: Placeholder, whole: bool) -> Option<Vec<u8>> {
     put.ok().filter(|put| put.len() + GAIN <= about.json.len())
 }
 
-fn words(about: &About, form: Placeholder) -> String {
-    let mut words = format!("[[extracted-{}]]", about.entry);
-    if form == Placeholder::Plain {
-        return words;
-    }
-    // Writing to a `String` cannot fail.
-    let _ = write!(words, " {}", size(about.json.len() as u64));
+fn words(about: &About) -> String {
+    let mut words = format!("[[extracted-{}]] {}", about.entry, size(about.json.len() as u64));
     if let Some(tool) = about.tool {
-        let _ = write!(words, " of {}", one_line(tool));
+        let tool: String = one_line(tool).chars().take(TOOL).collect();
+        // Writing to a `String` cannot fail.
+        let _ = write!(words, " of {tool}");
     }
-    words.push_str(", extracted");
-    if about.keep > 0 && text::has_text(about.json) {
-        let last = tail(about.keep) as usize;
-        let (head, tail, whole) = text::ends(about.json, about.keep as usize, last);
-        let _ = if whole {
-            write!(words, ": «{}»", one_line(&(head + &tail)))
-        } else if tail.is_empty() {
-            write!(words, ". It begins: «{}»", one_line(&head))
-        } else {
-            let (head, tail) = (one_line(&head), one_line(&tail));
-            write!(words, ". It begins: «{head}» and ends: «{tail}»")
-        };
+    let taken = r#""""#.len() + in_json(&words) + ": «…»".len();
+    let Some(room) = LONGEST.checked_sub(taken).filter(|_| text::has_text(about.json)) else {
+        return words;
+    };
+    // More than fits, because blanks become one.
+    let (beginning, is_whole) = text::beginning(about.json, 2 * LONGEST);
+    let beginning = one_line(&beginning);
+    let mut length = 0;
+    let shown: String = beginning
+        .chars()
+        .take_while(|c| {
+            length += in_json(c.encode_utf8(&mut [0; 4]));
+            length <= room
+        })
+        .collect();
+    if !shown.is_empty() {
+        let more = if is_whole && shown == beginning { "" } else { "…" };
+        let _ = write!(words, ": «{}{more}»", shown.trim_end());
     }
-    let _ = write!(
-        words,
-        ". To have it back: purge_control restore {entry} (or brain-guard extract restore {} {entry})",
-        one_line(about.session),
-        entry = about.entry
-    );
     words
+}
+
+/// Bytes of a text on one line in JSON.
+fn in_json(text: &str) -> usize {
+    text.len() + text.bytes().filter(|byte| matches!(byte, b'"' | b'\\')).count()
+}
+
+/// The placeholder with the start of the content's SHA-256 after the entry. It differs from one of
+/// the same entry with other content.
+pub fn marked(put: &[u8], content: &str) -> Vec<u8> {
+    let mut marked = put.to_vec();
+    if let Some(at) = memchr::memmem::find(put, b"]]") {
+        let mark = format!(" {}", content.get(..MARK).unwrap_or(content));
+        marked.splice(at + 2..at + 2, mark.bytes());
+    }
+    marked
 }
 
 /// Text on one line that cannot end the quotation around it: runs of blanks, control characters and

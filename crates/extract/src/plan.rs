@@ -35,8 +35,6 @@ pub struct Item {
     pub sent: bool,
     /// Why it is extracted.
     pub why: Goes,
-    /// Characters of its start that its placeholder shows.
-    pub keep: u32,
 }
 
 /// What is extracted, and what is not.
@@ -96,7 +94,7 @@ pub fn plan(
             let gains = || no_gain.is_empty() || !no_gain.contains(&(entry.row, value.key.clone()));
             let goes = rules.extracted(entry, value, at, early);
             match goes.and_then(|why| gains().then_some(why).ok_or(Stays::NoGain)) {
-                Ok(why) => plan.items.push(Item::of(entry, value, why, settings.fixed.keep_chars)),
+                Ok(why) => plan.items.push(Item::of(entry, value, why)),
                 Err(why) => {
                     *plan.stay.entry(why).or_default() += 1;
                     // Readers skip a row that is not JSON: nothing in it counts as a later
@@ -145,7 +143,7 @@ impl Plan {
 }
 
 impl Item {
-    fn of(entry: &Entry, value: &Value, why: Goes, keep: u32) -> Self {
+    fn of(entry: &Entry, value: &Value, why: Goes) -> Self {
         Self {
             row: entry.row,
             entry: entry.id.clone(),
@@ -157,7 +155,6 @@ impl Item {
             whole: value.whole,
             sent: entry.in_context && !value.copy,
             why,
-            keep,
         }
     }
 }

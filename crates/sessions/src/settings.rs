@@ -5,6 +5,6 @@ mod extract;
 mod surgery;
 
 pub use extract::{
-    Acts, ExtractSettings, Fixed, InvalidRetention, Placeholder, Trigger, UnknownTrigger, triggers,
+    Acts, ExtractSettings, Fixed, InvalidRetention, Trigger, UnknownTrigger, triggers,
 };
 pub use surgery::{AgentMay, ImportWhen, SurgerySettings};

@@ -11,7 +11,6 @@ use extract::edit;
 use extract::entry::Trigger;
 use extract::placeholder::{self, About};
 use extract::plan::Item;
-use sessions::settings::Placeholder;
 use sessions::span::{self, Span};
 
 /// A second copy of a result in its row: the client shows it and sends it to nobody.
@@ -20,17 +19,6 @@ const COPY: &str = "toolUseResult";
 const CONTENT: &str = "message.content";
 /// How deep arguments are searched.
 const DEEPEST: usize = 32;
-
-/// Where the row goes.
-#[derive(Debug, Clone, Copy)]
-pub struct To<'a> {
-    /// The new session.
-    pub session: &'a str,
-    /// The row's id there.
-    pub entry: &'a str,
-    /// The form of its placeholders.
-    pub form: Placeholder,
-}
 
 /// A value that was taken out.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -58,9 +46,9 @@ pub struct Lean {
     pub gone: Vec<usize>,
 }
 
-/// The row without these values, which are in order; `None` if it stays as it is. Ignores a value
-/// that is not where its key says.
-pub fn row(line: &[u8], items: &[Item], to: To) -> Option<Lean> {
+/// The row without these values, which are in order; `None` if it stays as it is. Placeholders call
+/// its entry `name`. Ignores a value that is not where its key says.
+pub fn row(line: &[u8], items: &[Item], name: &str) -> Option<Lean> {
     let blocks = blocks(line);
     let there = |item: &&Item| edit::locate(line, &item.key) == Some(item.span);
     let items = || items.iter().filter(there).filter(|item| !is_copy(&item.key));
@@ -86,10 +74,8 @@ pub fn row(line: &[u8], items: &[Item], to: To) -> Option<Lean> {
         }
         for (key, at) in strings(line, item.span, &item.key) {
             let json = at.slice(line);
-            let tool = item.tool.as_deref();
-            let (entry, session, keep) = (to.entry, to.session, item.keep);
-            let about = About { entry, session, tool, json, keep };
-            if let Some(put) = placeholder::json(&about, to.form, false) {
+            let about = About { entry: name, tool: item.tool.as_deref(), json };
+            if let Some(put) = placeholder::json(&about, false) {
                 taken.push(value(shifted(&key, &gone), at, put.clone()));
                 places.push((at, put));
             }

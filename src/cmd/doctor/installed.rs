@@ -100,7 +100,9 @@ pub fn command(world: &World) -> Vec<Finding> {
         Finding::note(format!("{shown} is not there"), way)
     } else if !is_ours {
         let seen = format!("{shown} is not the installed command");
-        Finding::note(seen, format!("move away what is there, then {}", world.install_hint()))
+        let program = world.current.join(place::BINARY);
+        let way = format!("move away what is there, then run `{} install`", program.display());
+        Finding::note(seen, way)
     } else if let Some(other) = first.filter(|first| is_on_path && !is_same(first)) {
         let seen = format!("{COMMAND} starts {}, which comes first on this PATH", other.display());
         Finding::note(seen, format!("move it away, or call {shown}"))

@@ -99,7 +99,7 @@ pub fn plan(
     let source = source::open(&import::root(env)?, Path::new(path), false)?;
     let (planned, .., cost) = counted(&source, &settings, now, 0)?;
     let redact = !settings.keep_purge_control_calls;
-    let chosen = Chosen::of_plan(planned.plan.items, settings.fixed.placeholder, redact, cost);
+    let chosen = Chosen::of_plan(planned.plan.items, redact, cost);
     let performed = Performed::Extract {
         keep_recent: settings.keep_recent,
         min_value_length: settings.min_value_length,

@@ -4,24 +4,19 @@ use extract::entry::Entry;
 use extract::placeholder::{self, About};
 use extract::plan::NoGain;
 use extract::rules::Triggers;
-use sessions::settings::{ExtractSettings, Placeholder};
+use sessions::settings::ExtractSettings;
 
 /// Compares values with their placeholders.
-pub struct Gain<'s> {
-    session: &'s str,
+pub struct Gain {
     in_place: bool,
     triggers: Triggers,
-    form: Placeholder,
-    keep: u32,
 }
 
-impl<'s> Gain<'s> {
+impl Gain {
     /// For a session that is edited in place or copied into a new one. A new one keeps no
     /// placeholder for a whole block.
-    pub fn new(session: &'s str, in_place: bool, settings: &ExtractSettings) -> Self {
-        let triggers = Triggers::new(settings);
-        let (form, keep) = (settings.fixed.placeholder, settings.fixed.keep_chars);
-        Self { session, in_place, triggers, form, keep }
+    pub fn new(in_place: bool, settings: &ExtractSettings) -> Self {
+        Self { in_place, triggers: Triggers::new(settings) }
     }
 
     /// The fewest characters that are extracted.
@@ -42,10 +37,9 @@ impl<'s> Gain<'s> {
                 continue;
             }
             let tool = value.tool.as_deref().or(entry.tool.as_deref());
-            let about =
-                About { entry: &entry.id, session: self.session, tool, json, keep: self.keep };
-            if json.len() < placeholder::long(&about, value.chars)
-                && placeholder::json(&about, self.form, value.whole).is_none()
+            let about = About { entry: &entry.id, tool, json };
+            if json.len() < placeholder::long(&entry.id)
+                && placeholder::json(&about, value.whole).is_none()
             {
                 found.insert((entry.row, value.key.clone()));
             }

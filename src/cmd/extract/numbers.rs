@@ -8,32 +8,27 @@ use super::preview::Preview;
 use super::read::Read;
 use super::source::{Kind, Source};
 use crate::tokens::Counter;
-use extract::placeholder::{self, About};
+use extract::placeholder;
 use extract::plan::{Item, Plan};
 use extract::when::Look;
 use sessions::cost::Cost;
 use sessions::dialect::{self, Scratch};
 use sessions::digest::Digest;
 use sessions::round::Session;
-use sessions::settings::{ExtractSettings, Placeholder};
 use surgery::context::Context;
 
 /// Characters per token, if nothing was counted.
 const CHARACTERS: u64 = 4;
 
 /// How much a plan takes out of a session.
-pub fn amounts(source: &Source, settings: &ExtractSettings, read: &Read, plan: &Plan) -> Amounts {
+pub fn amounts(source: &Source, read: &Read, plan: &Plan) -> Amounts {
     let (mut bytes, mut saved) = (0, 0);
     for item in &plan.items {
         let chars = u64::from(item.chars);
         let length = (item.span.end - item.span.start) as u64;
-        let (frame, shown) = placeholder_size(source, settings, item);
-        let shown = shown.min(chars);
-        // Estimates the bytes of the kept text, at most four per character: a signature adds bytes
-        // but no characters.
-        let of_text = (shown * length).checked_div(chars).unwrap_or(0).min(4 * shown);
-        bytes += length.saturating_sub(frame + of_text);
-        saved += if item.sent { chars.saturating_sub(frame + shown) } else { 0 };
+        let placeholder = placeholder_size(source, item);
+        bytes += length.saturating_sub(placeholder);
+        saved += if item.sent { chars.saturating_sub(placeholder) } else { 0 };
     }
     let first = plan.items.iter().find(|item| item.sent).map(|item| item.row);
     let behind = first.map_or(0, |first| {
@@ -44,20 +39,11 @@ pub fn amounts(source: &Source, settings: &ExtractSettings, read: &Read, plan: &
     Amounts { bytes, saved, behind }
 }
 
-/// The size of a placeholder: its bytes without the text it shows, and the most characters of that
-/// text.
-fn placeholder_size(source: &Source, settings: &ExtractSettings, item: &Item) -> (u64, u64) {
+/// The bytes of the placeholder for a long value.
+fn placeholder_size(source: &Source, item: &Item) -> u64 {
     // A new Claude Code session keeps no placeholder for a whole block.
-    if item.whole && source.kind == Kind::Claude {
-        return (0, 0);
-    }
-    let (tool, session) = (item.tool.as_deref(), source.session.as_str());
-    let about = About { entry: &item.entry, session, tool, json: b"", keep: item.keep };
-    let frame = placeholder::frame(&about, settings.fixed.placeholder, item.whole) as u64;
-    match settings.fixed.placeholder {
-        Placeholder::Plain => (frame, 0),
-        Placeholder::Full => (frame, u64::from(item.keep + placeholder::tail(item.keep))),
-    }
+    let leaves_nothing = item.whole && source.kind == Kind::Claude;
+    if leaves_nothing { 0 } else { placeholder::length(item.whole) as u64 }
 }
 
 /// The facts about a session and its prompt cache, with estimated tokens.

@@ -2,10 +2,8 @@
 //! a client copied from another session, as a fork has them, are looked up in that session's
 //! ledger.
 
-mod same;
-
 use sessions::span::Span;
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::io::{self};
 use std::ops::Deref;
 use std::path::Path;
@@ -21,14 +19,13 @@ use store::extracted::{Extract, Kin, Ledger, Object, Record, Shared};
 /// Rows with what looks like a placeholder but is not in the session's ledger.
 pub struct UnknownPlaceholders {
     finder: Finder<'static>,
-    by_id: same::Rows,
-    /// The ids by row number, from 0.
+    /// Their ids by row number, from 0.
     rows: HashMap<u64, String>,
 }
 
 impl Default for UnknownPlaceholders {
     fn default() -> Self {
-        Self { finder: Finder::new(BEGIN), by_id: same::Rows::new(), rows: HashMap::new() }
+        Self { finder: Finder::new(BEGIN), rows: HashMap::new() }
     }
 }
 
@@ -40,7 +37,6 @@ impl UnknownPlaceholders {
             !quoted && !known.iter().any(|live| live.span.start <= at && at < live.span.end)
         };
         if self.finder.find_iter(line).any(strange) {
-            self.by_id.insert(entry.id.clone(), same::row_time(line));
             self.rows.insert(entry.row, entry.id.clone());
         }
     }
@@ -51,32 +47,16 @@ impl UnknownPlaceholders {
 
     /// What the ledgers of other sessions say about these rows.
     pub fn kin(&self, source: &Source) -> Kin {
-        if self.by_id.is_empty() {
+        if self.rows.is_empty() {
             return Kin::default();
         }
-        let mut kin = source.extracted.related_records(&self.by_id.keys().cloned().collect());
-        same::retain_proven(source, &self.by_id, &mut kin);
-        kin
+        source.extracted.related_records(&self.rows.values().cloned().collect())
     }
 
-    /// The rows that stay in doubt because something cannot be read. An unreadable ledger may
-    /// concern any row, an unreadable session file only its own. Everything else proceeds without
-    /// them.
-    pub fn doubt(
-        self,
-        source: &Source,
-        unread: &[io::Error],
-        unsure: &BTreeMap<String, String>,
-    ) -> Doubt {
-        let mut whys: BTreeSet<String> = unread.iter().map(ToString::to_string).collect();
-        let mut rows = HashSet::new();
-        for (row, id) in self.rows {
-            let why = unsure.get(&id);
-            if why.is_some() || !unread.is_empty() {
-                whys.extend(why.cloned());
-                rows.insert(row);
-            }
-        }
+    /// All rows stay in doubt if a ledger cannot be read. Everything else proceeds without them.
+    pub fn doubt(self, source: &Source, unread: &[io::Error]) -> Doubt {
+        let whys: BTreeSet<String> = unread.iter().map(ToString::to_string).collect();
+        let rows: HashSet<u64> = self.rows.into_keys().collect();
         let (Some(first), false) = (whys.first(), rows.is_empty()) else {
             return Doubt::default();
         };
@@ -172,7 +152,7 @@ pub fn make_unique(ledger: &Ledger, entry: &str, key: &str, put: Vec<u8>, json: 
     if fitting.iter().all(|record| record.content() == content) {
         return put;
     }
-    placeholder::marked(&put, entry, &content.to_string())
+    placeholder::marked(&put, &content.to_string())
 }
 
 /// A placeholder in a session, with its ledger record.

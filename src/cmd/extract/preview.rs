@@ -33,7 +33,7 @@ impl Preview {
         let read = source.file.rows(&mut |row, line| {
             while let Some(item) = items.next_if(|item| item.row == row) {
                 let characters = if preview.sample.len() < SAMPLE { OF_ONE } else { 4 * SHOWN };
-                preview.add(&text::ends(item.span.slice(line), characters, 0).0);
+                preview.add(&text::beginning(item.span.slice(line), characters).0);
             }
             let counts = preview.sample.len() >= SAMPLE && preview.begins.len() >= shown;
             enough |= counts || items.peek().is_none();

@@ -20,10 +20,10 @@ use crate::cmd::progress;
 use base::clock::Time;
 use extract::edit;
 use extract::entry::{Entries, Entry};
-use extract::placeholder::{self, About, BEGIN};
-use extract::plan::{Item, NoGain, Plan};
+use extract::placeholder::BEGIN;
+use extract::plan::{NoGain, Plan};
 use sessions::files::Stamp;
-use sessions::settings::{ExtractSettings, Placeholder};
+use sessions::settings::ExtractSettings;
 use sessions::span::Span;
 use store::extracted::{Extract, Kin, Ledger, Object, Record, Shared};
 
@@ -118,7 +118,7 @@ pub fn session_for_plan(
     settings: Option<&ExtractSettings>,
 ) -> anyhow::Result<Read> {
     let (mut read, mut strange) = read_with_ledger(source, source.extracted.ledger()?, settings)?;
-    let Kin { records, unread, unsure } = strange.kin(source);
+    let Kin { records, unread } = strange.kin(source);
     if !records.is_empty() {
         (read, strange) = read_with_ledger(
             source,
@@ -127,7 +127,7 @@ pub fn session_for_plan(
         )?;
     }
     let unknown = strange.count();
-    read.doubt = strange.doubt(source, &unread, &unsure);
+    read.doubt = strange.doubt(source, &unread);
     read.unknown = unknown - read.doubt.rows.len() as u64;
     Ok(read)
 }
@@ -140,8 +140,7 @@ fn read_with_ledger(
 ) -> anyhow::Result<(Read, UnknownPlaceholders)> {
     let finder = Finder::new(&ledger, source.place());
     let mut strange = UnknownPlaceholders::default();
-    let gain =
-        settings.map(|settings| Gain::new(&source.session, source.kind != Kind::Claude, settings));
+    let gain = settings.map(|settings| Gain::new(source.kind != Kind::Claude, settings));
     let dedupe = settings.is_some_and(|settings| settings.fixed.dedupe);
     let compared = gain.as_ref().filter(|_| dedupe).map(|gain| gain.shortest().max(COMPARED));
     let mut entries = compared.map_or_else(Entries::default, Entries::comparing);
@@ -258,18 +257,6 @@ impl<'a> Finder<'a> {
 fn modified(stamp: &Stamp) -> Option<Time> {
     let nanos = i64::try_from(stamp.modified).ok()?;
     Some(chrono::DateTime::from_timestamp_nanos(nanos))
-}
-
-/// The placeholder's JSON for a value whose JSON is `json`.
-pub fn placeholder_json(
-    source: &Source,
-    item: &Item,
-    json: &[u8],
-    form: Placeholder,
-) -> Option<Vec<u8>> {
-    let (tool, session) = (item.tool.as_deref(), source.session.as_str());
-    let about = About { entry: &item.entry, session, tool, json, keep: item.keep };
-    placeholder::json(&about, form, item.whole)
 }
 
 /// Copies records from other ledgers, or from an earlier place of the session, to its own ledger.

@@ -139,7 +139,7 @@ pub fn plan_session(
         fit(&mut plan);
     }
     plan.broken(&read.broken);
-    let amounts = numbers::amounts(source, settings, &read, &plan);
+    let amounts = numbers::amounts(source, &read, &plan);
     let look = numbers::look(&read, &plan, amounts);
     let verdict = when::verdict(&look, settings, now);
     let cold = when::cold(&look, settings, now);

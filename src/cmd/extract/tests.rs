@@ -20,7 +20,7 @@ use super::{read, restore};
 use base::clock::{self, Time};
 use extract::edit;
 use sessions::files::Refused;
-use sessions::settings::{ExtractSettings, Fixed, Placeholder};
+use sessions::settings::{ExtractSettings, Fixed};
 use store::blocks::Root;
 use store::extracted::SessionNeeds;
 use testing::RECORDED;
@@ -87,8 +87,9 @@ fn eager() -> ExtractSettings {
     }
 }
 
-fn formed(placeholder: Placeholder, settings: ExtractSettings) -> ExtractSettings {
-    let fixed = Fixed { placeholder, dedupe: false, ..settings.fixed.clone() };
+/// Without values that go early because they occur again.
+fn without_copies(settings: ExtractSettings) -> ExtractSettings {
+    let fixed = Fixed { dedupe: false, ..settings.fixed.clone() };
     ExtractSettings { fixed, ..settings }
 }
 
@@ -128,12 +129,10 @@ proptest! {
     fn what_was_extracted_comes_back_byte_for_byte(
         made in pi::sessions(),
         keep_recent in 0..4_u32,
-        plain: bool,
         all: bool,
     ) {
-        let form = if plain { Placeholder::Plain } else { Placeholder::Full };
         let settings = if all { eager() } else { ExtractSettings::default() };
-        there_and_back(&made, &ExtractSettings { keep_recent, ..formed(form, settings) });
+        there_and_back(&made, &ExtractSettings { keep_recent, ..without_copies(settings) });
     }
 }
 
@@ -210,20 +209,19 @@ fn a_plan_knows_what_its_placeholders_take() {
         ) + "\n"
     };
     let header = r#"{"type":"session","version":3,"id":"s","cwd":"/w"}"#.to_owned() + "\n";
-    for (form, block) in [
-        (Placeholder::Plain, r#"{"type":"thinking","thinking":"T"}"#),
-        (Placeholder::Full, r#"{"type":"thinking","thinking":"T"}"#),
-        (Placeholder::Plain, r#"{"type":"thinking","thinking":"T","thinkingSignature":"S"}"#),
+    for block in [
+        r#"{"type":"thinking","thinking":"T"}"#,
+        r#"{"type":"thinking","thinking":"T","thinkingSignature":"S"}"#,
     ] {
         let block = block.replace('T', &text).replace('S', &"c2ln".repeat(1_000));
         let rows: String = (0..12).map(|n| row(n, block.clone())).collect();
         let world = World::new("s", (header.clone() + &rows).as_bytes());
-        let settings = formed(form, eager());
+        let settings = without_copies(eager());
         let now = clock::now();
         let planned = world.planned(&settings, now);
         let done = execute(&world.source(), &settings, now, &planned).unwrap();
         let (said, freed) = (planned.look.bytes, done.freed);
-        assert!(freed.abs_diff(said) <= 16 * done.values, "{form:?} {said} {freed}");
+        assert!(freed.abs_diff(said) <= 16 * done.values, "{said} {freed}");
         assert!(done.values >= 11 && said > 0, "{done:?}");
     }
 }

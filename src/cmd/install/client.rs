@@ -97,7 +97,7 @@ impl Registration {
                 "installed, but not registered: {NOT_FOUND}; install Claude Code, then run `{command} install` again"
             ),
             Self::Failed(why) => format!(
-                "installed, but not registered: {why}; when that is solved, run `{command} install` again"
+                "installed, but registering it failed: {why}; when that is solved, run `{command} install` again"
             ),
         }
     }

@@ -209,7 +209,9 @@ fn a_client_that_refuses_leaves_a_valid_folder_and_can_be_tried_again() {
     fs::write(world.client_file("refuse"), "").expect("file");
     let registration = install(&world.at, &world.program, &mut Vec::new()).expect("install");
     let said = registration.sentence("claude", "/home/me/.local/bin/brain-guard");
-    assert!(said.starts_with("installed, but not registered: ") && said.contains("mock refusal"));
+    assert!(
+        said.starts_with("installed, but registering it failed: ") && said.contains("mock refusal")
+    );
     assert!(said.ends_with("run `/home/me/.local/bin/brain-guard install` again"), "{said}");
     assert!(world.at.current().join(place::BINARY).exists());
     fs::remove_file(world.client_file("refuse")).expect("file");

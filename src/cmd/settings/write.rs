@@ -170,7 +170,12 @@ impl Run for SetArgs {
         let new = users(&file.name(), &text).map_err(|Fault { key, why, way_out, .. }| {
             let key = if key.is_empty() { &self.key } else { &key };
             let meant = way_out.strip_suffix(" if not, remove the key").unwrap_or_default();
-            let hint = format!("{meant} nothing was written");
+            let below = if key.starts_with("tiers.") && why.contains("expected an object") {
+                format!("meant is perhaps {key}.context or {key}.file;")
+            } else {
+                String::new()
+            };
+            let hint = format!("{meant}{below} nothing was written");
             Failure::usage(format_args!("{key}: {why}")).hint(hint.trim_start())
         })?;
         file.write(&text, &new)?;

@@ -57,7 +57,7 @@ fn other_files_are_refused() {
     let file = written(&hook, "{\"type\":\"session\",\"version\":3,\"id\":\"x\"}\n");
     let answer = hook.raw(&["mend", file.to_str().expect("utf-8")], b"");
     assert_eq!(answer.code, Some(1), "{answer:?}");
-    assert!(answer.stderr.contains("is a session of pi"), "{answer:?}");
+    assert!(answer.stderr.contains("is not a session of Claude Code"), "{answer:?}");
     let answer = hook.raw(&["mend", "gone.jsonl"], b"");
     assert!(answer.stderr.contains("there is no file gone.jsonl"), "{answer:?}");
 }

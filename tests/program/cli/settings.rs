@@ -110,7 +110,9 @@ fn settings_check_accepts_a_single_file() {
 fn settings_show_prints_what_is_in_force_in_the_session() {
     let hook = Hook::begun();
     hook.write_settings(r#"{"file": {"words": 9000}}"#);
-    assert_eq!(hook.raw(&["settings", "show"], b"").json()["file"]["words"], 2000);
+    let waiting = hook.raw(&["settings", "show"], b"");
+    assert!(waiting.stdout.contains("\"words\": 2000"), "{waiting:?}");
+    assert!(waiting.stderr.contains("`brain-guard settings check` says what waits"), "{waiting:?}");
     hook.prompt("go on");
     assert_eq!(hook.raw(&["settings", "show"], b"").json()["file"]["words"], 9000);
 }

@@ -37,7 +37,7 @@ fn validate_accepts_open_calls_unless_strict() {
     assert_eq!(answer.code, Some(0), "{answer:?}");
     let expected = [
         "warning: line 2: call-open: the call t has no result\n",
-        "sound: claude, 2 lines, 2 rows in the chain, 1 message of the agent, 1 tool call",
+        "sound: 2 lines, 2 rows in the chain, 1 message of the agent, 1 tool call",
     ];
     assert!(expected.iter().all(|part| answer.stdout.contains(part)), "{}", answer.stdout);
     let answer = hook.raw(&["validate", "--strict", "--json", path], b"");

@@ -9,7 +9,6 @@ use proptest::prelude::*;
 use serde_json::Value;
 
 use extract::{edit, placeholder, redact, restore, text};
-use sessions::settings::Placeholder;
 use sessions::span::Span;
 use store::blocks::Root;
 use store::extracted::{Extract, Extracted, Ledger, Record};
@@ -113,10 +112,9 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(192))]
 
     #[test]
-    fn extract_then_restore_is_the_same_bytes(line in line(), plain in any::<bool>(), which in any::<u64>()) {
+    fn extract_then_restore_is_the_same_bytes(line in line(), which in any::<u64>()) {
         let dir = tempfile::tempdir().unwrap();
         let extracted = Extracted::for_session(&Root::new(dir.path().into()), "main", "s");
-        let form = if plain { Placeholder::Plain } else { Placeholder::Full };
         let (mut places, mut records, mut last) = (Vec::new(), Vec::new(), 0);
         let mut all = keys(&line);
         all.sort_by_key(|(_, at)| at.start);
@@ -125,11 +123,11 @@ proptest! {
             if json.first() != Some(&b'"') {
                 continue;
             }
-            let about = placeholder::About { entry: "e", session: "s", tool: None, json, keep: 160 };
+            let about = placeholder::About { entry: "e", tool: None, json };
             if which >> (n % 64) & 1 == 0 || at.start < last {
                 continue;
             }
-            let Some(put) = placeholder::json(&about, form, false) else { continue };
+            let Some(put) = placeholder::json(&about, false) else { continue };
             last = at.end;
             records.push(Record::from(Extract {
                 entry: "e".into(),

@@ -22,17 +22,6 @@ pub enum Acts {
     Interval,
 }
 
-/// What replaces a value.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Placeholder {
-    /// Its start and end, its size, its tool, and how to restore it.
-    #[default]
-    Full,
-    /// Only `[[extracted-ID]]`.
-    Plain,
-}
-
 /// Extraction. User settings only.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -81,11 +70,6 @@ pub struct Fixed {
     pub dedupe: bool,
     /// Whether results that are errors stay.
     pub keep_errors: bool,
-    /// What replaces a value.
-    pub placeholder: Placeholder,
-    /// Characters of a value's start that its placeholder shows. It shows half as many of the end,
-    /// at most 80.
-    pub keep_chars: u32,
     /// Bytes that an extraction must save before the watcher writes a file; 0: any.
     pub min_saving: u64,
     /// Turns within which an extraction must break even while the prompt cache is warm.
@@ -107,8 +91,6 @@ impl Default for Fixed {
         Self {
             dedupe: true,
             keep_errors: true,
-            placeholder: Placeholder::default(),
-            keep_chars: 160,
             min_saving: 10_000,
             break_even_turns: 10,
             cache_seconds: 300,

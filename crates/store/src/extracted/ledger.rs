@@ -53,6 +53,11 @@ impl Ledger {
         self.records.push(record);
     }
 
+    /// The entries of which something was extracted.
+    pub fn entries(&self) -> impl Iterator<Item = &str> {
+        self.records.iter().filter_map(Record::extract).map(|extract| &*extract.entry)
+    }
+
     /// The last extraction that put this JSON at (entry, key); `None` if it is not a placeholder.
     pub fn placeholder(&self, entry: &str, key: &str, json: &[u8]) -> Option<&Shared<Extract>> {
         self.find_placeholders(entry, key, json).first().copied()

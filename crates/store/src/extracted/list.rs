@@ -2,7 +2,7 @@
 //! counts as absent: an unreadable ledger is one.
 
 use crate::extracted::file::absent;
-use std::collections::{BTreeMap, HashSet};
+use std::collections::HashSet;
 use std::fs;
 use std::io::{self};
 use std::path::{Path, PathBuf};
@@ -83,8 +83,6 @@ pub struct Kin {
     pub records: Vec<Record>,
     /// Ledgers that could not be read, so that records may be missing. Each error has a path.
     pub unread: Vec<io::Error>,
-    /// Rows for which it is unknown whether a record is theirs, each with the reason.
-    pub unsure: BTreeMap<String, String>,
 }
 
 impl Extracted {

@@ -3,8 +3,6 @@
 use super::*;
 use extract::rules::Goes;
 
-const TO: To = To { session: "s", entry: "e", form: Placeholder::Plain };
-
 fn long(letter: char) -> String {
     letter.to_string().repeat(700)
 }
@@ -22,12 +20,18 @@ fn item(line: &str, key: &str, trigger: Trigger, whole: bool) -> Item {
         whole,
         sent: true,
         why: Goes::Old,
-        keep: 160,
     }
 }
 
+/// The placeholder of a long value.
+fn put(letter: char) -> String {
+    let json = format!("\"{}\"", long(letter));
+    let about = About { entry: "e", tool: None, json: json.as_bytes() };
+    String::from_utf8(placeholder::json(&about, false).unwrap()).unwrap()
+}
+
 fn left(line: &str, items: &[Item]) -> (Option<String>, Vec<Taken>) {
-    let lean = row(line.as_bytes(), items, TO).unwrap();
+    let lean = row(line.as_bytes(), items, "e").unwrap();
     (lean.line.map(|line| String::from_utf8(line).unwrap()), lean.taken)
 }
 
@@ -42,11 +46,14 @@ fn a_result_leaves_a_string_and_its_copy_goes() {
         let (left, taken) = left(&line, &[item(&line, key, Trigger::ToolResult, false)]);
         assert_eq!(
             left.unwrap(),
-            r#"{"uuid":"old","message":{"role":"user","content":[{"tool_use_id":"t","type":"tool_result","content":"[[extracted-e]]","is_error":true}]},"z":1}"#
+            format!(
+                r#"{{"uuid":"old","message":{{"role":"user","content":[{{"tool_use_id":"t","type":"tool_result","content":{},"is_error":true}}]}},"z":1}}"#,
+                put('r')
+            )
         );
         assert_eq!(taken[0].key, key);
         assert_eq!(taken[0].at.slice(line.as_bytes()), format!("\"{}\"", long('r')).as_bytes());
-        assert_eq!(taken[0].placeholder, br#""[[extracted-e]]""#);
+        assert_eq!(taken[0].placeholder, put('r').as_bytes());
     }
 }
 
@@ -64,7 +71,7 @@ fn two_texts_and_an_image_keep_their_places() {
     };
     let (left, taken) = left(&line, &[of(0), of(2)]);
     let left = left.unwrap();
-    assert_eq!(left.matches("[[extracted-e]]").count(), 2);
+    assert_eq!(left.matches("[[extracted-e]] ").count(), 2);
     assert!(left.contains(&long('i')) && !left.contains(&long('a')));
     assert_eq!(taken.len(), 2);
 }
@@ -82,11 +89,11 @@ fn thinking_goes_whole_and_what_stands_behind_moves_up() {
     let whole = |n: usize| item(&line, &format!("message.content.{n}"), Trigger::Thinking, true);
     let input = item(&line, "message.content.1.input", Trigger::ToolCall, false);
     let (left, taken) = left(&line, &[whole(0), input, whole(2), whole(3)]);
-    let put = r#""[[extracted-e]]""#;
+    let (command, deep) = (put('c'), put('d'));
     assert_eq!(
         left.unwrap(),
         format!(
-            r#"{{"message":{{"content":[{{"type":"tool_use","id":"c","input":{{"command":{put},"n":[{{"deep":{put}}}],"a.b":"{}","short":"x"}}}}]}}}}"#,
+            r#"{{"message":{{"content":[{{"type":"tool_use","id":"c","input":{{"command":{command},"n":[{{"deep":{deep}}}],"a.b":"{}","short":"x"}}}}]}}}}"#,
             long('e')
         )
     );
@@ -121,12 +128,12 @@ fn what_lies_elsewhere_or_gains_nothing_stays() {
         format!(r#"{{"message":{{"content":"{}"}},"toolUseResult":"{}"}}"#, long('a'), long('b'));
     let mut wrong = item(&line, "message.content", Trigger::User, false);
     wrong.span.end -= 1;
-    assert_eq!(row(line.as_bytes(), &[wrong], TO), None);
+    assert_eq!(row(line.as_bytes(), &[wrong], "e"), None);
     let copy = item(&line, "toolUseResult", Trigger::ToolResult, false);
-    assert_eq!(row(line.as_bytes(), &[copy], TO), None);
+    assert_eq!(row(line.as_bytes(), &[copy], "e"), None);
     let short = r#"{"message":{"content":"short"}}"#;
     let value = item(short, "message.content", Trigger::User, false);
-    assert_eq!(row(short.as_bytes(), &[value], TO), None);
+    assert_eq!(row(short.as_bytes(), &[value], "e"), None);
 }
 
 #[test]

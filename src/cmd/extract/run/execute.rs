@@ -12,6 +12,7 @@ use crate::cmd::extract::{placeholder_lookup, read, record, report_left_rows};
 use crate::cmd::progress;
 use base::clock::Time;
 use extract::edit;
+use extract::placeholder::{self, About, Names};
 use extract::plan::Item;
 use sessions::files::Refused;
 use sessions::settings::ExtractSettings;
@@ -37,10 +38,10 @@ pub fn execute(
     }
     let work = Work {
         source,
-        settings,
         now,
         items: &plan.items,
         asked: Asked::of(&planned.read.ledger, settings),
+        names: RefCell::new(planned.read.ledger.entries().collect()),
         ledger: &planned.read.ledger,
         put: RefCell::new(Vec::with_capacity(plan.items.len())),
         moved: Cell::new(false),
@@ -81,11 +82,11 @@ struct Put {
 
 struct Work<'a> {
     source: &'a Source,
-    settings: &'a ExtractSettings,
     now: Time,
     items: &'a [Item],
     asked: Asked,
     ledger: &'a Ledger,
+    names: RefCell<Names>,
     /// One per item; `None` if the value stays after all.
     put: RefCell<Vec<Option<Put>>>,
     moved: Cell<bool>,
@@ -165,7 +166,9 @@ impl Work<'_> {
     }
 
     fn placeholder(&self, item: &Item, json: &[u8]) -> Option<Vec<u8>> {
-        let put = read::placeholder_json(self.source, item, json, self.settings.fixed.placeholder)?;
+        let mut names = self.names.borrow_mut();
+        let about = About { entry: names.of(&item.entry), tool: item.tool.as_deref(), json };
+        let put = placeholder::json(&about, item.whole)?;
         Some(placeholder_lookup::make_unique(self.ledger, &item.entry, &item.key, put, json))
     }
 

@@ -27,8 +27,8 @@ impl World {
         source::open(&self.root(), &self.at(path), false).unwrap()
     }
 
-    pub(super) fn extract(&self, path: &str, form: Placeholder) -> u64 {
-        let (now, settings) = (clock::now(), formed(form, eager()));
+    pub(super) fn extract(&self, path: &str) -> u64 {
+        let (now, settings) = (clock::now(), without_copies(eager()));
         let source = self.open(path);
         let planned = plan_session(&source, &settings, now).unwrap();
         execute(&source, &settings, now, &planned).unwrap().values
@@ -56,7 +56,8 @@ pub(super) fn flat(letter: &str) -> Vec<u8> {
     let row = |n: u32, kind: &str, text: &str| {
         format!("{{\"type\":\"{kind}\",\"__id\":\"msg-{n}\",\"output\":\"{text}\"}}\n")
     };
-    let long = letter.repeat(2_000);
+    // They begin alike, so only the rest tells the contents from each other.
+    let long = format!("{}{}", "so it goes ".repeat(90), letter.repeat(1_010));
     [row(1, "user", "go"), row(2, "tool_result", &long), row(3, "tool_result", &long)]
         .concat()
         .into_bytes()
@@ -70,7 +71,7 @@ fn files_that_share_a_ledger_get_their_own_content_back_wherever_they_are() {
     world.quiet(a, &of_a);
     world.quiet(b, &of_b);
     for path in FLAT {
-        assert!(world.extract(path, Placeholder::Plain) > 0, "{path}");
+        assert!(world.extract(path) > 0, "{path}");
     }
     let name = |path| world.open(path).name();
     assert_eq!(name(a), name(b));
@@ -91,10 +92,10 @@ fn an_older_copy_gets_its_own_content_back() {
     let path = FLAT[0];
     let (old, new) = (flat("a"), flat("b"));
     world.quiet(path, &old);
-    world.extract(path, Placeholder::Plain);
+    world.extract(path);
     let copy = fs::read(world.at(path)).unwrap();
     world.quiet(path, &new);
-    world.extract(path, Placeholder::Plain);
+    world.extract(path);
     assert_eq!(world.restore(path, None).unwrap(), new);
     world.quiet(path, &copy);
     assert_eq!(world.restore(path, None).unwrap(), old);
@@ -107,7 +108,7 @@ fn content_that_may_be_of_several_is_refused_until_one_is_named() {
     let [a, b] = FLAT;
     let whole = flat("a");
     world.quiet(a, &whole);
-    world.extract(a, Placeholder::Plain);
+    world.extract(a);
     let lean = fs::read(world.at(a)).unwrap();
     let source = world.open(a);
     let other = source.extracted.put(b"\"other\"").unwrap();
@@ -166,26 +167,24 @@ fn fork(bytes: &[u8], parent: &Path) -> Vec<u8> {
 
 #[test]
 fn a_fork_knows_the_placeholders_of_the_session_it_is_of() {
-    for form in [Placeholder::Plain, Placeholder::Full] {
-        let made = pi::session(7, 6);
-        let world = World::new(&made.id, &made.bytes);
-        let own = format!("agents/main/sessions/{}.jsonl", made.id);
-        let path = "pi/2026-02-20T12-00-00_fork.jsonl";
-        let values = world.extract(&own, form);
-        assert!(values > 0);
-        world.quiet(path, &fork(&world.bytes(), &world.path()));
-        // The original session and its placeholders may be gone.
-        fs::remove_file(world.path()).unwrap();
-        let found = read::session(&world.open(path)).unwrap();
-        assert_eq!(found.live.len() as u64, values);
-        assert!(!context::load_from(&world.open(path), &eager()).unwrap().extracted.is_empty());
-        assert_eq!(world.extract(path, form), 0, "they are placeholders here, too");
-        // Content stays while the fork's file has placeholders.
-        assert_eq!(world.swept(&[]), 0);
-        let whole = world.restore(path, None).unwrap();
-        assert_eq!(whole, fork(&made.bytes, &world.path()));
-        assert!(world.swept(&[]) > 0, "nothing needs it any more");
-    }
+    let made = pi::session(7, 6);
+    let world = World::new(&made.id, &made.bytes);
+    let own = format!("agents/main/sessions/{}.jsonl", made.id);
+    let path = "pi/2026-02-20T12-00-00_fork.jsonl";
+    let values = world.extract(&own);
+    assert!(values > 0);
+    world.quiet(path, &fork(&world.bytes(), &world.path()));
+    // The original session and its placeholders may be gone.
+    fs::remove_file(world.path()).unwrap();
+    let found = read::session(&world.open(path)).unwrap();
+    assert_eq!(found.live.len() as u64, values);
+    assert!(!context::load_from(&world.open(path), &eager()).unwrap().extracted.is_empty());
+    assert_eq!(world.extract(path), 0, "they are placeholders here, too");
+    // Content stays while the fork's file has placeholders.
+    assert_eq!(world.swept(&[]), 0);
+    let whole = world.restore(path, None).unwrap();
+    assert_eq!(whole, fork(&made.bytes, &world.path()));
+    assert!(world.swept(&[]) > 0, "nothing needs it any more");
 }
 
 #[test]
@@ -193,7 +192,7 @@ fn content_follows_a_session_that_was_moved() {
     let made = pi::session(7, 6);
     let world = World::new(&made.id, &made.bytes);
     let own = format!("agents/main/sessions/{}.jsonl", made.id);
-    world.extract(&own, Placeholder::Full);
+    world.extract(&own);
     let lean = world.bytes();
     // The old folder still has a file of that name, without placeholders.
     world.write(&made.bytes);
@@ -206,89 +205,10 @@ fn content_follows_a_session_that_was_moved() {
     // After one read there, the place is known, whatever its name.
     let elsewhere = "elsewhere/sessions/renamed.jsonl";
     fs::rename(world.at(&moved.replace("agents/other", "elsewhere")), world.at(elsewhere)).unwrap();
-    world.extract(elsewhere, Placeholder::Full);
+    world.extract(elsewhere);
     assert_eq!(world.swept(&["agents"]), 0);
     fs::remove_dir_all(world.at("elsewhere/sessions")).unwrap();
     assert_eq!(world.swept(&["agents"]), 0, "an empty folder may be a disk's");
     fs::write(world.at("elsewhere/else"), "").unwrap();
     assert!(world.swept(&["agents"]) > 0);
-}
-
-/// A plain placeholder contains only its entry id.
-#[test]
-fn a_text_like_the_plain_placeholder_of_another_session_is_text() {
-    let made = pi::session(7, 6);
-    let world = World::new(&made.id, &made.bytes);
-    let own = format!("agents/main/sessions/{}.jsonl", made.id);
-    assert!(world.extract(&own, Placeholder::Plain) > 0);
-    let path = "pi/2026-02-20T12-00-00_fork.jsonl";
-    let lean = fork(&world.bytes(), &world.path());
-    // Rows with the same ids, but another time or none.
-    let (year, time) = ("\"timestamp\":\"20", "\"timestamp\":");
-    let text = String::from_utf8(lean.clone()).unwrap();
-    for other in [text.replace(year, "\"timestamp\":\"19"), text.replace(time, "\"t\":")] {
-        world.quiet(path, other.as_bytes());
-        let found = read::session(&world.open(path)).unwrap();
-        assert!(found.live.is_empty() && found.doubt.said.is_none());
-    }
-    // The same rows count while the session exists, after it is restored, and after it is deleted.
-    let whole = fork(&made.bytes, &world.path());
-    for again in 0..3 {
-        match again {
-            0 => {}
-            1 => drop(world.restore(&own, None).unwrap()),
-            _ => fs::remove_file(world.path()).unwrap(),
-        }
-        let fork = format!("pi/2026-02-20T12-00-00_fork{again}.jsonl");
-        // Each fork is its own session.
-        let named = |bytes: &[u8]| {
-            let text = String::from_utf8(bytes.to_vec()).unwrap();
-            text.replacen("\"id\":\"fork\"", &format!("\"id\":\"fork{again}\""), 1)
-        };
-        world.quiet(&fork, named(&lean).as_bytes());
-        let back = String::from_utf8(world.restore(&fork, None).unwrap()).unwrap();
-        assert_eq!(back, named(&whole), "{again}");
-    }
-    // An unreadable session proves nothing; that is reported unless a copy proves it.
-    let world = World::new(&made.id, &made.bytes);
-    assert!(world.extract(&own, Placeholder::Plain) > 0);
-    let lean = fork(&world.bytes(), &world.path());
-    world.quiet(&own, b"no session");
-    world.quiet(path, &lean);
-    let said = read::session(&world.open(path)).unwrap();
-    assert!(said.live.is_empty() && said.doubt.said.is_some());
-    // A row that only the fork has is not a row of that session.
-    let own = br#"{"type":"message","id":"own-1","parentId":null,"message":{"role":"user","content":"[[extracted-own-1]]"}}"#;
-    world.quiet(path, &[&lean[..], own, b"\n"].concat());
-    let more = read::session(&world.open(path)).unwrap();
-    assert_eq!(more.doubt, said.doubt);
-}
-
-/// Only unreadable sessions that concern the rows are named.
-#[test]
-fn rows_in_doubt_are_told_with_the_session_that_would_tell() {
-    let made = [pi::session(7, 6), pi::session(9, 6)];
-    let world = World::new(&made[0].id, &made[0].bytes);
-    let lean = made.each_ref().map(|made| {
-        let path = format!("agents/main/sessions/{}.jsonl", made.id);
-        world.quiet(&path, &made.bytes);
-        assert!(world.extract(&path, Placeholder::Plain) > 0);
-        let lean = fs::read(world.at(&path)).unwrap();
-        world.quiet(&path, b"no session");
-        fork(&lean, &world.at(&path))
-    });
-    let doubt = |bytes: &[u8]| {
-        world.quiet("pi/fork.jsonl", bytes);
-        let doubt = read::session(&world.open("pi/fork.jsonl")).unwrap().doubt;
-        (doubt.rows.len(), doubt.said.unwrap())
-    };
-    let one = [0, 1].map(|n| {
-        let (rows, said) = doubt(&lean[n]);
-        assert!(said.contains(&made[n].id) && !said.contains(&made[1 - n].id), "{said}");
-        rows
-    });
-    let header = lean[1].iter().position(|byte| *byte == b'\n').unwrap() + 1;
-    let (rows, said) = doubt(&[&lean[0][..], &lean[1][header..]].concat());
-    assert_eq!(rows, one[0] + one[1]);
-    assert!(said.contains("(and 1 more, see `brain-guard extract status`)"), "{said}");
 }

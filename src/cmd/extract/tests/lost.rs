@@ -3,7 +3,6 @@
 use std::fs;
 
 use super::World;
-use sessions::settings::Placeholder;
 use testing::pi;
 
 /// A truncated ledger looks like one of a killed run: content that it does not name stays.
@@ -13,7 +12,7 @@ fn content_outlives_what_a_ledger_lost() {
     for kept in [2, 0] {
         let world = World::new(&made.id, &made.bytes);
         let own = format!("agents/main/sessions/{}.jsonl", made.id);
-        assert!(world.extract(&own, Placeholder::Full) > 2);
+        assert!(world.extract(&own) > 2);
         let ledger = world.source().extracted.folder.join("ledger.jsonl");
         let whole = fs::read_to_string(&ledger).unwrap();
         if kept == 0 {

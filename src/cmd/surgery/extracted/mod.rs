@@ -13,16 +13,16 @@ use super::source::Store;
 use base::clock::Time;
 use base::lock::Lock;
 use extract::edit;
+use extract::placeholder::Names;
 use extract::plan::Item;
 use extract::redact;
 use sessions::cost::Cost;
 use sessions::dialect::{Claude, Dialect as _, Scratch};
 use sessions::rows::{Edit, Rows};
-use sessions::settings::Placeholder;
 use store::extracted::{Extract, Extracted, Object, Record, Shared, Word, Words};
 use surgery::ids;
 use surgery::plan::{Place, Plan};
-use surgery::values::{self, Taken, To};
+use surgery::values::{self, Taken};
 
 pub use shown::Shown;
 use source::Source;
@@ -32,8 +32,6 @@ use source::Source;
 pub struct Chosen {
     /// The values, sorted by row id.
     items: Vec<Item>,
-    /// The form of their placeholders.
-    pub form: Placeholder,
     /// Whether restore calls are redacted.
     pub redact: bool,
     /// What it costs to extract them.
@@ -42,13 +40,13 @@ pub struct Chosen {
 
 impl Chosen {
     /// The items of an extraction plan.
-    pub fn of_plan(mut items: Vec<Item>, form: Placeholder, redact: bool, cost: Cost) -> Self {
+    pub fn of_plan(mut items: Vec<Item>, redact: bool, cost: Cost) -> Self {
         // The sort is stable, so values of a row stay in order.
         items.sort_by(|a, b| a.entry.cmp(&b.entry));
         // Only the first of several rows with the same id is copied.
         items.dedup_by(|item, first| item.entry == first.entry && item.row != first.row);
         items.shrink_to_fit();
-        Self { items, form, redact, cost: Some(cost) }
+        Self { items, redact, cost: Some(cost) }
     }
 
     /// Whether there are no values.
@@ -81,12 +79,12 @@ struct Value {
 /// Extracts values into one new session.
 pub struct Keeper<'c> {
     chosen: &'c Chosen,
-    session: String,
     /// The new session's ledger, by its id and by its file name; none in a dry run.
     extracted: Vec<(Extracted, PathBuf)>,
     /// Keeps sweeps away until the session has its name.
     held: Option<Lock>,
     sources: Vec<Source>,
+    names: Names,
     at: Time,
     values: Values,
     /// Shared strings of keys and tools.
@@ -113,13 +111,13 @@ impl<'c> Keeper<'c> {
         dry_run: bool,
     ) -> anyhow::Result<Self> {
         let source = |session| Source::of(store, id, session);
-        let sources = plan.sessions.iter().map(source).collect::<anyhow::Result<_>>()?;
+        let sources = plan.sessions.iter().map(source).collect::<anyhow::Result<Vec<_>>>()?;
         let extracted = if dry_run { Vec::new() } else { source::places(store, id, path) };
         Ok(Self {
             chosen,
-            session: id.to_owned(),
             extracted,
             held: None,
+            names: sources.iter().flat_map(Source::entries).collect(),
             sources,
             at: now,
             values: Values::new(),
@@ -192,8 +190,8 @@ impl<'c> Keeper<'c> {
         }
         let fresh = source.fresh(&id);
         let before = source.standing(&id, line);
-        let to = To { session: &self.session, entry: &id, form: self.chosen.form };
-        let lean = if items.is_empty() { None } else { values::row(line, items, to) };
+        let lean =
+            if items.is_empty() { None } else { values::row(line, items, self.names.of(&id)) };
         let gone = lean.as_ref().map_or(&[][..], |lean| &lean.gone);
         for extract in before {
             self.carry(extract, Some((&fresh, gone)));

@@ -59,6 +59,11 @@ impl Source {
         last.into_values().map(fresh).collect()
     }
 
+    /// The entries of which something is extracted.
+    pub fn entries(&self) -> impl Iterator<Item = &str> {
+        self.ledger.entries()
+    }
+
     /// Whether it has no records.
     pub fn is_empty(&self) -> bool {
         self.of.is_empty()

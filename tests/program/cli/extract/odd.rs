@@ -97,6 +97,7 @@ fn a_repeated_value_is_extracted_early() {
 fn watching_waits_until_it_is_worth_it() {
     let world = rows(&[]);
     let before = world.text();
+    world.hook.settings(&json!({ "extract": { "protect_turns": 0, "min_saving": 20_000 } }));
     let seen = watched(&world)["seen"][0].clone();
     assert_eq!((&seen["came"], &seen["values"]), (&"little".into(), &7.into()), "{seen:#}");
     let shown = world.done(&["plan", ID]);

@@ -69,14 +69,11 @@ fn a_result_is_extracted_with_its_copy() {
     assert_eq!((&told["values"], &told["entries"]), (&2.into(), &1.into()));
     let row = world.row("aa000003");
     let text = row["message"]["content"][0]["text"].as_str().expect("text");
-    for part in ["[[extracted-aa000003]] ", " of exec", "found the quick", "purge_control restore"]
-    {
+    for part in ["[[extracted-aa000003]] ", " of exec", "found the quick"] {
         assert!(text.contains(part), "{part}: {text}");
     }
     assert!(row["message"]["details"]["aggregated"].as_str().expect("copy").len() < 600);
     assert_eq!(row["message"]["toolCallId"], "call_2");
-    let valid = world.hook.raw(&["validate", world.file().to_str().expect("utf-8")], b"");
-    assert_eq!(valid.code, Some(0), "{valid:?}");
     // Only that row differs.
     let before = plain().text();
     for (n, (old, new)) in before.lines().zip(world.text().lines()).enumerate() {
