@@ -54,6 +54,20 @@ pub enum ExtractVerb {
         #[command(flatten)]
         args: ExtractArgs,
     },
+    /// Decide what goes now, for a plugin that changes what the model gets; always as JSON
+    #[command(after_help = "Example:\n  brain-guard extract decide FILE")]
+    Decide {
+        /// The session, and how
+        #[command(flatten)]
+        args: ExtractArgs,
+    },
+    /// Decide, and put the content that goes now into the store
+    #[command(after_help = "Example:\n  brain-guard extract keep FILE")]
+    Keep {
+        /// The session, and how
+        #[command(flatten)]
+        args: ExtractArgs,
+    },
     /// Extract: pi and `OpenClaw` sessions in place, Claude Code's into a new session
     #[command(
         after_help = "Examples:\n  brain-guard extract run ~/.pi/agent/sessions/--home-dev--/2026-02-20_3f0a9d1e.jsonl\n  brain-guard extract run 3f0a9d1e --out /tmp/lean.jsonl"

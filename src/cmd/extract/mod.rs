@@ -3,6 +3,7 @@
 mod asked;
 pub mod claude;
 pub mod context;
+mod decide;
 pub mod extractable_flag;
 mod gain;
 mod gc;
@@ -41,6 +42,8 @@ impl Run for ExtractVerb {
         let Context { env, now } = context;
         match self {
             Self::Plan { args } => run::plan(context, args),
+            Self::Decide { args } => decide::run(context, args, false),
+            Self::Keep { args } => decide::run(context, args, true),
             Self::Run { args, dry_run, offline, again, here, out } => {
                 let how = planned::How {
                     dry_run: *dry_run,

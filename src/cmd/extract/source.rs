@@ -3,6 +3,7 @@
 
 mod heirs;
 mod kind;
+mod projected;
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -191,7 +192,7 @@ pub fn open(root: &Root, place: &Path, offline: bool) -> anyhow::Result<Source> 
     let jsonl = Jsonl::new(&std::path::absolute(place)?);
     let file: Box<dyn SessionFile> = match kind {
         Kind::Claude => Box::new(kind::Untouched(jsonl)),
-        Kind::Jsonl | Kind::Database => Box::new(jsonl),
+        Kind::Jsonl | Kind::Database => Box::new(projected::Projected(jsonl)),
     };
     let extracted = Extracted::for_session(root, &known.agent, &known.session);
     let import::Source { agent, session, path, .. } = known;

@@ -6,7 +6,13 @@ use std::process::{Child, Command, Stdio};
 
 use serde_json::Value;
 
-/// `OpenClaw` 2026.2 contains 0.53.0; 0.73.1 is the last version under this name.
+/// Where `tests/prepare` puts the clients.
+pub fn clients() -> PathBuf {
+    let default = || Path::new(env!("CARGO_MANIFEST_DIR")).join("target/clients");
+    std::env::var_os("BRAIN_GUARD_CLIENTS").map_or_else(default, PathBuf::from)
+}
+
+/// A version whose session manager can be loaded as a module; 0.73.1 is the last under this name.
 pub struct Pi {
     package: PathBuf,
 }
@@ -25,9 +31,7 @@ pub struct Read {
 impl Pi {
     /// Finds this version; the error says why it is missing.
     pub fn of(version: &str) -> Result<Self, String> {
-        let default = || Path::new(env!("CARGO_MANIFEST_DIR")).join("target/clients");
-        let clients = std::env::var_os("BRAIN_GUARD_CLIENTS").map_or_else(default, PathBuf::from);
-        let package = clients
+        let package = clients()
             .join(format!("pi-{version}"))
             .join("node_modules/@mariozechner/pi-coding-agent");
         if !package.is_dir() {

@@ -1,0 +1,123 @@
+// brain-guard in pi: long old values leave what the model gets, by pi's own `context_edit` entries,
+// and the agent has them back by a tool. The program decides and stores; this carries it out. Nothing
+// that pi has written is changed. It fails open: without the program, pi runs as without this.
+import { existsSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { join } from 'node:path'
+import type { ContextEditEntryDraft as ContextEdit, ExtensionAPI, ExtensionContext } from '@earendil-works/pi-coding-agent'
+import { Type } from 'typebox'
+
+/** Past this the program counts as not there. */
+const TIMEOUT_MS = 20_000
+
+/** An entry's content as the model is to get it. */
+type Lean = { entry_id: string; freed: number; content: { type: 'text'; text: string }[] }
+type Decision = { acts: boolean; values: number; saved: number; entries: Lean[] }
+
+/** The type of our own entries, which keep that the user has switched it off. */
+const ENTRY = 'brain-guard'
+
+/** How every placeholder begins. */
+const MARK = '[[extracted-'
+
+/** Where `brain-guard install` puts the command, unless it is on the PATH alone. */
+function program(): string {
+  const installed = join(homedir(), '.local/bin/brain-guard')
+  return existsSync(installed) ? installed : 'brain-guard'
+}
+
+export default function (pi: ExtensionAPI) {
+  const brainGuard = program()
+  /** What left the context in this process. */
+  let [values, tokens] = [0, 0]
+
+  /** Runs the program on the session; throws what it says where it fails. */
+  async function run(ctx: ExtensionContext, before: string[], after: string[] = []): Promise<string> {
+    const file = ctx.sessionManager.getSessionFile()
+    if (file === undefined) throw new Error('this session is not kept in a file')
+    const done = await pi.exec(brainGuard, ['extract', ...before, file, ...after], { timeout: TIMEOUT_MS })
+    if (done.code !== 0) throw new Error(done.stderr.trim() || `brain-guard ended with exit code ${done.code}`)
+    return done.stdout
+  }
+
+  function isOff(ctx: ExtensionContext): boolean {
+    const own = ctx.sessionManager.getBranch().findLast(entry => entry.type === 'custom' && entry.customType === ENTRY)
+    return own?.type === 'custom' && (own.data as { off?: boolean }).off === true
+  }
+
+  /** Edits that put the own content of each entry back that has placeholders. */
+  function undone(ctx: ExtensionContext): ContextEdit[] {
+    const latest = new Map<string, string>()
+    for (const entry of ctx.sessionManager.getBranch()) {
+      if (entry.type === 'context_edit') latest.set(entry.targetId, JSON.stringify(entry.replacement))
+    }
+    return [...latest].flatMap(([targetId, replacement]): ContextEdit[] => {
+      const entry = ctx.sessionManager.getEntry(targetId)
+      if (!replacement.includes(MARK) || entry?.type !== 'message' || !('content' in entry.message)) return []
+      return [{ type: 'context_edit', targetId, replacement: { content: entry.message.content } }]
+    })
+  }
+
+  function say(ctx: ExtensionContext, text: string | undefined): void {
+    if (ctx.hasUI) ctx.ui.setStatus('brain-guard', text)
+  }
+
+  pi.on('session_start', (_event, ctx) => {
+    values = tokens = 0
+    say(ctx, undefined)
+  })
+
+  // Everything of this turn is in the file, and the next request is not made yet.
+  pi.on('turn_end', async (event, ctx) => {
+    try {
+      if (isOff(ctx)) return { entries: [...event.entries, ...undone(ctx)] }
+      const decision: Decision = JSON.parse(await run(ctx, ['keep']))
+      if (!decision.acts) return undefined
+      values += decision.values
+      tokens += decision.saved
+      say(ctx, `${values} values extracted, about ${Math.round(tokens / 1000)}k tokens`)
+      const edits = decision.entries.map(
+        ({ entry_id: targetId, content }): ContextEdit => ({ type: 'context_edit', targetId, replacement: { content } }),
+      )
+      return { entries: [...event.entries, ...edits] }
+    } catch (why) {
+      say(ctx, `brain-guard: ${why instanceof Error ? why.message.split('\n')[0] : why}`)
+      return undefined
+    }
+  })
+
+  pi.registerTool({
+    name: 'purge_control',
+    label: 'purge_control',
+    description:
+      'Content extracted from this session ([[extracted-ID]]): get_context lists it, restore prints what an entry held, set_extractable says whether an entry may be extracted (true, false, a number of messages, or none). Restore only what you need.',
+    parameters: Type.Object({
+      action: Type.Union([Type.Literal('get_context'), Type.Literal('restore'), Type.Literal('set_extractable')]),
+      entry_id: Type.Optional(Type.String({ description: 'the ID of the placeholder' })),
+      keys: Type.Optional(Type.Array(Type.String(), { description: 'only these values of the entry' })),
+      value: Type.Optional(Type.String({ description: 'for set_extractable' })),
+    }),
+    async execute(_id, { action, entry_id = '', keys = [], value = '' }, _signal, _update, ctx) {
+      const of = {
+        get_context: () => run(ctx, ['context'], ['--json']),
+        restore: () => run(ctx, ['restore'], [entry_id, ...keys.flatMap(key => ['--key', key])]),
+        set_extractable: () => run(ctx, ['set-extractable'], [entry_id, value]),
+      }
+      return { content: [{ type: 'text', text: await of[action]() }], details: {} }
+    },
+  })
+
+  pi.registerCommand('brain-guard', {
+    description: 'What was extracted from this session; `off` puts all of it back and ends that, `on` begins again',
+    handler: async (args, ctx) => {
+      if (args.trim() === 'off' || args.trim() === 'on') {
+        const off = args.trim() === 'off'
+        pi.appendEntry(ENTRY, { off })
+        say(ctx, undefined)
+        return ctx.ui.notify(off ? 'Everything is back in the context when the next turn ends.' : 'Old values go again.', 'info')
+      }
+      const text = await run(ctx, ['context']).catch((why: Error) => why.message)
+      ctx.ui.notify(text.trim(), 'info')
+    },
+  })
+}
