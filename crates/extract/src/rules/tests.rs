@@ -215,6 +215,9 @@ fn the_length_counts_in_characters() {
     let wide =
         vec![flat("a", "tool_result", 0, "").replace("\"\"", &format!("\"{}\"", "日".repeat(499)))];
     assert_eq!(said(&wide, 0, &bare()), Err(Stays::Short), "1497 bytes");
+    let call = |chars| vec![flat("a", "tool_call", chars, "")];
+    assert_eq!(said(&call(2_000), 0, &bare()), Ok(()), "a call's arguments stay longer");
+    assert_eq!(said(&call(1_999), 0, &bare()), Err(Stays::Short));
     let all = ExtractSettings { min_value_length: 0, ..bare() };
     assert_eq!(said(&row(98), 0, &all), Err(Stays::NoGain));
     let forced = vec![flat("a", "user", 120, r#","_extractable":true"#)];
@@ -236,7 +239,7 @@ fn types_by_name_by_star_and_by_pipe() {
         };
         for (kind, extracted) in kinds.iter().zip(expected) {
             // The user's first message stays in any case.
-            let rows = [flat("u", "user", 900, ""), flat("a", kind, 900, "")];
+            let rows = [flat("u", "user", 900, ""), flat("a", kind, 2_000, "")];
             let expected = if extracted { Ok(()) } else { Err(Stays::Type) };
             assert_eq!(said(&rows, 1, &settings), expected, "{kind} {types:?}");
             if *kind == "user" && extracted {
@@ -291,7 +294,7 @@ fn tools_are_protected_by_globs() {
     assert_eq!(said(&[call.clone(), gave("t1")], 1, &settings), Err(Stays::Tool));
     assert_eq!(said(&[call, gave("t2")], 1, &settings), Ok(()));
     let calls = ExtractSettings { trigger_types: vec!["tool_call".into()], ..settings };
-    let call = flat("a", "tool_call", 900, r#","name":"skill""#);
+    let call = flat("a", "tool_call", 2_000, r#","name":"skill""#);
     assert_eq!(said(&[call], 0, &calls), Err(Stays::Tool));
 }
 

@@ -4,6 +4,9 @@ use super::Stays;
 use crate::entry::{Trigger, Value};
 use sessions::settings::ExtractSettings;
 
+/// How much longer a value of a call must be than another one.
+const CALL: u32 = 4;
+
 /// The types of the settings, and the least length.
 #[derive(Debug, Clone)]
 pub struct Triggers {
@@ -26,6 +29,11 @@ impl Triggers {
         if !self.kinds.contains(&value.trigger) {
             return Err(Stays::Type);
         }
-        if value.chars >= self.shortest { Ok(()) } else { Err(Stays::Short) }
+        // The agent looks up what it called more often than what came of it.
+        let shortest = match value.trigger {
+            Trigger::ToolCall => self.shortest.saturating_mul(CALL),
+            _ => self.shortest,
+        };
+        if value.chars >= shortest { Ok(()) } else { Err(Stays::Short) }
     }
 }

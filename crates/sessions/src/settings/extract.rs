@@ -104,7 +104,7 @@ impl Default for ExtractSettings {
             enabled: true,
             keep_recent: 3,
             min_value_length: 500,
-            trigger_types: vec!["thinking".into(), "tool_result".into()],
+            trigger_types: vec!["thinking".into(), "tool_result".into(), "tool_call".into()],
             scan_interval_seconds: 30,
             retention: "off".into(),
             keep_purge_control_calls: false,
