@@ -733,9 +733,9 @@ export const register: Register = on => {
       return (
         <Box>
           <Button key="later" hotkey="1" plain onPress={() => void press($, 'later').catch(() => {})}>pause 30 min</Button>
-          <Text> · </Text>
+          <Box flexShrink={0}><Text> · </Text></Box>
           <Button key="now" hotkey="2" plain onPress={() => void press($, 'now').catch(() => {})}>restart</Button>
-          <Text> · </Text>
+          <Box flexShrink={0}><Text> · </Text></Box>
           <Text color="warning" wrap="wrap">{notice}</Text>
         </Box>
       )

@@ -22,7 +22,7 @@ pub fn noticed(seconds: u64, then: Vec<Move>) -> (World, Tui) {
     let world = World::build().guard_settings(settings).agent(moves(agent)).start();
     let tui = world.tui(&[]);
     tui.prompt("Build the parser");
-    tui.wait_screen("the notice", |s| s.contains("1: pause 30 min 2: restart"));
+    tui.wait_screen("the notice", |s| s.contains("1: pause 30 min · 2: restart"));
     (world, tui)
 }
 
@@ -116,7 +116,7 @@ fn a_client_that_was_quit_in_the_notice_takes_the_boundary_up() {
         let arguments: &[&str] =
             if how == "--resume" { &["--resume", &session] } else { &["--continue"] };
         let tui = world.tui(arguments);
-        tui.wait_screen("the notice again", |s| s.contains("1: pause 30 min 2: restart"));
+        tui.wait_screen("the notice again", |s| s.contains("1: pause 30 min · 2: restart"));
         press(&tui, "2");
         let last = world.mock.wait_main(5);
         assert_ne!(last.session.as_ref(), Some(&session), "{how}");
