@@ -49,11 +49,11 @@ fetch() {
         fi
         ;;
     *) cp "$source/$1" "$work/$1" ;;
-    esac || fail "could not get $1 from $source$(is_writable || echo " into $work: set TMPDIR to a folder with room")"
+    esac || fail "could not get $1 from $source$(has_room || echo " into $work: set TMPDIR to a folder with room")"
 }
 
 # Whether a program of this size has room there.
-is_writable() {
+has_room() {
     dd if=/dev/zero of="$work/room" bs=1000000 count=30 2>/dev/null && rm "$work/room"
 }
 

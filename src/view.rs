@@ -54,10 +54,10 @@ pub fn run(args: &ViewArgs, context: Context) -> anyhow::Result<Exit> {
         // Better said here than in an empty viewer. The store has sessions whose file is gone.
         let is_stored =
             || import::root(env).is_ok_and(|root| root.find(name).is_ok_and(|all| !all.is_empty()));
-        if let Err(why) = selector::file(env, name)
-            && !is_stored()
-        {
-            return Err(why);
+        match selector::file(env, name) {
+            Ok(file) if !file.exists() => bail!("there is no file {}", file.display()),
+            Err(why) if !is_stored() => return Err(why),
+            _ => {}
         }
     }
     let ended = Arc::new(AtomicBool::new(false));

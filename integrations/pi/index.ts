@@ -7,12 +7,12 @@ import { join } from 'node:path'
 import type { ContextEditEntryDraft as ContextEdit, ExtensionAPI, ExtensionContext } from '@earendil-works/pi-coding-agent'
 import { Type } from 'typebox'
 
-/** Past this the program counts as not there. */
+/** By when the program must have answered. */
 const TIMEOUT_MS = 20_000
 
 /** An entry's content as the model is to get it. */
-type Lean = { entry_id: string; freed: number; content: { type: 'text'; text: string }[] }
-type Decision = { acts: boolean; values: number; saved: number; entries: Lean[] }
+type Lean = { entry_id: string; content: NonNullable<ContextEdit['replacement']>['content'] }
+type Decision = { acts: boolean; refused?: string; entries: Lean[] }
 
 /** The type of our own entries, which keep that the user has switched it off. */
 const ENTRY = 'brain-guard'
@@ -28,15 +28,17 @@ function program(): string {
 
 export default function (pi: ExtensionAPI) {
   const brainGuard = program()
-  /** What left the context in this process. */
-  let [values, tokens] = [0, 0]
+  /** Why nothing went at the last turn's end. */
+  let failed: string | undefined
 
   /** Runs the program on the session; throws what it says where it fails. */
   async function run(ctx: ExtensionContext, before: string[], after: string[] = []): Promise<string> {
     const file = ctx.sessionManager.getSessionFile()
     if (file === undefined) throw new Error('this session is not kept in a file')
     const done = await pi.exec(brainGuard, ['extract', ...before, file, ...after], { timeout: TIMEOUT_MS })
-    if (done.code !== 0) throw new Error(done.stderr.trim() || `brain-guard ended with exit code ${done.code}`)
+    if (done.killed) throw new Error(`no answer within ${TIMEOUT_MS / 1000} s`)
+    const said = done.stderr.trim().replace(/^brain-guard: /, '')
+    if (done.code !== 0) throw new Error(said || `exit code ${done.code}`)
     return done.stdout
   }
 
@@ -45,7 +47,7 @@ export default function (pi: ExtensionAPI) {
     return own?.type === 'custom' && (own.data as { off?: boolean }).off === true
   }
 
-  /** Edits that put the own content of each entry back that has placeholders. */
+  /** Edits that put the own content of each entry back that has placeholders on this branch. */
   function undone(ctx: ExtensionContext): ContextEdit[] {
     const latest = new Map<string, string>()
     for (const entry of ctx.sessionManager.getBranch()) {
@@ -54,34 +56,45 @@ export default function (pi: ExtensionAPI) {
     return [...latest].flatMap(([targetId, replacement]): ContextEdit[] => {
       const entry = ctx.sessionManager.getEntry(targetId)
       if (!replacement.includes(MARK) || entry?.type !== 'message' || !('content' in entry.message)) return []
-      return [{ type: 'context_edit', targetId, replacement: { content: entry.message.content } }]
+      const own = { content: entry.message.content }
+      // A text of the entry's own may look like a placeholder.
+      return JSON.stringify(own) === replacement ? [] : [{ type: 'context_edit', targetId, replacement: own }]
     })
   }
 
-  function say(ctx: ExtensionContext, text: string | undefined): void {
-    if (ctx.hasUI) ctx.ui.setStatus('brain-guard', text)
+  /** Says in the status line how many entries are masked now, or another text. */
+  function say(ctx: ExtensionContext, text?: string): void {
+    if (!ctx.hasUI) return
+    const count = undone(ctx).length
+    const masked = count === 0 ? undefined : `${count} ${count === 1 ? 'entry' : 'entries'} extracted`
+    const said = text ?? masked
+    ctx.ui.setStatus('brain-guard', said === undefined ? undefined : `brain-guard: ${said}`)
   }
 
-  pi.on('session_start', (_event, ctx) => {
-    values = tokens = 0
-    say(ctx, undefined)
-  })
+  pi.on('session_start', (_event, ctx) => say(ctx))
+  pi.on('session_tree', (_event, ctx) => say(ctx))
+  // The edits of a turn's end are in the session by then.
+  pi.on('turn_start', (_event, ctx) => say(ctx))
+  pi.on('agent_settled', (_event, ctx) => say(ctx, failed))
 
   // Everything of this turn is in the file, and the next request is not made yet.
   pi.on('turn_end', async (event, ctx) => {
+    failed = undefined
+    if (ctx.sessionManager.getSessionFile() === undefined) return undefined
     try {
       if (isOff(ctx)) return { entries: [...event.entries, ...undone(ctx)] }
-      const decision: Decision = JSON.parse(await run(ctx, ['keep']))
-      if (!decision.acts) return undefined
-      values += decision.values
-      tokens += decision.saved
-      say(ctx, `${values} values extracted, about ${Math.round(tokens / 1000)}k tokens`)
-      const edits = decision.entries.map(
-        ({ entry_id: targetId, content }): ContextEdit => ({ type: 'context_edit', targetId, replacement: { content } }),
-      )
+      const { acts, refused, entries }: Decision = JSON.parse(await run(ctx, ['keep']))
+      failed = refused
+      if (!acts) return undefined
+      // Another pi may have written to the file; pi takes edits of this branch only.
+      const here = new Set(ctx.sessionManager.getBranch().map(({ id }) => id))
+      const edits = entries
+        .filter(({ entry_id }) => here.has(entry_id))
+        .map(({ entry_id, content }): ContextEdit => ({ type: 'context_edit', targetId: entry_id, replacement: { content } }))
       return { entries: [...event.entries, ...edits] }
     } catch (why) {
-      say(ctx, `brain-guard: ${why instanceof Error ? why.message.split('\n')[0] : why}`)
+      failed = why instanceof Error ? why.message.split('\n')[0] : String(why)
+      say(ctx, failed)
       return undefined
     }
   })
@@ -110,12 +123,13 @@ export default function (pi: ExtensionAPI) {
   pi.registerCommand('brain-guard', {
     description: 'What was extracted from this session; `off` puts all of it back and ends that, `on` begins again',
     handler: async (args, ctx) => {
-      if (args.trim() === 'off' || args.trim() === 'on') {
-        const off = args.trim() === 'off'
-        pi.appendEntry(ENTRY, { off })
-        say(ctx, undefined)
-        return ctx.ui.notify(off ? 'Everything is back in the context when the next turn ends.' : 'Old values go again.', 'info')
+      const word = args.trim()
+      if (word === 'off' || word === 'on') {
+        pi.appendEntry(ENTRY, { off: word === 'off' })
+        const text = 'Everything is back in the context when the next turn ends.'
+        return ctx.ui.notify(word === 'off' ? text : 'Extraction goes on when the next turn ends.', 'info')
       }
+      if (word !== '') return ctx.ui.notify(`There is no ${word}: on, off, or nothing, which lists.`, 'warning')
       const text = await run(ctx, ['context']).catch((why: Error) => why.message)
       ctx.ui.notify(text.trim(), 'info')
     },

@@ -103,8 +103,11 @@ pub fn named(env: &Env, name: Option<&str>) -> anyhow::Result<String> {
     // A session that an undo left behind may be newer than the one that runs.
     let live = state::live(&places(env, &project)?).unwrap_or_default();
     if let [id] = &live[..]
-        && import::find(env, id)?.is_some()
+        && matches!(import::find(env, id), Ok(Some(_)))
     {
+        if !is_captured() {
+            err(format_args!("no session was named; this is the project's running one, {id}"));
+        }
         return Ok(id.clone());
     }
     let file = latest_file(env, &project).ok_or_else(|| {

@@ -4,6 +4,7 @@
 use std::collections::HashMap;
 use std::fmt::Write as _;
 
+use base::paths::short_digest;
 use base::shown::size;
 use serde_json::json;
 
@@ -27,8 +28,8 @@ const TOOL: usize = 32;
 /// Characters of an id that name its entry, if no other one begins with them.
 const SHORT: usize = 8;
 
-/// Digits of a digest that tell contents apart.
-const MARK: usize = 16;
+/// Digits of a digest that tell contents apart, which may be of one size and begin alike.
+const MARK: usize = 8;
 
 /// What a placeholder tells about its value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,6 +48,11 @@ pub struct About<'a> {
 pub struct Names(HashMap<String, String>);
 
 impl Names {
+    /// The entry that a short name means.
+    pub fn owner(&self, name: &str) -> Option<&str> {
+        self.0.get(name).map(String::as_str)
+    }
+
     /// The entry's name.
     pub fn of<'e>(&mut self, entry: &'e str) -> &'e str {
         let is_uuid = entry.len() == 36 && entry.as_bytes()[SHORT] == b'-';
@@ -100,6 +106,7 @@ fn words(about: &About) -> String {
         // Writing to a `String` cannot fail.
         let _ = write!(words, " of {tool}");
     }
+    let _ = write!(words, " #{}", &short_digest(about.json)[..MARK]);
     let taken = r#""""#.len() + in_json(&words) + ": «…»".len();
     let Some(room) = LONGEST.checked_sub(taken).filter(|_| text::has_text(about.json)) else {
         return words;
@@ -125,17 +132,6 @@ fn words(about: &About) -> String {
 /// Bytes of a text on one line in JSON.
 fn in_json(text: &str) -> usize {
     text.len() + text.bytes().filter(|byte| matches!(byte, b'"' | b'\\')).count()
-}
-
-/// The placeholder with the start of the content's SHA-256 after the entry. It differs from one of
-/// the same entry with other content.
-pub fn marked(put: &[u8], content: &str) -> Vec<u8> {
-    let mut marked = put.to_vec();
-    if let Some(at) = memchr::memmem::find(put, b"]]") {
-        let mark = format!(" {}", content.get(..MARK).unwrap_or(content));
-        marked.splice(at + 2..at + 2, mark.bytes());
-    }
-    marked
 }
 
 /// Text on one line that cannot end the quotation around it: runs of blanks, control characters and

@@ -57,6 +57,12 @@ fn kind(object: &[u8]) -> Option<&str> {
     span::plain(span::find(object, "type")?)
 }
 
+/// Whether a tool is ours. `OpenClaw` and Claude Code prefix the name if a tool server provides it.
+pub fn is_purge_control(tool: &str) -> bool {
+    ["purge_control", "brain-guard__purge_control"].contains(&tool)
+        || (tool.starts_with("mcp__") && tool.ends_with("__purge_control"))
+}
+
 /// Where the call's arguments are, and the entry, if the call asked to restore one. A flat call may
 /// name the tool `restore`, which does nothing else.
 fn asked(
@@ -66,9 +72,7 @@ fn asked(
     flat: bool,
 ) -> Option<(Span, String)> {
     let name = span::plain(span::find(call, "name")?)?;
-    // OpenClaw and Claude Code prefix the name if a tool server provides it.
-    let own = ["purge_control", "brain-guard__purge_control"].contains(&name)
-        || (name.starts_with("mcp__") && name.ends_with("__purge_control"));
+    let own = is_purge_control(name);
     let old = flat && OLD_NAMES.contains(&name);
     let at = edit::locate(call, given).filter(|_| own || old)?;
     let given: Value = serde_json::from_slice(at.slice(call)).ok()?;

@@ -1,23 +1,28 @@
 //! `extract decide` and `extract keep`: for a plugin in the client, which changes what the model
 //! gets. The session itself is not written.
 
+use std::collections::HashSet;
 use std::io;
 use std::path::PathBuf;
 
 use anyhow::{Context as _, ensure};
+use memchr::memmem;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
 use super::planned::Planned;
-use super::run::{execute, merged_settings, plan_session};
+use super::read::Read;
+use super::run::{execute, judged, merged_settings, plan_session};
 use super::source::{self, Kind, Source};
-use super::{numbers, placeholder_lookup};
 use crate::cli::ExtractArgs;
 use crate::cmd::{Context, Exit, import, out_json};
 use extract::edit;
 use extract::placeholder::{self, About, Names};
+use extract::plan::Plan;
 use extract::when::Verdict;
 use sessions::files::{Change, Edited, Refused, SessionFile, Stamp};
+use sessions::span;
+use surgery::thinking::is_refused_by;
 
 /// The key of what the model gets of a row.
 const CONTENT: &str = "message.content";
@@ -38,8 +43,11 @@ struct Decision {
     acts: bool,
     /// Why, or why not.
     verdict: Verdict,
+    /// Why it must not go, whatever it is worth.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    refused: Option<String>,
     /// Values that go.
-    values: usize,
+    values: u64,
     /// Tokens that leave the context, estimated.
     saved: u64,
     entries: Vec<Lean>,
@@ -57,55 +65,97 @@ pub fn run(Context { env, now }: Context, args: &ExtractArgs, keep: bool) -> any
         "{} is a session of Claude Code, where `extract run` makes a new session",
         source.path.display()
     );
-    let mut planned = plan_session(&source, &settings, now)?;
-    planned.plan.items.retain(|item| item.key.starts_with(CONTENT));
-    let entries = lean(&source, &planned)?;
-    let acts = matches!(planned.verdict, Verdict::Cold | Verdict::Pays(_) | Verdict::Interval);
-    let decision = Decision {
-        session: source.session.clone(),
-        acts: acts && !entries.is_empty(),
-        verdict: planned.verdict,
-        values: planned.plan.items.len(),
-        saved: numbers::look(&planned.read, &planned.plan, planned.amounts).saved,
-        entries,
-    };
-    if keep && decision.acts {
+    let Planned { read, mut plan, .. } = plan_session(&source, &settings, now)?;
+    // A plugin changes what the model gets, and a placeholder would not stand for its thinking.
+    plan.items.retain(|item| item.sent && !item.whole && item.key.starts_with(CONTENT));
+    let found = Masked::find(&source, &read, &plan)?;
+    plan.items.retain(|item| found.rows.contains(&item.row));
+    let planned = judged(&source, &settings, now, read, plan);
+    let is_worth_it =
+        matches!(planned.verdict, Verdict::Cold | Verdict::Pays(_) | Verdict::Interval);
+    let refused = found.refused();
+    let acts = is_worth_it && settings.enabled && refused.is_none() && !found.entries.is_empty();
+    if keep && acts {
         let source = Source { file: Box::new(Unwritten(source.file)), ..source };
         execute(&source, &settings, now, &planned)?;
+        return out_decision(source.session, acts, &planned, refused, found);
     }
-    out_json(&decision)?;
+    out_decision(source.session, acts, &planned, refused, found)
+}
+
+fn out_decision(
+    session: String,
+    acts: bool,
+    planned: &Planned,
+    refused: Option<String>,
+    found: Masked,
+) -> anyhow::Result<Exit> {
+    let (verdict, saved) = (planned.verdict, planned.look.saved);
+    let Masked { values, entries, .. } = found;
+    out_json(&Decision { session, acts, verdict, refused, values, saved, entries })?;
     Ok(Exit::Done)
 }
 
-/// The content of the entries with placeholders, as `execute` records them.
-fn lean(source: &Source, planned: &Planned) -> anyhow::Result<Vec<Lean>> {
-    let ledger = &planned.read.ledger;
-    let mut names: Names = ledger.entries().collect();
-    let mut items = planned.plan.items.iter().peekable();
-    let mut found = Vec::new();
-    let stamp = source.file.rows(&mut |row, line| {
-        let (mut places, mut freed, mut entry) = (Vec::new(), 0, None);
-        while let Some(item) = items.next_if(|item| item.row == row) {
-            let json = line.get(item.span.start..item.span.end).unwrap_or_default();
-            let about = About { entry: names.of(&item.entry), tool: item.tool.as_deref(), json };
-            let Some(put) = placeholder::json(&about, item.whole) else { continue };
-            let put = placeholder_lookup::make_unique(ledger, &item.entry, &item.key, put, json);
-            freed += (json.len() - put.len()) as u64;
-            entry = Some(&item.entry);
-            places.push((item.span, put));
-        }
-        let Some(entry) = entry else { return Ok(()) };
-        places.sort_by_key(|(span, _)| span.start);
-        let line = edit::replaced(line, &places);
-        let content = edit::locate(&line, CONTENT).map(|at| at.slice(&line));
-        let content = String::from_utf8(content.unwrap_or_default().to_vec());
-        let content = RawValue::from_string(content.map_err(io::Error::other)?)?;
-        found.push(Lean { entry_id: entry.clone(), freed, content });
-        Ok(())
-    });
-    let stamp = stamp.with_context(|| format!("{} can't be read", source.path.display()))?;
-    ensure!(stamp == planned.read.stamp, Refused::Changed(source.path.display().to_string()));
-    Ok(found)
+/// What the model gets instead of some entries.
+#[derive(Debug, Default)]
+struct Masked {
+    entries: Vec<Lean>,
+    /// Their rows.
+    rows: HashSet<u64>,
+    values: u64,
+    /// The model of the last response.
+    model: Option<String>,
+    /// Whether signed thinking is in or behind the first of them.
+    has_thinking: bool,
+}
+
+impl Masked {
+    /// The entries with placeholders, as [`execute`] records them. An entry stays whose edit would
+    /// be longer than what leaves it, such as one with an image.
+    fn find(source: &Source, read: &Read, plan: &Plan) -> anyhow::Result<Self> {
+        let mut names: Names = read.ledger.entries().collect();
+        let mut items = plan.items.iter().peekable();
+        let mut found = Self::default();
+        let stamp = source.file.rows(&mut |row, line| {
+            let (mut places, mut freed, mut entry) = (Vec::new(), 0, None);
+            while let Some(item) = items.next_if(|item| item.row == row) {
+                let json = line.get(item.span.start..item.span.end).unwrap_or_default();
+                let tool = item.tool.as_deref();
+                let about = About { entry: names.of(&item.entry), tool, json };
+                let Some(put) = placeholder::json(&about, false) else { continue };
+                freed += (json.len() - put.len()) as u64;
+                entry = Some(&item.entry);
+                places.push((item.span, put));
+            }
+            if let Some(entry) = entry {
+                places.sort_by_key(|(span, _)| span.start);
+                let lean = edit::replaced(line, &places);
+                let content = edit::locate(&lean, CONTENT).map(|at| at.slice(&lean).to_vec());
+                let content = String::from_utf8(content.unwrap_or_default());
+                let content = RawValue::from_string(content.map_err(io::Error::other)?)?;
+                if content.get().len() as u64 <= freed {
+                    found.rows.insert(row);
+                    found.values += places.len() as u64;
+                    found.entries.push(Lean { entry_id: entry.clone(), freed, content });
+                }
+            }
+            let is_signed = memmem::find(line, b"\"thinkingSignature\"").is_some();
+            found.has_thinking |= is_signed && !found.rows.is_empty();
+            if let Some(at) = edit::locate(line, "message.model") {
+                found.model = span::plain(at.slice(line)).map(str::to_owned);
+            }
+            Ok(())
+        });
+        let stamp = stamp.with_context(|| format!("{} can't be read", source.path.display()))?;
+        ensure!(stamp == read.stamp, Refused::Changed(source.path.display().to_string()));
+        Ok(found)
+    }
+
+    /// Newer models of Claude refuse a request whose thinking is behind a change.
+    fn refused(&self) -> Option<String> {
+        let model = self.model.as_ref().filter(|model| is_refused_by(model))?;
+        self.has_thinking.then(|| format!("{model} refuses its thinking behind a change"))
+    }
 }
 
 /// A session whose client makes the edits. An edit that is made here ends when it was recorded.

@@ -13,7 +13,7 @@ use memchr::memmem::Finder;
 use super::source::Source;
 use crate::cmd::err;
 use extract::entry::Entry;
-use extract::placeholder::{self, BEGIN};
+use extract::placeholder::BEGIN;
 use store::extracted::{Extract, Kin, Ledger, Object, Record, Shared};
 
 /// Rows with what looks like a placeholder but is not in the session's ledger.
@@ -139,20 +139,6 @@ pub fn decide<'l>(place: &Path, fitting: &[&'l Shared<Extract>]) -> Option<Match
         [one] if fitting.iter().all(in_place) => Some(Match::One(one)),
         _ => Some(Match::Several(contents)),
     }
-}
-
-/// Extends a placeholder by a digest if the ledger has the same text for other content; otherwise
-/// the two could not be told apart.
-pub fn make_unique(ledger: &Ledger, entry: &str, key: &str, put: Vec<u8>, json: &[u8]) -> Vec<u8> {
-    let fitting = ledger.find_placeholders(entry, key, &put);
-    if fitting.is_empty() {
-        return put;
-    }
-    let content = Record::digest(json);
-    if fitting.iter().all(|record| record.content() == content) {
-        return put;
-    }
-    placeholder::marked(&put, &content.to_string())
 }
 
 /// A placeholder in a session, with its ledger record.

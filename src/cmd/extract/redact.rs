@@ -6,6 +6,7 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
 
+use extract::placeholder::Names;
 use extract::redact;
 use sessions::settings::ExtractSettings;
 use store::extracted::{Ledger, Record, Word};
@@ -17,6 +18,7 @@ pub struct Asked {
     restored: BTreeSet<Word>,
     /// All extracted entries, to see whether an id prefix is ambiguous.
     extracted: BTreeSet<Word>,
+    names: Names,
     /// By redacted row: the entries, and how many bytes shorter the row is.
     done: RefCell<BTreeMap<u64, (BTreeSet<String>, i64)>>,
 }
@@ -29,7 +31,7 @@ impl Asked {
 
     /// The restored entries of a ledger, whatever the settings say.
     pub fn noted(ledger: &Ledger) -> Self {
-        let mut asked = Self::default();
+        let mut asked = Self { names: ledger.entries().collect(), ..Self::default() };
         for record in &ledger.records {
             match record {
                 Record::Extract(extract) => asked.extracted.insert(extract.entry.clone()),
@@ -70,7 +72,8 @@ impl Asked {
 
     /// Finds the restored entry with this id or unique id prefix.
     pub fn means(&self, asked: &str) -> Option<&str> {
-        if let Some(entry) = self.restored.get(asked) {
+        let owner = || self.restored.get(self.names.owner(asked)?);
+        if let Some(entry) = self.restored.get(asked).or_else(owner) {
             return Some(entry);
         }
         let from = (Bound::Included(asked), Bound::Unbounded);

@@ -6,7 +6,7 @@ use anyhow::ensure;
 
 use super::planned::{How, Planned};
 use super::preview::Preview;
-use super::read;
+use super::read::{self, Read};
 use super::source::{self, Kind, Source};
 use super::{numbers, report_left_rows, view};
 use crate::cli::ExtractArgs;
@@ -139,11 +139,22 @@ pub fn plan_session(
         fit(&mut plan);
     }
     plan.broken(&read.broken);
+    Ok(judged(source, settings, now, read, plan))
+}
+
+/// What a plan is worth.
+pub fn judged(
+    source: &Source,
+    settings: &ExtractSettings,
+    now: Time,
+    read: Read,
+    plan: plan::Plan,
+) -> Planned {
     let amounts = numbers::amounts(source, &read, &plan);
     let look = numbers::look(&read, &plan, amounts);
     let verdict = when::verdict(&look, settings, now);
     let cold = when::cold(&look, settings, now);
-    Ok(Planned { read, plan, amounts, look, cold, verdict })
+    Planned { read, plan, amounts, look, cold, verdict }
 }
 
 /// Keeps only what the new session would contain: not what left the context. A copy is extracted

@@ -18,6 +18,7 @@ use base::clock::Time;
 use base::env::Env;
 use extract::edit;
 use extract::entry::Extractable;
+use extract::placeholder::Names;
 use store::extracted::{Record, Set};
 
 /// The row's field with the flag.
@@ -126,6 +127,8 @@ fn find_entry_id(source: &Source, read: &Read, asked: &str) -> anyhow::Result<St
         let row = read.entry(live.row).map(|entry| entry.id.as_str());
         ids.entry(&*live.entry).or_default().extend(row);
     }
+    let names: Names = read.ledger.entries().collect();
+    let asked = names.owner(asked).filter(|owner| ids.contains_key(owner)).unwrap_or(asked);
     let rows = match ids.get(asked) {
         Some(rows) => rows.clone(),
         None if asked.is_empty() => BTreeSet::new(),

@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
 
+use self::projected::Projected;
 use crate::cmd::import;
 use crate::cmd::selector::{NAMES, named};
 use base::env::Env;
@@ -192,11 +193,21 @@ pub fn open(root: &Root, place: &Path, offline: bool) -> anyhow::Result<Source> 
     let jsonl = Jsonl::new(&std::path::absolute(place)?);
     let file: Box<dyn SessionFile> = match kind {
         Kind::Claude => Box::new(kind::Untouched(jsonl)),
-        Kind::Jsonl | Kind::Database => Box::new(projected::Projected(jsonl)),
+        Kind::Jsonl | Kind::Database => Box::new(Projected::now(jsonl)),
     };
     let extracted = Extracted::for_session(root, &known.agent, &known.session);
     let import::Source { agent, session, path, .. } = known;
     Ok(Source { kind, agent, session, path, file, extracted, meant: None })
+}
+
+/// [`open`], to find what it may need: a session of pi has placeholders on other branches, too.
+pub(super) fn open_for_needs(root: &Root, place: &Path) -> anyhow::Result<Source> {
+    let source = open(root, place, false)?;
+    if source.kind != Kind::Jsonl {
+        return Ok(source);
+    }
+    let jsonl = Jsonl::new(&std::path::absolute(place)?);
+    Ok(Source { file: Box::new(Projected::ever(jsonl)), ..source })
 }
 
 /// Whether nothing exists there, not even a database.

@@ -1,4 +1,4 @@
-//! Checks extraction with pi. Its package runs in pi itself. The program extracts from and restores sessions that pi wrote, or
+//! Checks extraction with pi. The package runs in a pi that works. The program extracts from and restores sessions that pi wrote, or
 //! that have its format, and pi's session manager opens them. Needs no network and no model.
 
 mod cases;

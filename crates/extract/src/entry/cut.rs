@@ -1,5 +1,5 @@
 //! Whether a tool returned everything that it was asked to read. Clients cut long files and say so
-//! in the result (pi 0.53 and 0.73, `OpenClaw` 2026.9.6, Claude Code 2.1.329).
+//! in the result (pi 0.73, `OpenClaw` 2026.9.6, Claude Code 2.1.329).
 
 use memchr::memmem;
 

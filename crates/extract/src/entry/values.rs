@@ -8,6 +8,7 @@ use super::read::{Block, Head, Room, Shape};
 use super::strings::{Found, counts};
 use super::tools::{Calls, Names};
 use super::{Entry, Role, Trigger, Value, chars, cut, hash};
+use crate::redact::is_purge_control;
 use sessions::flat;
 use sessions::span::{Span, plain};
 
@@ -58,6 +59,10 @@ pub fn of(
     }
     let mut values = Vec::with_capacity(all.len());
     values.append(&mut all);
+    // What was restored stays for a while, in the answer to the call as in its own place.
+    let is_restore = tool.as_deref().is_some_and(is_purge_control);
+    let at = head.restored.map(|at| at.slice(line));
+    let answered = || head.at.filter(|_| is_restore)?.parse().ok();
     let said = head.extractable.map_or(Ok(None), |at| extractable(at.slice(line)));
     let unclear = said.is_err();
     let entry = Entry {
@@ -70,7 +75,7 @@ pub fn of(
         error,
         extractable: said.unwrap_or_default(),
         unclear,
-        restored: head.restored.and_then(|at| restored(at.slice(line))),
+        restored: at.and_then(restored).or_else(answered),
         in_context: false,
         values,
         broken,

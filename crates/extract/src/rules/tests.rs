@@ -47,6 +47,18 @@ fn expired_protection_allows_extraction() {
     assert_eq!(said(&restored(15 * 60, ""), 0, &bare()), Ok(()));
 }
 
+/// The content is in the answer to the call, where the client does not put it back.
+#[test]
+fn an_answer_to_a_restore_is_protected_as_long() {
+    let row = |seconds: i64| {
+        let at = (now() - Duration::seconds(seconds)).to_rfc3339();
+        let more = format!(r#","name":"purge_control","timestamp":"{at}""#);
+        vec![flat("a", "tool_result", 900, &more)]
+    };
+    assert_eq!(said(&row(599), 0, &bare()), Err(Stays::Restored));
+    assert_eq!(said(&row(600), 0, &bare()), Ok(()));
+}
+
 #[test]
 fn custom_protection_duration() {
     let settings = ExtractSettings { keep_after_restore_seconds: 30, ..bare() };

@@ -1,5 +1,5 @@
-//! Sessions of pi and of `OpenClaw` up to 2026.7.1 (entries of version 3, as pi 0.53 and
-//! 0.73 write them).
+//! Sessions of pi and of `OpenClaw` up to 2026.7.1 (entries of version 3, as pi 0.73 and
+//! 1.5 write them).
 
 use std::borrow::Cow;
 

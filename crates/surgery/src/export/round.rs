@@ -57,7 +57,6 @@ impl Exporter<'_> {
     /// The rows that go into the new session, at the plan's fidelity.
     fn entries<'a>(&mut self, place: Place, rows: &'a Rows) -> Vec<Entry<'a>> {
         let session = &self.plan.sessions[place.session];
-
         let mut entries = Vec::with_capacity(rows.ends.len());
         let reference = table::reference(session, place.seq);
         let mut scratch = Scratch::default();

@@ -1,4 +1,4 @@
-//! What is known of the rows so far, for both dialects: ids, the chain, times, and findings.
+//! What is known of the rows so far: ids, the chain, times, and findings.
 
 use chrono::DateTime;
 

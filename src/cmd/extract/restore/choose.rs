@@ -11,6 +11,7 @@ use crate::cmd::extract::placeholder_lookup::Live;
 use crate::cmd::extract::read::Read;
 use crate::cmd::extract::source::Source;
 use base::shown::local_minute;
+use extract::placeholder::Names;
 
 /// The entry name that means all entries.
 pub const ALL: &str = "all";
@@ -181,7 +182,8 @@ fn key_matches(asked: &str, key: &str) -> bool {
 /// Finds the id of the requested entry.
 fn find_entry_id<'a>(source: &Source, read: &'a Read, entry: &str) -> anyhow::Result<&'a str> {
     let ids: BTreeSet<&str> = read.live.iter().map(|live| &*live.entry).collect();
-    if let Some(id) = ids.get(entry) {
+    let names: Names = read.ledger.entries().collect();
+    if let Some(id) = ids.get(entry).or_else(|| ids.get(names.owner(entry)?)) {
         return Ok(id);
     }
     let begin: Vec<&str> =

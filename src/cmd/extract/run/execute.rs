@@ -8,7 +8,7 @@ use std::io;
 use crate::cmd::extract::planned::{Done, Planned};
 use crate::cmd::extract::redact::Asked;
 use crate::cmd::extract::source::Source;
-use crate::cmd::extract::{placeholder_lookup, read, record, report_left_rows};
+use crate::cmd::extract::{read, record, report_left_rows};
 use crate::cmd::progress;
 use base::clock::Time;
 use extract::edit;
@@ -168,8 +168,7 @@ impl Work<'_> {
     fn placeholder(&self, item: &Item, json: &[u8]) -> Option<Vec<u8>> {
         let mut names = self.names.borrow_mut();
         let about = About { entry: names.of(&item.entry), tool: item.tool.as_deref(), json };
-        let put = placeholder::json(&about, item.whole)?;
-        Some(placeholder_lookup::make_unique(self.ledger, &item.entry, &item.key, put, json))
+        placeholder::json(&about, item.whole)
     }
 
     fn is_moved(&self) -> io::Error {

@@ -6,7 +6,7 @@ use std::io::{self, ErrorKind};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
-use super::open;
+use super::open_for_needs;
 use crate::cmd::extract::read;
 use store::blocks::Root;
 use store::extracted::{Ledger, SessionNeeds};
@@ -23,7 +23,7 @@ pub fn held(root: &Root, place: &Path, ledger: &Ledger) -> SessionNeeds {
     }
     let mut all = Vec::new();
     for place in heirs {
-        let live = open(root, &place, false).ok().and_then(|s| read::live(&s, ledger).ok());
+        let live = open_for_needs(root, &place).ok().and_then(|s| read::live(&s, ledger).ok());
         let Some(live) = live else { return SessionNeeds::Unknown };
         all.extend(live.iter().flat_map(|live| live.objects().map(ToString::to_string)));
     }

@@ -26,7 +26,7 @@ fn a_plugin_masks_what_was_decided_and_the_session_reads_so() {
     let decision = world.json(&["decide", ID]);
     let lean = &decision["entries"][0];
     let text = lean["content"][0]["text"].as_str().expect("text");
-    assert!(text.starts_with("[[extracted-aa000003]] 4.0 KB of exec: «found"), "{text}");
+    assert!(text.starts_with("[[extracted-aa000003]] 4.0 KB of exec #68aab70f: «found"), "{text}");
     assert_eq!((&decision["acts"], &decision["values"]), (&true.into(), &1.into()), "{decision}");
     assert_eq!((world.text(), world.kept().len()), (before.clone(), 0), "it only decides");
     assert_eq!(world.json(&["keep", ID]), decision);
@@ -42,8 +42,62 @@ fn a_plugin_masks_what_was_decided_and_the_session_reads_so() {
     let back = world.done(&["restore", ID, "aa000003", "--key", "text"]);
     assert_eq!(back.trim_end(), long("found", 4_000).trim_end());
     let refused = world.refused(&["restore", ID, "all", "--in-place"]);
-    assert!(refused.contains("pi edits what the model gets"), "{refused}");
+    assert!(refused.contains("pi masks what the model gets"), "{refused}");
     assert_eq!(world.text(), text);
+}
+
+#[test]
+fn each_branch_has_its_own_placeholders() {
+    let world = World::of(&plain().text());
+    world.hook.settings(&json!({ "extract": { "min_saving": 0 } }));
+    let decision = world.json(&["keep", ID]);
+    // After the edit, the user goes back to before it, and on from there.
+    let other = json!({
+        "type": "message", "id": "ff000001", "parentId": "aa000008",
+        "timestamp": "2026-02-20T12:00:00.000Z", "message": { "role": "user", "content": "else" },
+    });
+    world.write(&format!("{}{other}\n", edited(&world, &decision)));
+    assert_eq!(world.json(&["decide", ID])["values"], 1, "on this branch it is not masked");
+    assert!(world.done(&["context", ID]).contains("nothing of it is extracted"));
+    // The other branch still needs the content.
+    let packs = || {
+        world
+            .kept()
+            .into_iter()
+            .filter(|(file, _)| file.extension().is_some_and(|end| end == "pack"))
+            .count()
+    };
+    assert_eq!(packs(), 1);
+    let done = world.hook.raw(&["extract", "gc", "--forget", "--yes"], b"");
+    assert_eq!((done.code, packs()), (Some(0), 1), "{done:?}");
+    // A row of the other branch only does not go either.
+    let rows = world.text().replacen(
+        "\"parentId\":\"aa000008\",\"timestamp\":\"2026-02-20T12",
+        "\"parentId\":\"aa000001\",\"timestamp\":\"2026-02-20T12",
+        1,
+    );
+    world.write(&rows);
+    assert_eq!(world.json(&["decide", ID])["values"], 0);
+}
+
+#[test]
+fn nothing_goes_where_the_model_would_refuse_its_thinking() {
+    let thinking = json!([
+        { "type": "thinking", "thinking": "Hm", "thinkingSignature": "c2lnbmVk" },
+        { "type": "text", "text": "so" },
+    ]);
+    let of = |model: &str| {
+        let talk = plain().assistant(thinking.clone()).user("on").answer("and");
+        let text =
+            talk.text().replace("\"provider\":\"anthropic\"", &format!("\"model\":\"{model}\""));
+        let world = World::of(&text);
+        world.hook.settings(&json!({ "extract": { "min_saving": 0 } }));
+        world.json(&["keep", ID])
+    };
+    assert_eq!(of("claude-opus-4-8")["acts"], true);
+    let refused = of("claude-opus-5-5");
+    assert_eq!(refused["acts"], false);
+    assert!(refused["refused"].as_str().expect("why").contains("thinking"), "{refused}");
 }
 
 #[test]

@@ -22,7 +22,7 @@ fn flat_rows_survive_the_full_lifecycle() {
     world.hook.settings(&json!({ "extract": { "protect_turns": 0 } }));
     let is_extracted = || {
         let row = world.row("k1");
-        row["thinking"].as_str().expect("text").starts_with("[[extracted-k1]] 2.0 KB: «I think")
+        row["thinking"].as_str().expect("text").starts_with("[[extracted-k1]] 2.0 KB #")
     };
     assert_eq!(world.extracts(&[]), 1);
     assert!(is_extracted());
