@@ -1,5 +1,5 @@
-//! Checks extraction with pi. The package runs in a pi that works. The program extracts from and restores sessions that pi wrote, or
-//! that have its format, and pi's session manager opens them. Needs no network and no model.
+//! Checks extraction with pi: by its package in a pi that works, and on files that pi wrote or that
+//! have its format, which pi's session manager opens. Needs no network and no model.
 
 mod cases;
 mod client;
