@@ -258,8 +258,15 @@ fn step(facts: &mut Facts, asked: &Ask, text: &str) -> Value {
     if let Report::Failed { what, why } = &report {
         facts.fault(what, why);
     }
-    if matches!(report, Report::TurnComplete { answered, is_aborted } if is_aborted || !answered) {
-        facts.update(|s| (s.turn, s.dialog) = (None, None));
+    if let Report::TurnComplete { answered, is_aborted } = report {
+        // Whoever refused a dialog's call ended the turn with it, and is there.
+        let is_refused = facts.session.dialog.is_some() && asked.agents.unwrap_or_default() == 0;
+        if is_refused {
+            facts.saw_typing(facts.now);
+        }
+        if is_aborted || !answered || is_refused {
+            facts.update(|s| (s.turn, s.dialog) = (None, None));
+        }
     }
     // A turn that was cut short has no Stop to say which agents have ended in it.
     let agents = asked.agents.filter(|_| matches!(report, Report::TurnComplete { .. }));

@@ -40,9 +40,12 @@ fn a_climb_tells_each_event_once() {
         told.contains("turn over").then_some(told)
     });
     let project = world.project();
-    let title = format!("brain-guard: {}: ", project.file_name().unwrap().to_str().unwrap());
-    let told: Vec<&str> =
-        told.lines().map(|line| line.strip_prefix(&title).expect("a title")).collect();
+    let title = format!("brain-guard: {} (", project.file_name().unwrap().to_str().unwrap());
+    let told: Vec<&str> = told
+        .lines()
+        .map(|line| line.strip_prefix(&title).expect("a title"))
+        .map(|line| &line["12345678): ".len()..])
+        .collect();
     let events = ["sealed its notes, and restarts from them", "goes on in a fresh session"];
     let (last, before) = told.split_last().expect("events");
     assert_eq!(before, events.repeat(BOUNDARIES), "{told:?}");
@@ -131,4 +134,29 @@ fn the_list_shows_what_three_clients_are_doing() {
     assert!(text.contains("Claude needs your permission"), "{text}");
     gate.open();
     drop(clients);
+}
+
+#[test]
+fn a_dialog_that_was_refused_waits_no_longer() {
+    for key in ["3", "Escape"] {
+        let agent = |request: &crate::support::mock::Request| {
+            if request.last_user_text().contains("write") {
+                Reply::tool("Write", json!({"file_path": "made.txt", "content": "x"}))
+            } else {
+                Reply::text("done")
+            }
+        };
+        let built = World::build().permission_mode("default").guard_settings(alone());
+        let world = built.agent(move |request| agent(request).tokens(percent(5.0))).start();
+        let tui = world.tui(&[]);
+        tui.prompt("write a file");
+        let activity = || {
+            let listed = world.guard(&["status", "--all", "--json"]).stdout;
+            let listed: Value = serde_json::from_str(&listed).expect("JSON");
+            listed["sessions"][0]["activity"].as_str().unwrap_or_default().to_owned()
+        };
+        world.wait("the dialog", || (activity() == "waits-for-you").then_some(()));
+        tui.keys(key);
+        world.wait("the turn's end", || (activity() == "turn-over").then_some(()));
+    }
 }

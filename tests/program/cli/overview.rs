@@ -146,10 +146,9 @@ fn who_is_away_is_told_once_of_each_need() {
         }
         std::thread::sleep(Duration::from_millis(20));
     };
-    assert_eq!(
-        lines.lines().next(),
-        Some("brain-guard: project|waits for you, 0 s: Claude needs this")
-    );
+    let title = format!("brain-guard: project ({})", &hook.session[..8]);
+    let first = format!("{title}|waits for you, 0 s: Claude needs this");
+    assert_eq!(lines.lines().next(), Some(&*first));
     assert_eq!(lines.lines().count(), 4, "{lines}");
 }
 

@@ -15,6 +15,9 @@ use crate::journal::What;
 use crate::settings::Notifier;
 use base::{plain, process};
 
+/// Characters of an id that tell sessions apart, as `status --all` has them.
+const SHORT: usize = 8;
+
 /// Most characters of a title or text.
 const LONGEST: usize = 400;
 
@@ -24,7 +27,8 @@ pub fn tell(facts: &Facts, text: &str) -> bool {
         return false;
     }
     let project = facts.places.project.file_name().unwrap_or_default().to_string_lossy();
-    let title = plain::line(&format!("brain-guard: {project}"), LONGEST);
+    let session = facts.id.get(..SHORT).unwrap_or(facts.id);
+    let title = plain::line(&format!("brain-guard: {project} ({session})"), LONGEST);
     let text = plain::line(text, LONGEST);
     let is_tmux = facts.env.get("TMUX").is_some();
     match &facts.settings.notify.by {
