@@ -20,15 +20,24 @@ use surgery::context::Context;
 /// Characters per token, if nothing was counted.
 const CHARACTERS: u64 = 4;
 
+/// Tokens of a placeholder, if nothing was counted.
+const PLACEHOLDER: u64 = 60;
+
+/// What a placeholder begins with, and characters that it shows of its value.
+const TYPICAL: &str = "[[extracted-3f0a9d1e]] 8.9 KB of Bash #5ba1f00d: ";
+const SHOWN: usize = 100;
+
 /// How much a plan takes out of a session.
 pub fn amounts(source: &Source, read: &Read, plan: &Plan) -> Amounts {
-    let (mut bytes, mut saved) = (0, 0);
+    let (mut bytes, mut saved, mut placeholders) = (0, 0, 0);
     for item in &plan.items {
-        let chars = u64::from(item.chars);
         let length = (item.span.end - item.span.start) as u64;
         let placeholder = placeholder_size(source, item);
         bytes += length.saturating_sub(placeholder);
-        saved += if item.sent { chars.saturating_sub(placeholder) } else { 0 };
+        if item.sent {
+            saved += u64::from(item.chars);
+            placeholders += u64::from(placeholder > 0);
+        }
     }
     let first = plan.items.iter().find(|item| item.sent).map(|item| item.row);
     let behind = first.map_or(0, |first| {
@@ -36,7 +45,7 @@ pub fn amounts(source: &Source, read: &Read, plan: &Plan) -> Amounts {
         let values = entries.flat_map(|entry| &entry.values).filter(|value| !value.copy);
         values.map(|value| u64::from(value.chars)).sum()
     });
-    Amounts { bytes, saved, behind }
+    Amounts { bytes, saved, placeholders, behind }
 }
 
 /// The bytes of the placeholder for a long value.
@@ -48,15 +57,22 @@ fn placeholder_size(source: &Source, item: &Item) -> u64 {
 
 /// The facts about a session and its prompt cache, with estimated tokens.
 pub fn look(read: &Read, plan: &Plan, amounts: Amounts) -> Look {
-    to_facts(read, plan, amounts, |characters| characters / CHARACTERS)
+    to_facts(read, plan, amounts, PLACEHOLDER, |characters| characters / CHARACTERS)
 }
 
-fn to_facts(read: &Read, plan: &Plan, of: Amounts, tokens: impl Fn(u64) -> u64) -> Look {
+/// `placeholder` is the tokens of one.
+fn to_facts(
+    read: &Read,
+    plan: &Plan,
+    of: Amounts,
+    placeholder: u64,
+    tokens: impl Fn(u64) -> u64,
+) -> Look {
     Look {
         last: read.last,
         values: plan.items.len() as u64,
         bytes: of.bytes,
-        saved: tokens(of.saved),
+        saved: tokens(of.saved).saturating_sub(of.placeholders * placeholder),
         behind: tokens(of.behind),
         lifetime: read.tail.lifetime(),
     }
@@ -112,5 +128,9 @@ pub fn counted(source: &Source, planned: &Planned, preview: &Preview) -> Look {
         .map_or(1.0, |dialect| read.tail.calibration(dialect, &counter, &in_context).factor());
     let counted = counter.count(&preview.sample);
     let per = counted as f64 / characters as f64 * worth;
-    to_facts(read, plan, *amounts, |characters| (characters as f64 * per).round() as u64)
+    // Ids and digests take more tokens than the text does.
+    let shown: String = preview.sample.chars().take(SHOWN).collect();
+    let placeholder = counter.count(&format!("{TYPICAL}«{shown}…»")) as f64 * worth;
+    let tokens = |characters| (characters as f64 * per).round() as u64;
+    to_facts(read, plan, *amounts, placeholder.round() as u64, tokens)
 }

@@ -56,6 +56,8 @@ pub struct Amounts {
     pub bytes: u64,
     /// Characters of the context.
     pub saved: u64,
+    /// Placeholders that the context gets for them.
+    pub placeholders: u64,
     /// Characters of the context from the first change on.
     pub behind: u64,
 }

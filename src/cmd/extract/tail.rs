@@ -100,6 +100,10 @@ impl Tail {
             if row.kind == Kind::Boundary {
                 break;
             }
+            // In a session made of another one, earlier responses measured that one's context.
+            if last.is_some() && row.used.is_some() && row.copied.is_some() {
+                break;
+            }
             // Each row of a message repeats its usage.
             match (last, row.used.filter(|used| *used > 0)) {
                 (None, used) => last = used,
