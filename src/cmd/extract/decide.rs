@@ -3,7 +3,6 @@
 
 use std::collections::HashSet;
 use std::io;
-use std::path::PathBuf;
 
 use anyhow::{Context as _, ensure};
 use memchr::memmem;
@@ -66,7 +65,7 @@ pub fn run(Context { env, now }: Context, args: &ExtractArgs, keep: bool) -> any
         source.path.display()
     );
     let Planned { read, mut plan, .. } = plan_session(&source, &settings, now)?;
-    // A plugin changes what the model gets, and a placeholder would not stand for its thinking.
+    // Only what the model gets, and no thinking: its placeholder would be the agent's own words.
     plan.items.retain(|item| item.sent && !item.whole && item.key.starts_with(CONTENT));
     let found = Masked::find(&source, &read, &plan)?;
     plan.items.retain(|item| found.rows.contains(&item.row));
@@ -75,21 +74,11 @@ pub fn run(Context { env, now }: Context, args: &ExtractArgs, keep: bool) -> any
         matches!(planned.verdict, Verdict::Cold | Verdict::Pays(_) | Verdict::Interval);
     let refused = found.refused();
     let acts = is_worth_it && settings.enabled && refused.is_none() && !found.entries.is_empty();
+    let session = source.session.clone();
     if keep && acts {
         let source = Source { file: Box::new(Unwritten(source.file)), ..source };
         execute(&source, &settings, now, &planned)?;
-        return out_decision(source.session, acts, &planned, refused, found);
     }
-    out_decision(source.session, acts, &planned, refused, found)
-}
-
-fn out_decision(
-    session: String,
-    acts: bool,
-    planned: &Planned,
-    refused: Option<String>,
-    found: Masked,
-) -> anyhow::Result<Exit> {
     let (verdict, saved) = (planned.verdict, planned.look.saved);
     let Masked { values, entries, .. } = found;
     out_json(&Decision { session, acts, verdict, refused, values, saved, entries })?;
@@ -158,7 +147,7 @@ impl Masked {
     }
 }
 
-/// A session whose client makes the edits. An edit that is made here ends when it was recorded.
+/// A session whose client makes the edits itself: here an edit only records its content.
 struct Unwritten(Box<dyn SessionFile>);
 
 impl SessionFile for Unwritten {
@@ -172,9 +161,5 @@ impl SessionFile for Unwritten {
             return Ok(Edited::default());
         }
         Err(Refused::Changed("the session".to_owned()))
-    }
-
-    fn copied(&self) -> Option<PathBuf> {
-        None
     }
 }

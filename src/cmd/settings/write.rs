@@ -171,7 +171,7 @@ impl Run for SetArgs {
             let key = if key.is_empty() { &self.key } else { &key };
             let meant = way_out.strip_suffix(" if not, remove the key").unwrap_or_default();
             let below = if key.starts_with("tiers.") && why.contains("expected an object") {
-                format!("meant is perhaps {key}.context or {key}.file;")
+                format!("did you mean {key}.context or {key}.file?")
             } else {
                 String::new()
             };

@@ -160,7 +160,7 @@ fn opening(plan: &Plan, counter: &Counter, readers: &[Reader]) -> anyhow::Result
     for place in opening::places(plan) {
         let Some(dialect) = dialect::named(&plan.sessions[place.session].dialect) else { continue };
         readers[place.session].round(place.seq, &mut rows)?;
-        opening::keep(dialect, &mut rows)?;
+        opening::keep(&mut rows)?;
         for line in rows.iter() {
             let row = dialect.row(line, &mut scratch);
             let prompt = row.content.map(|at| at.slice(line));

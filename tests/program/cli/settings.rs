@@ -135,6 +135,7 @@ fn set_writes_a_value_says_what_it_changes_and_refuses_a_wrong_one() {
     let text = fs::read_to_string(&file).expect("settings");
     for (key, value, way_out) in [
         ("tiers.narow.context", "65", ""),
+        ("tiers.narrow", "65", "did you mean tiers.narrow.context"),
         ("profil", "relaxed", "did you mean `profile`? nothing was written"),
         ("profile", "lazy", "relaxed"),
         ("tiers.narrow.context", "much", ""),

@@ -29,7 +29,7 @@ impl Triggers {
         if !self.kinds.contains(&value.trigger) {
             return Err(Stays::Type);
         }
-        // The agent looks up what it called more often than what came of it.
+        // A call says what the agent did, so only long ones go.
         let shortest = match value.trigger {
             Trigger::ToolCall => self.shortest.saturating_mul(CALL),
             _ => self.shortest,

@@ -105,7 +105,7 @@ pub(super) fn row(
         object.plain(b"timestamp", link.time);
     }
     let before = span::get(line, fields, "forkedFrom");
-    splice::from(&mut object, "messageUuid", link, before);
+    splice::from(&mut object, link, before);
     if row.told {
         let told = span::get(line, fields, "brainGuard");
         let rounds = told.and_then(|told| span::find(told, "stands_for"));

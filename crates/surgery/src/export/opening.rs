@@ -6,7 +6,7 @@ use std::io;
 use memchr::memmem;
 
 use crate::plan::{Place, Plan};
-use sessions::dialect::{Dialect, Kind, Row, Scratch};
+use sessions::dialect::{Claude, Dialect as _, Kind, Row, Scratch};
 use sessions::rows::{Edit, Rows};
 
 /// How delivered notes begin.
@@ -29,14 +29,14 @@ pub fn places(plan: &Plan) -> Vec<Place> {
 ///
 /// # Errors
 /// Never: editing in place cannot fail here.
-pub fn keep(dialect: &dyn Dialect, rows: &mut Rows) -> io::Result<()> {
+pub fn keep(rows: &mut Rows) -> io::Result<()> {
     let (mut scratch, mut is_answered) = (Scratch::default(), false);
     rows.edit(|line| {
-        let row = dialect.row(line, &mut scratch);
+        let row = Claude.row(line, &mut scratch);
         is_answered |= row.kind == Kind::Assistant;
         let stays = !is_answered
             && (is_delivery(line, &row)
-                || (row.kind == Kind::Attachment && dialect.attached(line).is_some()));
+                || (row.kind == Kind::Attachment && Claude.attached(line).is_some()));
         Ok(if stays { Edit::Stays } else { Edit::Gone })
     })
 }

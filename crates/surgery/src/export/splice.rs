@@ -88,12 +88,12 @@ pub(super) fn quote(text: &str, out: &mut Vec<u8>) {
 }
 
 /// Writes where a row comes from as `forkedFrom`: the session and row it was copied from, the
-/// origin of its round, and whether part was removed. `row` is the dialect's name for a row's id.
-pub(super) fn from(object: &mut Object, row: &str, link: &Link, before: Option<&[u8]>) {
+/// origin of its round, and whether part was removed.
+pub(super) fn from(object: &mut Object, link: &Link, before: Option<&[u8]>) {
     let less = before.and_then(|json| span::find(json, "less")) == Some(b"true");
     let mut from = Object::new(object.out(b"forkedFrom"));
     from.text(b"sessionId", &link.source.id);
-    from.plain(row.as_bytes(), link.old);
+    from.plain(b"messageUuid", link.old);
     from.text(b"origin", link.origin);
     if link.less || less {
         from.json(b"less", b"true");

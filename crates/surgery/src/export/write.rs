@@ -70,7 +70,7 @@ fn export(mut exporter: Exporter, reading: &mut Reading, mut out: Out) -> Result
     exporter.open(&mut out.rows);
     for place in opening::places(plan) {
         sent_rows(plan, place, &mut rows, reading, &mut exporter)?;
-        opening::keep(&dialect::Claude, &mut rows)?;
+        opening::keep(&mut rows)?;
         if rows.ends.is_empty() {
             continue;
         }
