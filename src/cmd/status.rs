@@ -19,6 +19,7 @@ use guard::files::journal::Journal;
 use guard::files::state;
 use guard::hook::facts::{Context as Usage, Facts, View};
 use guard::hook::messages::Messages;
+use guard::hook::standing::Standing;
 use guard::policy::bands::join_names;
 use guard::policy::coach::figure_in_full;
 use guard::policy::limit::LimitSource;
@@ -39,6 +40,8 @@ pub struct Status {
     job: String,
     context: Option<ContextUsage>,
     file: FileUsage,
+    /// What it is doing, since when, and why: as `status --all` says it.
+    doing: String,
     stance: String,
     tier: String,
     capped: Option<String>,
@@ -133,6 +136,7 @@ impl Status {
                 .map(|o| override_text(o, calls(), facts.now)),
             boundary: facts
                 .token()
+                .filter(|_| facts.session.ended.is_none())
                 .map(|token| at_boundary(facts, &token).unwrap_or_else(|| boundary(&token))),
         };
         let messages = Messages::new(facts, &view.ramp, &view.readings, &view.stance);
@@ -148,6 +152,10 @@ impl Status {
             job: facts.session.job.clone(),
             context,
             file,
+            doing: match facts.session.ended {
+                Some(_) => "ended".to_owned(),
+                None => Standing::of(facts).line(facts.now),
+            },
             stance: view.ramp.name(view.stance.effective(&view.ramp)).to_owned(),
             tier: view.ramp.name(view.stance.rank).to_owned(),
             capped: view.stance.cap.as_ref().map(Cap::why),
@@ -192,6 +200,7 @@ impl fmt::Display for Status {
         if let Some(why) = &self.state {
             line("state", &format!("{why}: nothing is blocked and no session is continued"))?;
         }
+        line("doing", &self.doing)?;
         line("job", &self.job)?;
         match (&self.context, &self.for_people.context) {
             (Some(c), Some((figure, limit))) => {

@@ -105,6 +105,12 @@ fn a_dialog_waits_for_you_until_something_else_happens() {
         (&waits[0]["activity"], &waits[0]["why"]),
         (&json!("waits-for-you"), &json!("Claude needs this"))
     );
+    let status = hook.raw(&["status"], b"").stdout;
+    assert!(status.contains("\ndoing     waits for you, 0 s: Claude needs this\n"), "{status}");
+    // Whoever answers late has not made the turn late.
+    let mut state = hook.state();
+    state["turn"] = json!(base::clock::now() - TimeDelta::minutes(20));
+    fs::write(hook.places().session(&hook.session, "json"), state.to_string()).expect("state");
     hook.read();
     assert_eq!(listed(&hook)[0]["activity"], "works");
     hook.stop();

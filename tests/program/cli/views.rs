@@ -22,6 +22,7 @@ fn status_json_has_its_documented_keys() {
         "capped",
         "carrier",
         "context",
+        "doing",
         "file",
         "job",
         "mode",

@@ -158,6 +158,11 @@ pub fn note_dialog(facts: &mut Facts, event: &Event) {
         facts.saw_typing(facts.now);
     }
     if dialog.is_some() || facts.session.dialog.is_some() {
-        facts.update(|s| (s.dialog, s.notified.need) = (dialog.clone(), None));
+        let now = facts.now;
+        facts.update(|s| {
+            // The next response is due from here on: the last one is as old as the dialog.
+            s.turn = s.turn.map(|_| now);
+            (s.dialog, s.notified.need) = (dialog.clone(), None);
+        });
     }
 }
