@@ -108,12 +108,13 @@ export default function (pi: ExtensionAPI) {
       action: Type.Union([Type.Literal('get_context'), Type.Literal('restore'), Type.Literal('set_extractable')]),
       entry_id: Type.Optional(Type.String({ description: 'the ID of the placeholder' })),
       keys: Type.Optional(Type.Array(Type.String(), { description: 'only these values of the entry' })),
+      lines: Type.Optional(Type.String({ description: 'restore: only these lines, as 10-40' })),
       value: Type.Optional(Type.String({ description: 'for set_extractable' })),
     }),
-    async execute(_id, { action, entry_id = '', keys = [], value = '' }, _signal, _update, ctx) {
+    async execute(_id, { action, entry_id = '', keys = [], lines, value = '' }, _signal, _update, ctx) {
       const of = {
         get_context: () => run(ctx, ['context'], ['--json']),
-        restore: () => run(ctx, ['restore'], [entry_id, ...keys.flatMap(key => ['--key', key])]),
+        restore: () => run(ctx, ['restore'], [entry_id, ...keys.flatMap(key => ['--key', key]), ...(lines ? ['--lines', lines] : [])]),
         set_extractable: () => run(ctx, ['set-extractable'], [entry_id, value]),
       }
       return { content: [{ type: 'text', text: await of[action]() }], details: {} }

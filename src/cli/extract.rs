@@ -6,6 +6,7 @@ use clap::{Args, Subcommand};
 
 use super::at_least_one;
 
+use extract::lines::Lines;
 use sessions::operation::Extraction;
 
 /// A session, and options that override the settings.
@@ -109,7 +110,7 @@ pub enum ExtractVerb {
     },
     /// Print extracted values, or put them back
     #[command(
-        after_help = "Examples:\n  brain-guard extract restore 3f0a9d1e a1b2c3d4\n  brain-guard extract restore FILE a1b2c3d4 --key content --in-place\n\nExit codes: 0 all of it came back, 1 nothing, or not all of `all` (said why), 2 wrong usage."
+        after_help = "Examples:\n  brain-guard extract restore 3f0a9d1e a1b2c3d4 --lines 10-40\n  brain-guard extract restore FILE a1b2c3d4 --key content --in-place\n\nExit codes: 0 all of it came back, 1 nothing, or not all of `all` (said why), 2 wrong usage."
     )]
     Restore {
         /// The session
@@ -127,6 +128,9 @@ pub enum ExtractVerb {
             value_parser = at_least_one
         )]
         from: Option<usize>,
+        /// Print only these lines of each text: `10-40`
+        #[arg(long, value_name = "A-B", conflicts_with = "in_place")]
+        lines: Option<Lines>,
         /// Put it back into the session's file instead of printing it
         #[arg(long)]
         in_place: bool,

@@ -141,7 +141,7 @@ fn start_cleared_session(env: &Env, now: Time, id: &str) -> bool {
     if token.is_none_or(|t| t.carrier != Carrier::Mod || !is_cleared(&t)) {
         return false;
     }
-    let kind = Kind::SessionStart { source: Source::Clear, model: None };
+    let kind = Kind::SessionStart { source: Source::Clear, model: None, uncached: None };
     let event =
         Event { session: id, transcript: None, cwd: None, subagent: false, mode: None, kind };
     // The module delivers the notes. What the agent's shell has left running is not told.

@@ -14,12 +14,12 @@ use clap::Parser;
 use super::surgery::view;
 use super::{advise, operator, outlive_limit_on_files};
 use crate::cli::ExtractionArgs;
-use base::shown;
 use guard::files::{boundary, state, succession};
 use guard::hook::facts::Facts;
-use guard::succession::{By, Step, Succession, Tokens, Work};
+use guard::succession::{By, Step, Succession, Work};
+use sessions::cost::Cost;
+use sessions::model::refuses_changed_thinking;
 use sessions::operation::{Extraction, Operation, Order};
-use surgery::thinking::is_refused_by;
 
 pub use here::ask;
 pub use offer::{offer, question};
@@ -58,12 +58,12 @@ fn answer(facts: &Facts, command: &str, args: &str) -> anyhow::Result<String> {
     }
 }
 
-fn new(facts: &Facts, work: Work, effect: String, tokens: Option<Tokens>, by: By) -> Succession {
+fn new(facts: &Facts, work: Work, effect: String, cost: Option<Cost>, by: By) -> Succession {
     Succession {
         from: facts.id.to_owned(),
         work,
         effect,
-        tokens,
+        cost,
         by,
         step: Step::Proposed,
         why: None,
@@ -83,16 +83,11 @@ fn asked_by_agent(facts: &Facts) -> Option<Succession> {
     open(facts).filter(|open| open.step == Step::Proposed && open.by == By::Agent)
 }
 
-/// `154k tokens now, 35k after`
-fn saving(Tokens { before, after }: Tokens) -> String {
-    format!("{} tokens now, {} after", shown::tokens(before), shown::tokens(after))
-}
-
 /// Proposes an order, with what a dry run says of it.
 fn propose(facts: &Facts, order: Order) -> anyhow::Result<Succession> {
     let dry = perform::dry_run_here(facts, &order)?;
-    let tokens = Tokens { before: dry.cost.before, after: dry.cost.after };
-    let made = new(facts, Work::Make(Box::new(order)), view::effect(&dry), Some(tokens), By::User);
+    let made =
+        new(facts, Work::Make(Box::new(order)), view::effect(&dry), Some(dry.cost), By::User);
     succession::create(&facts.places, &made)?;
     Ok(made)
 }
@@ -113,12 +108,10 @@ fn propose_advice(facts: &Facts) -> anyhow::Result<String> {
         ));
     };
     let made = propose(facts, operation.clone().into())?;
-    let cold = ". The prompt cache has expired, so the change itself costs nothing";
     Ok(format!(
-        "brain-guard: {}: {}{}\n{}",
+        "brain-guard: {}: {}\n{}",
         advice.case.words(),
         advice.why,
-        if report.cache_cold { cold } else { "" },
         proposal(facts, &made, "slim")
     ))
 }
@@ -146,10 +139,10 @@ fn extraction(args: &str) -> anyhow::Result<Extraction> {
 }
 
 fn proposal(facts: &Facts, made: &Succession, command: &str) -> String {
-    let saving = made.tokens.map(|tokens| format!(": {}", saving(tokens))).unwrap_or_default();
+    let saving = made.cost.map(|cost| format!(": {}", view::cost(&cost))).unwrap_or_default();
     let other =
         if command == "slim" { ", /brain-guard:view lets you choose the rounds" } else { "" };
-    let refuses = facts.model().0.filter(|model| is_refused_by(model));
+    let refuses = facts.model().0.filter(|model| refuses_changed_thinking(model));
     let thinking = refuses.map(|model| {
         format!("\nThinking behind the change is left out, because {model} refuses it there.")
     });

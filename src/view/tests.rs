@@ -17,7 +17,7 @@ use super::message::{Answer, Cell, Done, Entry, Figures, Filter, Job, Message, O
 use super::popup::Popup;
 use super::theme::Theme;
 use crate::cmd::advise::Scale;
-use ::sessions::cost::{Cost, Lifetime};
+use ::sessions::cost::{Cache, Cost};
 use ::sessions::operation::{Fate, Operation};
 use ::sessions::round::Session;
 use testing::at;
@@ -143,7 +143,7 @@ fn figures(number: u64) -> Answer {
         before: 41_000,
         after: 23_500,
         behind: 20_000,
-        lifetime: Lifetime::Minutes,
+        cache: Cache::default(),
         cold: false,
     };
     let one = Figures {

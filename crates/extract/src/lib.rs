@@ -3,6 +3,7 @@
 
 pub mod edit;
 pub mod entry;
+pub mod lines;
 pub mod placeholder;
 pub mod plan;
 pub mod redact;

@@ -105,7 +105,7 @@ pub fn plan(
                 }
             }
         }
-        standing.next();
+        standing.next(entry);
     }
     plan.items.reverse();
     plan.left.values_mut().for_each(|rows| rows.reverse());

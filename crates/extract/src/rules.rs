@@ -19,6 +19,8 @@ pub enum Goes {
     Again,
     /// The file it was read from was read again later.
     Reread,
+    /// The file it was read from was changed later.
+    Stale,
     /// The entry says `_extractable: true`.
     Said,
 }

@@ -5,7 +5,7 @@
 use chrono::Duration;
 
 use base::clock::Time;
-use sessions::cost::{self, Lifetime};
+use sessions::cost::{self, Cache, Lifetime};
 use sessions::settings::{Acts, ExtractSettings};
 
 /// What is known about a session when it is scanned.
@@ -21,8 +21,8 @@ pub struct Look {
     pub behind: u64,
     /// Tokens that leave the context.
     pub saved: u64,
-    /// How long the prompt cache lives, by the last response.
-    pub lifetime: Lifetime,
+    /// The prompt cache, by the last response.
+    pub cache: Cache,
 }
 
 /// Why the watcher extracts, or waits.
@@ -45,7 +45,7 @@ pub enum Verdict {
 
 /// Turns after which the edit breaks even; `None`: never.
 pub fn break_even(look: &Look) -> Option<u32> {
-    let turns = cost::break_even(look.behind, look.saved, look.lifetime)?;
+    let turns = cost::break_even(look.behind, look.saved, look.cache)?;
     Some(u32::try_from(turns).unwrap_or(u32::MAX))
 }
 
@@ -78,7 +78,7 @@ pub fn verdict(look: &Look, settings: &ExtractSettings, now: Time) -> Verdict {
 pub fn cold(look: &Look, settings: &ExtractSettings, now: Time) -> bool {
     let lives = i64::try_from(settings.fixed.cache_seconds).ok().and_then(Duration::try_seconds);
     // The setting is for sessions whose rows do not say it.
-    let lives = lives.map(|lives| match look.lifetime {
+    let lives = lives.map(|lives| match look.cache.lifetime {
         Lifetime::Hour => lives.max(Lifetime::Hour.time()),
         Lifetime::Minutes => lives,
     });
@@ -112,7 +112,7 @@ mod tests {
         assert_eq!(turns(0, 100), Some(0), "counted a little differently");
         assert_eq!(turns(100, 0), None);
         assert_eq!(turns(u64::MAX, 1), Some(u32::MAX));
-        let hour = Look { lifetime: Lifetime::Hour, ..of(80_000, 40_000) };
+        let hour = Look { cache: lives(Lifetime::Hour), ..of(80_000, 40_000) };
         assert_eq!(break_even(&hour), Some(19));
     }
 
@@ -120,16 +120,20 @@ mod tests {
     fn a_cache_of_an_hour_is_warm_for_an_hour() {
         let settings = ExtractSettings::default();
         let look = |ago: i64, lifetime| {
-            let look = Look { last: Some(at(-ago)), lifetime, ..of(80_000, 40_000) };
+            let look = Look { last: Some(at(-ago)), cache: lives(lifetime), ..of(80_000, 40_000) };
             cold(&look, &settings, at(0))
         };
         assert!(look(300, Lifetime::Minutes) && !look(3_599, Lifetime::Hour));
         assert!(look(3_600, Lifetime::Hour));
     }
 
+    fn lives(lifetime: Lifetime) -> Cache {
+        Cache { lifetime, ..Cache::default() }
+    }
+
     fn nothing() -> Look {
-        let lifetime = Lifetime::Minutes;
-        Look { last: None, values: 0, bytes: 0, behind: 0, saved: 0, lifetime }
+        let cache = Cache::default();
+        Look { last: None, values: 0, bytes: 0, behind: 0, saved: 0, cache }
     }
 
     /// Enough values, with an unknown time of the last row.

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::boundary::Client;
 use base::clock::Time;
+use sessions::cost::Cost;
 use sessions::operation::Order;
 
 /// The step a succession has reached.
@@ -62,15 +63,6 @@ pub enum By {
     Agent,
 }
 
-/// Tokens of the context, by the cost model.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct Tokens {
-    /// Before.
-    pub before: u64,
-    /// After.
-    pub after: u64,
-}
-
 /// One succession.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Succession {
@@ -80,8 +72,8 @@ pub struct Succession {
     pub work: Work,
     /// What it does, for the user: `rounds 1-46 become lines of the index table`.
     pub effect: String,
-    /// What it saves, if known.
-    pub tokens: Option<Tokens>,
+    /// What it costs and saves, if known.
+    pub cost: Option<Cost>,
     /// Who asked for it.
     pub by: By,
     /// The step it has reached.
@@ -321,7 +313,7 @@ pub(crate) mod testing {
             from: "old".into(),
             work: Work::Make(Box::new(Operation::Edit(Fates::new()).into())),
             effect: "rounds 1-46 become lines of the index table".into(),
-            tokens: None,
+            cost: None,
             by: By::User,
             step,
             why: None,

@@ -4,11 +4,8 @@
 use chrono::TimeDelta;
 use serde::{Deserialize, Serialize};
 
-use super::span;
+use super::{model, span};
 use base::clock::Time;
-
-/// Price of a cache read, relative to plain input.
-const READ: f64 = 0.1;
 
 /// How long the session's prompt cache lives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
@@ -67,6 +64,34 @@ impl Lifetime {
     }
 }
 
+/// What is known about the session's prompt cache.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Cache {
+    /// How long it lives.
+    pub lifetime: Lifetime,
+    /// Price of a read, in thousandths of plain input.
+    pub read: u16,
+}
+
+impl Default for Cache {
+    fn default() -> Self {
+        Self { lifetime: Lifetime::default(), read: model::READ }
+    }
+}
+
+impl Cache {
+    /// By the last rows that say something; `rows` begins with the last one.
+    pub fn of_rows<'a>(rows: impl Iterator<Item = &'a [u8]> + Clone) -> Self {
+        let name = |line| {
+            let name = span::find(span::find(line, "message")?, "model")?;
+            span::plain(name).filter(|name| *name != model::SYNTHETIC)
+        };
+        let read = rows.clone().find_map(name).map(model::read_price);
+        let lifetime = rows.into_iter().find_map(Lifetime::of_row).unwrap_or_default();
+        Self { lifetime, read: read.unwrap_or(model::READ) }
+    }
+}
+
 /// What an operation costs and frees, in tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cost {
@@ -79,8 +104,8 @@ pub struct Cost {
     pub after: u64,
     /// The part of `before` after the first change: it is no longer in the cache.
     pub behind: u64,
-    /// How long the cache lives.
-    pub lifetime: Lifetime,
+    /// The prompt cache.
+    pub cache: Cache,
     /// Whether the cache has expired anyway.
     pub cold: bool,
 }
@@ -94,7 +119,7 @@ impl Cost {
     /// After how many requests the edit breaks even; 0 if the cache has expired anyway.
     pub fn pays_after(&self) -> Option<u64> {
         let behind = if self.cold { 0 } else { self.behind };
-        break_even(behind, self.freed(), self.lifetime)
+        break_even(behind, self.freed(), self.cache)
     }
 }
 
@@ -104,12 +129,13 @@ impl Cost {
 /// Of T tokens after the edit S are removed; w is the price of a write, r of a read. The first
 /// request costs w·(T−S) instead of r·T, each later one r·S less. That breaks even after (w−r)/r ·
 /// (T−S)/S requests.
-pub fn break_even(behind: u64, freed: u64, lifetime: Lifetime) -> Option<u64> {
+pub fn break_even(behind: u64, freed: u64, cache: Cache) -> Option<u64> {
     if freed == 0 {
         return None;
     }
     let left = behind.saturating_sub(freed) as f64;
-    let price = (lifetime.write() - READ) / READ;
+    let read = f64::from(cache.read) / 1_000.0;
+    let price = (cache.lifetime.write() - read) / read;
     Some((price * left / freed as f64).ceil() as u64)
 }
 
@@ -120,7 +146,7 @@ mod tests {
     use super::*;
 
     fn cost(before: u64, after: u64, behind: u64) -> Cost {
-        Cost { base: Some(0), before, after, behind, lifetime: Lifetime::Minutes, cold: false }
+        Cost { base: Some(0), before, after, behind, cache: Cache::default(), cold: false }
     }
 
     #[test]
@@ -130,9 +156,14 @@ mod tests {
         assert_eq!(cost(100, 100, 100).pays_after(), None, "nothing is freed");
         assert_eq!(cost(100, 120, 100).pays_after(), None, "it grows");
         assert_eq!(cost(100, 50, 50).pays_after(), Some(0), "nothing is left behind the edit");
-        let hour = Cost { lifetime: Lifetime::Hour, ..cost(100_000, 60_000, 80_000) };
+        let of = |lifetime, read| {
+            let cache = Cache { lifetime, read };
+            Cost { cache, ..cost(100_000, 60_000, 80_000) }
+        };
+        let hour = of(Lifetime::Hour, 100);
         assert_eq!(hour.pays_after(), Some(19));
         assert_eq!(Cost { cold: true, ..hour }.pays_after(), Some(0));
+        assert_eq!(of(Lifetime::Minutes, 25).pays_after(), Some(49), "what is cheap to read stays");
     }
 
     #[test]
@@ -162,6 +193,15 @@ mod tests {
         assert_eq!(Lifetime::of_row(result), None);
     }
 
+    #[test]
+    fn the_last_model_says_what_a_read_costs() {
+        let row =
+            |model: &str| format!(r#"{{"message":{{"model":"{model}","role":"assistant"}}}}"#);
+        let rows = ["<synthetic>", "claude-fable-5-1", "claude-opus-4-8"].map(row);
+        let read = |from: usize| Cache::of_rows(rows[from..].iter().map(String::as_bytes)).read;
+        assert_eq!([read(0), read(2), read(3)], [25, 100, 100]);
+    }
+
     proptest! {
         /// Summed request by request, the edit breaks even where the formula says.
         #[test]
@@ -172,7 +212,7 @@ mod tests {
             prop_assume!(turns < 10_000);
             let left = (behind - freed) as f64;
             // What is saved after the lost cache was written again and read n times.
-            let saved = |n: u64| n as f64 * READ * freed as f64 - (1.25 - READ) * left;
+            let saved = |n: u64| n as f64 * 0.1 * freed as f64 - (1.25 - 0.1) * left;
             prop_assert!(saved(turns) >= -1e-6);
             prop_assert!(turns == 0 || saved(turns - 1) < 1e-6);
         }

@@ -7,6 +7,7 @@ use std::borrow::Cow;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
+use super::model::SYNTHETIC;
 use super::usage::Usage;
 use base::clock::Time;
 
@@ -99,7 +100,7 @@ impl Course {
         let Some(Message { id, model, usage: Some(usage) }) = message else { return };
         let tokens = usage.total();
         // The client writes rows of its own with zero usage.
-        if tokens == 0 || model.as_deref() == Some("<synthetic>") {
+        if tokens == 0 || model.as_deref() == Some(SYNTHETIC) {
             return;
         }
         let Some(at) = row.timestamp.or(self.used.last().map(|u| u.at)) else { return };

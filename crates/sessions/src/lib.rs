@@ -12,6 +12,7 @@ pub mod fill;
 pub mod flat;
 pub mod gauge;
 pub mod line;
+pub mod model;
 pub mod operation;
 pub mod origin;
 pub mod ranges;

@@ -6,6 +6,7 @@ use memchr::memmem;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
+use super::model::SYNTHETIC;
 use super::usage::Usage;
 use base::clock::Time;
 
@@ -86,7 +87,7 @@ impl Response {
         let usage = message.usage?;
         let total = usage.total();
         // The client writes rows of its own with zero usage.
-        if total == 0 || message.model.as_deref() == Some("<synthetic>") {
+        if total == 0 || message.model.as_deref() == Some(SYNTHETIC) {
             return None;
         }
         Some(Self {

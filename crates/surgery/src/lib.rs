@@ -14,7 +14,6 @@ pub mod matrix;
 pub mod mend;
 pub mod plan;
 pub mod table;
-pub mod thinking;
 pub mod validate;
 pub mod values;
 

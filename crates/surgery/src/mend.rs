@@ -15,11 +15,11 @@ use std::fmt;
 use base::shown::count_with_noun;
 use serde::Serialize;
 use sessions::dialect::{BlockKind, Claude, Dialect as _, Kind, Row, Scratch};
+use sessions::model::{SYNTHETIC, refuses_changed_thinking};
 use sessions::refusal::Refusal;
 use sessions::span;
 
 use crate::ids::{self, Keys};
-use crate::thinking;
 use links::{Link, Links};
 
 /// Something that was wrong, and what becomes of it.
@@ -36,9 +36,6 @@ impl fmt::Display for Finding {
         write!(f, "line {}: {}", self.line, self.what)
     }
 }
-
-/// The model's name in rows that the client wrote in the agent's place.
-pub(crate) const SYNTHETIC: &str = "<synthetic>";
 
 /// Bytes of a row's id.
 const UUID: usize = 36;
@@ -129,7 +126,7 @@ impl Survey {
         let rescued = |row: &Link| row.is_rescued && row.id.is_some() && !row.is_beside;
         let rescued = self.links.rows.iter().position(rescued);
         let changed = self.links.bridged().next().into_iter().chain(rescued).min();
-        let refuses = self.model.as_deref().is_some_and(thinking::is_refused_by);
+        let refuses = self.model.as_deref().is_some_and(refuses_changed_thinking);
         let from = match self.error_about(Refusal::Thinking) {
             Some(_) => Some(0),
             None => changed.filter(|_| refuses),

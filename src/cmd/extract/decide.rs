@@ -20,8 +20,8 @@ use extract::placeholder::{self, About, Names};
 use extract::plan::Plan;
 use extract::when::Verdict;
 use sessions::files::{Change, Edited, Refused, SessionFile, Stamp};
+use sessions::model::refuses_changed_thinking;
 use sessions::span;
-use surgery::thinking::is_refused_by;
 
 /// The key of what the model gets of a row.
 const CONTENT: &str = "message.content";
@@ -142,7 +142,7 @@ impl Masked {
 
     /// Newer models of Claude refuse a request whose thinking is behind a change.
     fn refused(&self) -> Option<String> {
-        let model = self.model.as_ref().filter(|model| is_refused_by(model))?;
+        let model = self.model.as_ref().filter(|model| refuses_changed_thinking(model))?;
         self.has_thinking.then(|| format!("{model} refuses its thinking behind a change"))
     }
 }

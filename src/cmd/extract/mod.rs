@@ -59,9 +59,20 @@ impl Run for ExtractVerb {
                 }
             }
             Self::Watch { paths, once, json } => watch::run(env, paths, *once, *json),
-            Self::Restore { session, entry, keys, from, in_place, unmarked, offline, json } => {
+            Self::Restore {
+                session,
+                entry,
+                keys,
+                from,
+                lines,
+                in_place,
+                unmarked,
+                offline,
+                json,
+            } => {
                 let how = restore::How {
                     from: *from,
+                    lines: *lines,
                     in_place: *in_place,
                     unmarked: *unmarked,
                     offline: *offline,

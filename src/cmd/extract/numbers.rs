@@ -74,7 +74,7 @@ fn to_facts(
         bytes: of.bytes,
         saved: tokens(of.saved).saturating_sub(of.placeholders * placeholder),
         behind: tokens(of.behind),
-        lifetime: read.tail.lifetime(),
+        cache: read.tail.cache(),
     }
 }
 
@@ -90,7 +90,7 @@ pub fn cost(source: &Source, planned: &Planned) -> io::Result<Cost> {
         before: context.now,
         after: context.without(look.saved),
         behind: look.behind.min(context.in_rounds()),
-        lifetime: look.lifetime,
+        cache: look.cache,
         cold: *cold,
     })
 }

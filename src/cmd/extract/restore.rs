@@ -7,7 +7,7 @@ mod stream;
 use std::io;
 use std::path::PathBuf;
 
-use anyhow::Context as _;
+use anyhow::{Context as _, anyhow};
 use serde::Serialize;
 
 use super::placeholder_lookup::Live;
@@ -20,6 +20,7 @@ use crate::cmd::{Exit, err, import, out, out_json, out_unchanged};
 use base::clock::Time;
 use base::env::Env;
 use base::lock::Lock;
+use extract::lines::Lines;
 use extract::restore::Answer;
 use store::extracted::Record;
 
@@ -49,13 +50,14 @@ pub fn as_output(
     session: &str,
     entry: &str,
     keys: &[String],
+    lines: Option<Lines>,
 ) -> anyhow::Result<Restored> {
     anyhow::ensure!(entry != choose::ALL, "name one entry: each is restored by its own call");
     let source = source::find(env, &import::root(env)?, Some(session), false)?;
-    let chosen = Chosen::of(&source, now, entry, keys)?;
+    let chosen = Chosen::of(&source, now, entry, keys, lines)?;
     let mut texts = Vec::new();
     for live in &chosen.live {
-        texts.push((live.key.to_string(), text(&source, live)?));
+        texts.push((live.key.to_string(), text(&source, live, lines)?));
     }
     Ok(Restored { answer: answer(&chosen.read, &chosen.live), texts })
 }
@@ -65,6 +67,8 @@ pub fn as_output(
 pub struct How {
     /// The number, from 1, of the content to use if several match.
     pub from: Option<usize>,
+    /// Only these lines of each text.
+    pub lines: Option<Lines>,
     /// Write into the session file.
     pub in_place: bool,
     /// Do not mark the entry as restored.
@@ -96,7 +100,7 @@ pub fn run(
         tell_placed(&source, &placed, &left, entry == choose::ALL, how.json)?;
         return Ok(tell_left(&left));
     }
-    let chosen = Chosen::of(&source, now, entry, keys)?;
+    let chosen = Chosen::of(&source, now, entry, keys, how.lines)?;
     if how.json {
         let many = entry == choose::ALL;
         out_json(&stream::Told { source: &source, chosen: &chosen, many })?;
@@ -156,6 +160,8 @@ struct Chosen {
     read: Read,
     /// Values of an entry are adjacent.
     live: Vec<Live>,
+    /// Only these lines of each text.
+    lines: Option<Lines>,
     /// Values that cannot be restored.
     left: Vec<Left>,
     /// Keeps the content from being removed meanwhile.
@@ -163,15 +169,21 @@ struct Chosen {
 }
 
 impl Chosen {
-    fn of(source: &Source, now: Time, entry: &str, keys: &[String]) -> anyhow::Result<Self> {
+    fn of(
+        source: &Source,
+        now: Time,
+        entry: &str,
+        keys: &[String],
+        lines: Option<Lines>,
+    ) -> anyhow::Result<Self> {
         let held = allow_unwritable(source.extracted.hold())?;
         let read = read::session(source)?;
         read.doubt.tell();
         let mut choice = choose::choose(source, &read, entry, keys)?;
         // Check for damage before printing anything; the content is too large to keep in memory.
-        sound(source, &mut choice)?;
+        choice.keep(|live| text(source, &live, lines).map(|_| live))?;
         let Choice { live, left, .. } = choice;
-        let chosen = Self { read, live, left, _held: held };
+        let chosen = Self { read, live, lines, left, _held: held };
         let records: Vec<_> = chosen.entries().map(|live| noted(live, now, false)).collect();
         allow_unwritable(source.extracted.add(&records))?;
         read::adopt_records(source, &chosen.read);
@@ -217,8 +229,11 @@ fn sound(source: &Source, choice: &mut Choice) -> anyhow::Result<()> {
 }
 
 /// A string without its quotes, other JSON as it is.
-fn text(source: &Source, live: &Live) -> anyhow::Result<String> {
-    Ok(preview::text(&content(source, live)?))
+fn text(source: &Source, live: &Live, lines: Option<Lines>) -> anyhow::Result<String> {
+    let text = preview::text(&content(source, live)?);
+    let Some(lines) = lines else { return Ok(text) };
+    let has = |lines| anyhow!("{} of {} has {}", live.key, live.entry, count(lines, "line"));
+    lines.of(&text).map(str::to_owned).map_err(has)
 }
 
 fn noted(of_entry: &[Live], at: Time, redacted: bool) -> Record {
@@ -256,7 +271,7 @@ fn tell(source: &Source, chosen: &Chosen) -> anyhow::Result<()> {
     let alone = chosen.live.len() == 1 && chosen.left.is_empty();
     for of_entry in chosen.entries() {
         for live in of_entry {
-            let text = text(source, live)?;
+            let text = text(source, live, chosen.lines)?;
             if alone {
                 out_unchanged(&text);
             } else {

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use crate::tokens::{Calibration, Counter};
 use base::clock::Time;
-use sessions::cost::Lifetime;
+use sessions::cost::Cache;
 use sessions::dialect::{Dialect, Kind, Scratch};
 use sessions::rows::Rows;
 use sessions::span;
@@ -74,10 +74,10 @@ impl Tail {
         })
     }
 
-    /// The lifetime of the prompt cache, by the last response that says it.
-    pub fn lifetime(&self) -> Lifetime {
+    /// The prompt cache, by the last responses.
+    pub fn cache(&self) -> Cache {
         let lines: Vec<&[u8]> = self.rows.iter().collect();
-        lines.into_iter().rev().find_map(Lifetime::of_row).unwrap_or_default()
+        Cache::of_rows(lines.into_iter().rev())
     }
 
     /// Compares counted tokens with the session's own usage: the rows in the context between the

@@ -17,7 +17,7 @@ use base::shown::size;
 use extract::entry::Role;
 use extract::plan::Plan;
 use extract::rules::{Goes, Stays};
-use extract::when::{self, Verdict};
+use extract::when::Verdict;
 use sessions::cost::Cost;
 
 /// The most entries in a table; the rest is counted.
@@ -107,6 +107,7 @@ impl fmt::Display for PlanReport<'_> {
         for (why, said) in [
             (Goes::Again, "because a later message repeats them"),
             (Goes::Reread, "because their files were read again later"),
+            (Goes::Stale, "because their files were changed later"),
         ] {
             let number = plan.items.iter().filter(|item| item.why == why).count();
             if number > 0 {
@@ -117,7 +118,7 @@ impl fmt::Display for PlanReport<'_> {
             }
         }
         lines.push(format!("context: {}", context(cost)));
-        lines.push(break_even_text(planned, *now));
+        lines.push(break_even_text(planned, cost, *now));
         if *little {
             lines.push(format!(
                 "`extract watch` would wait: {} bytes are too little to write the file anew",
@@ -213,9 +214,8 @@ fn stays(why: Stays) -> &'static str {
 }
 
 /// When the extraction breaks even.
-fn break_even_text(planned: &Planned, now: Time) -> String {
-    let requests = when::break_even(&planned.look)
-        .map_or_else(|| "saves no tokens".to_owned(), |n| breaks_even(n.into()));
+fn break_even_text(planned: &Planned, cost: &Cost, now: Time) -> String {
+    let requests = cost.pays_after().map_or_else(|| "saves no tokens".to_owned(), breaks_even);
     let ago = planned.look.last.map(|last| now - last);
     let age = ago.map_or_else(String::new, |age| {
         let seconds = age.num_seconds().max(0);

@@ -1,6 +1,6 @@
 //! `purge_control`: lets the model list, restore and protect extracted content.
 
-use anyhow::{Context as _, bail};
+use anyhow::{Context as _, Error, bail};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -10,6 +10,7 @@ use crate::cmd::extract::{context, extractable_flag, restore, set};
 use base::clock::Time;
 use base::env::Env;
 use extract::entry::Extractable;
+use extract::lines::Lines;
 use extract::redact::bare;
 
 /// The most entries that `get_context` lists, from the end.
@@ -24,6 +25,7 @@ pub fn properties() -> Value {
             "items": { "type": "string" },
             "description": "restore: only these values of the entry",
         },
+        "lines": { "type": "string", "description": "restore: only these lines, as 10-40" },
         "value": {
             "type": ["boolean", "integer", "string"],
             "description": "set_extractable: false keeps it, true extracts it, a number keeps it for so many messages, \"none\" leaves it to the rules",
@@ -47,6 +49,7 @@ struct Asked {
     #[serde(alias = "entry")]
     entry_id: Option<String>,
     keys: Option<Vec<String>>,
+    lines: Option<String>,
     value: Option<Value>,
     session: Option<String>,
 }
@@ -63,7 +66,10 @@ pub fn call(env: &Env, now: Time, arguments: Value) -> Said {
         Action::GetContext => Ok(vec![context_json(context::load(env, Some(&session))?)?]),
         Action::Restore => {
             let keys = asked.keys.unwrap_or_default();
-            let restored = restore::as_output(env, now, &session, &entry(asked.entry_id)?, &keys)?;
+            let lines =
+                asked.lines.map(|lines| lines.parse::<Lines>()).transpose().map_err(Error::msg)?;
+            let id = entry(asked.entry_id)?;
+            let restored = restore::as_output(env, now, &session, &id, &keys, lines)?;
             let mut texts = vec![serde_json::to_string(&restored.answer)?];
             // A duplicate of the output adds nothing but length.
             for (_, text) in restored.texts {

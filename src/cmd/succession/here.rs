@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use super::perform::dry_run;
-use super::{end_wait, new, saving, wake};
+use super::{end_wait, new, wake};
 use crate::cmd::selector::{self, Found};
 use crate::cmd::surgery::source::Store;
 use crate::cmd::surgery::view;
@@ -12,7 +12,7 @@ use crate::cmd::{Context, Exit, Failure, operator, out};
 use base::env::{self, Env};
 use base::paths::project_root;
 use guard::files::{state, succession};
-use guard::succession::{By, Step, Tokens, Work};
+use guard::succession::{By, Step, Work};
 use sessions::operation::{Operation, Order};
 use sessions::round::Session;
 use sessions::settings::AgentMay;
@@ -52,8 +52,7 @@ pub fn ask(
         let what = "the user's setting surgery.agent is off";
         return Err(Failure::refused(what).hint("propose the command to the user").into());
     }
-    let tokens = Tokens { before: made.cost.before, after: made.cost.after };
-    let mut asked = new(&facts, Work::Make(Box::new(order)), effect, Some(tokens), by);
+    let mut asked = new(&facts, Work::Make(Box::new(order)), effect, Some(made.cost), by);
     asked.goes_on = by == By::Agent;
     if may == AgentMay::On {
         asked.advance(Step::Agreed, now);
@@ -63,7 +62,7 @@ pub fn ask(
         end_wait(&facts)?;
         wake::module(&facts)?;
     }
-    let (effect, saving) = (&asked.effect, saving(tokens));
+    let (effect, saving) = (&asked.effect, view::cost(&made.cost));
     out(match (may, by) {
         (AgentMay::On, By::User) => {
             format!("{effect} ({saving}); it is done now, or when the turn ends")

@@ -1,23 +1,31 @@
-//! What is said of surgery unasked: the agent's question above the prompt box, and once that this
-//! session can be shortened.
+//! What is said of surgery and extraction unasked: the agent's question above the prompt box, and
+//! once that this session can be shortened.
 
-use super::{asked_by_agent, open, saving};
+use super::{asked_by_agent, open};
+use crate::cmd::extract::{run, source};
+use crate::cmd::surgery::view;
 use crate::cmd::{advise, import};
-use base::shown;
+use base::shown::tokens;
 use guard::hook::facts::Facts;
+use sessions::operation::Extraction;
 
 /// What the status strip asks the user, if the agent proposed something.
 pub fn question(facts: &Facts) -> Option<String> {
     let asked = asked_by_agent(facts)?;
-    let saving = asked.tokens.map(saving).unwrap_or_default();
+    let saving = asked.cost.map(|cost| view::cost(&cost)).unwrap_or_default();
     Some(format!("The agent asks: {} ({saving}). /brain-guard:slim yes or no", asked.effect))
 }
 
 /// The share of the tier `narrow` at which the user is told how to shorten the session.
 const OFFERED_AT: f64 = 0.75;
 
-/// Tells the user once that surgery could shorten this session, unless they are about to leave it. A
-/// figure needs the session in the store, which is not made for it.
+/// Tokens without a prompt cache from which the user of a resumed session is told what it costs.
+const UNCACHED: u64 = 50_000;
+
+/// Percent of the context that an extraction must take out to be named then.
+const SAVES: u64 = 20;
+
+/// Tells the user once that this session could be shortened, unless they are about to leave it.
 pub fn offer(facts: &mut Facts) -> Option<String> {
     if facts.session.notified.slim_tokens.is_some()
         || facts.settings.is_shadow()
@@ -29,6 +37,36 @@ pub fn offer(facts: &mut Facts) -> Option<String> {
     if is_sealed || open(facts).is_some() {
         return None;
     }
+    let (freed, text) = uncached(facts).or_else(|| nearly_full(facts))?;
+    facts.update(|session| session.notified.slim_tokens = Some(freed));
+    Some(text)
+}
+
+/// That a resumed session is read without the prompt cache, and what an extraction would leave.
+fn uncached(facts: &mut Facts) -> Option<(u64, String)> {
+    let read = facts.session.uncached.filter(|read| *read >= UNCACHED)?;
+    // Looked at once: the session does not change before its first prompt.
+    facts.update(|session| session.uncached = None);
+    let root = import::root(facts.env).ok()?;
+    let source = source::find(facts.env, &root, facts.transcript.as_ref()?.to_str(), false).ok()?;
+    let settings = run::merged_settings(facts.env, &Extraction::default()).ok()?;
+    let (_, _, cost) = run::counted(&source, &settings, facts.now, 0).ok()?;
+    let saves = cost.freed() * 100 >= read * SAVES;
+    saves.then(|| {
+        let left = read.saturating_sub(cost.freed());
+        let text = format!(
+            "the prompt cache has expired: your next prompt reads {} tokens anew, or {} after /brain-guard:extract (/brain-guard:undo comes back)",
+            tokens(read),
+            tokens(left),
+        );
+        // What slim would free is not known.
+        (0, text)
+    })
+}
+
+/// That the context is nearly full. A figure needs the session in the store, which is not made for
+/// it.
+fn nearly_full(facts: &Facts) -> Option<(u64, String)> {
     let view = facts.view();
     let narrow = view.ramp.tiers().last()?.context;
     let percent = view.readings.context?.percent();
@@ -39,14 +77,13 @@ pub fn offer(facts: &mut Facts) -> Option<String> {
     let is_stored = root.find_exact(facts.id).is_ok_and(|found| !found.is_empty());
     let report =
         is_stored.then(|| advise::Report::of(facts.env, facts.now, Some(facts.id)).ok()).flatten();
-    let (tokens, frees) = match &report {
+    let (freed, frees) = match &report {
         Some(report) => {
             let (advice, _) = report.compression()?;
             let case = advice.case.words();
-            (advice.frees, format!("would free {} tokens ({case})", shown::tokens(advice.frees)))
+            (advice.frees, format!("would free {} tokens ({case})", tokens(advice.frees)))
         }
         None => (0, "shows what could leave this session".to_owned()),
     };
-    facts.update(|session| session.notified.slim_tokens = Some(tokens));
-    Some(format!("the context is {percent:.0} % full. /brain-guard:slim {frees}"))
+    Some((freed, format!("the context is {percent:.0} % full. /brain-guard:slim {frees}")))
 }

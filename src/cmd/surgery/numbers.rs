@@ -7,7 +7,7 @@ use memchr::memmem;
 
 use crate::tokens::{Calibration, Counter};
 use base::clock::Time;
-use sessions::cost::{Cost, Lifetime};
+use sessions::cost::{Cache, Cost};
 use sessions::dialect::{self, Block, BlockKind, Dialect, Kind, Scratch};
 use sessions::digest;
 use sessions::operation::{Fidelity, Level};
@@ -84,11 +84,11 @@ pub fn plan_cost(plan: &Plan, readers: &[Reader], now: Time) -> anyhow::Result<C
         )
     };
     let opening = opening(plan, &counter, readers)?;
-    let lifetime = lifetime(plan, readers)?;
+    let cache = cache(plan, readers)?;
     let last = plan.sessions.iter().filter_map(|s| s.ended).max();
     let Change { base, before, behind, .. } = change;
     let after = change.after + opening;
-    Ok(Cost { base, before, after, behind, lifetime, cold: lifetime.over(last, now) })
+    Ok(Cost { base, before, after, behind, cache, cold: cache.lifetime.over(last, now) })
 }
 
 /// Counts rounds until the sample is large enough: first the reduced rounds, then the full ones,
@@ -214,21 +214,19 @@ fn blocks<'r>(
     }
 }
 
-/// The lifetime of the prompt cache, by the last response that says it.
-fn lifetime(plan: &Plan, readers: &[Reader]) -> anyhow::Result<Lifetime> {
-    let mut longest = Lifetime::Minutes;
-    for (session, reader) in plan.sessions.iter().zip(readers) {
-        longest = longest.max(lifetime_of(session, reader)?);
-    }
-    Ok(longest)
+/// The prompt cache; of several sessions, the one that lives longest.
+fn cache(plan: &Plan, readers: &[Reader]) -> anyhow::Result<Cache> {
+    let pairs = plan.sessions.iter().zip(readers);
+    let caches = pairs.map(|(session, reader)| cache_of(session, reader));
+    Ok(caches.collect::<Result<Vec<_>, _>>()?.into_iter().max().unwrap_or_default())
 }
 
-fn lifetime_of(session: &Session, reader: &Reader) -> anyhow::Result<Lifetime> {
-    let Some(last) = session.rounds.last() else { return Ok(Lifetime::default()) };
+fn cache_of(session: &Session, reader: &Reader) -> anyhow::Result<Cache> {
+    let Some(last) = session.rounds.last() else { return Ok(Cache::default()) };
     let mut rows = Rows::with_capacity(last.bytes as usize);
     reader.round(last.seq, &mut rows)?;
     let lines: Vec<&[u8]> = rows.iter().collect();
-    Ok(lines.into_iter().rev().find_map(Lifetime::of_row).unwrap_or_default())
+    Ok(Cache::of_rows(lines.into_iter().rev()))
 }
 
 /// Whether the prompt cache of a session has expired, so that a change costs nothing.
@@ -236,7 +234,7 @@ fn lifetime_of(session: &Session, reader: &Reader) -> anyhow::Result<Lifetime> {
 /// # Errors
 /// Blocks that cannot be read.
 pub fn is_cold(session: &Session, reader: &Reader, now: Time) -> anyhow::Result<bool> {
-    Ok(lifetime_of(session, reader)?.over(session.ended, now))
+    Ok(cache_of(session, reader)?.lifetime.over(session.ended, now))
 }
 
 /// The latest title in the rows; with several sessions, of the first one that has a title. Searches

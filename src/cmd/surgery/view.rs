@@ -265,7 +265,7 @@ impl Serialize for Made {
                 freed: cost.freed(),
                 pays_after: cost.pays_after(),
                 cache_cold: cost.cold,
-                cache_lifetime: cost.lifetime,
+                cache_lifetime: cost.cache.lifetime,
             },
             notes: &self.notes,
             dry_run: self.path.is_none(),
@@ -277,7 +277,7 @@ impl Serialize for Made {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use sessions::cost::Lifetime;
+    use sessions::cost::Cache;
 
     #[test]
     fn figures_are_short() {
@@ -293,7 +293,7 @@ mod tests {
             before: 412_000,
             after: 96_000,
             behind: 412_000,
-            lifetime: Lifetime::Minutes,
+            cache: Cache::default(),
             cold: false,
         };
         assert_eq!(cost(&warm), "412k tokens now, 96k after; breaks even after 4 requests");

@@ -270,6 +270,34 @@ fn at_narrow_surgery_is_named_where_finished_work_is_tagged() {
     assert!(is_error && request.contains("your user can type /brain-guard:slim"), "{text}");
 }
 
+/// A user comes back the next day.
+#[test]
+fn a_resumed_session_says_what_it_costs_without_the_cache() {
+    let script = |request: &Request| match request.prompt().strip_prefix("read part ") {
+        Some(n) if request.tool_results().is_empty() => Reply::bash(&format!(
+            "for i in $(seq 1 800); do echo \"part {n}, line $i of many lines\"; done"
+        )),
+        _ => Reply::text("that is all of it"),
+    };
+    let running =
+        play_rounds(World::build().agent(move |request| script(request).tokens(60_000)).start());
+    running.tui.quit();
+    let Running { world, transcript, original, .. } = running;
+    let rows = std::fs::read_to_string(&transcript).expect("rows");
+    let today = base::clock::now().format("\"%Y-%m-%dT").to_string();
+    std::fs::write(&transcript, rows.replace(&today, "\"2026-01-01T")).expect("older rows");
+    let tui = world.tui(&["--resume", &original]);
+    let says = |screen: &str| {
+        let words: Vec<&str> = screen.split_whitespace().collect();
+        words.join(" ").contains("your next prompt reads 60k tokens anew, or ")
+    };
+    tui.wait_screen("the cost", says);
+    tui.prompt(NEXT);
+    tui.wait_idle();
+    assert_eq!(tui.screen().matches("the prompt cache has expired").count(), 1);
+    tui.quit();
+}
+
 #[test]
 fn the_viewer_opens_above_the_client() {
     let running = play_in(World::build().in_tmux());

@@ -12,15 +12,38 @@ use sessions::span::{self, Span, plain, text};
 /// Tools that read files, as clients and file servers name them.
 const READERS: [&str; 5] = ["read", "read_file", "read_text_file", "view", "view_file"];
 
+/// Tools that change files.
+const WRITERS: [&str; 6] =
+    ["edit", "multiedit", "notebookedit", "write", "edit_file", "write_file"];
+
 /// Names of the file argument. All other arguments say which part of the file.
-const FILE: [&[u8]; 6] =
-    [b"path", b"file_path", b"filePath", b"file", b"filename", b"absolute_path"];
+const FILE: [&[u8]; 7] =
+    [b"path", b"file_path", b"filePath", b"file", b"filename", b"absolute_path", b"notebook_path"];
 
 #[derive(Debug, Clone)]
 pub struct Call {
     tool: Arc<str>,
-    /// What it read, if its tool reads files.
-    read: Option<FileRead>,
+    access: Option<Access>,
+}
+
+/// What a call does with a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Access {
+    Reads(FileRead),
+    /// The file, as a hash of its path.
+    Changes(u64),
+}
+
+impl Call {
+    fn read(&self) -> Option<FileRead> {
+        let Some(Access::Reads(read)) = self.access else { return None };
+        Some(read)
+    }
+
+    fn change(&self) -> Option<u64> {
+        let Some(Access::Changes(file)) = self.access else { return None };
+        Some(file)
+    }
 }
 
 /// Names of tools, each stored once.
@@ -66,9 +89,9 @@ impl Calls {
     /// Records calls with these ids, of this tool, with this input.
     pub fn made(&mut self, ids: &[Option<&str>], tool: Option<&Arc<str>>, given: Option<&[u8]>) {
         let Some(tool) = tool else { return };
-        let read = given.and_then(|given| file(tool, given));
+        let access = given.and_then(|given| access(tool, given));
         for id in ids.iter().flatten() {
-            self.said.push(Said::Made(hash(id), Call { tool: Arc::clone(tool), read }));
+            self.said.push(Said::Made(hash(id), Call { tool: Arc::clone(tool), access }));
         }
     }
 
@@ -87,12 +110,13 @@ fn of(id: Option<&[u8]>) -> Option<u64> {
 pub struct Tools(HashMap<u64, Call>);
 
 impl Tools {
-    /// Fills in which tools the next row's results came from, and what they read.
+    /// Fills in which tools the next row's results came from, and what they read or changed.
     pub fn settle(&mut self, entry: &mut Entry, calls: Calls) {
         let (mut tool, mut read) = (entry.tool.take(), None);
         if let Some(call) = calls.row.and_then(|id| self.0.get(&id)) {
             tool = tool.or_else(|| Some(Arc::clone(&call.tool)));
-            read = call.read;
+            read = call.read();
+            entry.changes.extend(call.change());
         }
         let mut blocks = Vec::new();
         for said in calls.said {
@@ -105,8 +129,9 @@ impl Tools {
                     let of_call = call.map(|call| &call.tool);
                     for value in entry.values.iter_mut().filter(|value| lies(value.span, at)) {
                         value.tool = of_call.map(Arc::clone);
-                        value.read = call.and_then(|call| call.read);
+                        value.read = call.and_then(Call::read);
                     }
+                    entry.changes.extend(call.and_then(Call::change));
                     tool = tool.or_else(|| of_call.map(Arc::clone));
                     blocks.push(at);
                 }
@@ -120,6 +145,9 @@ impl Tools {
             }
         }
         entry.tool = tool.filter(|_| entry.role != Role::Assistant);
+        if entry.error {
+            entry.changes.clear();
+        }
     }
 }
 
@@ -127,10 +155,12 @@ impl Tools {
 fn lies(value: Span, block: Span) -> bool {
     block.start <= value.start && value.end <= block.end
 }
-/// Which file a call reads, if its tool reads files.
-fn file(tool: &str, given: &[u8]) -> Option<FileRead> {
+
+/// Which file a call reads or changes.
+fn access(tool: &str, given: &[u8]) -> Option<Access> {
     let own = tool.rsplit("__").next().unwrap_or(tool).to_ascii_lowercase();
-    if !READERS.contains(&own.as_str()) {
+    let changes = WRITERS.contains(&own.as_str());
+    if !changes && !READERS.contains(&own.as_str()) {
         return None;
     }
     let mut fields = Vec::new();
@@ -138,17 +168,19 @@ fn file(tool: &str, given: &[u8]) -> Option<FileRead> {
     let (mut file, mut part) = (None, 0);
     for field in fields {
         let (name, value) = (field.name.slice(given), field.value.slice(given));
+        let is_file = file.is_none() && FILE.contains(&name);
         // Equal placeholders may stand for different values.
-        if memmem::find(value, BEGIN).is_some() {
+        if (is_file || !changes) && memmem::find(value, BEGIN).is_some() {
             return None;
-        } else if file.is_none() && FILE.contains(&name) {
+        } else if is_file {
             file = plain(value).map(hash);
         } else if value != b"null" {
             // In any order.
             part ^= hash([name, b":", value].concat());
         }
     }
-    Some(FileRead { file: file?, part })
+    let file = file?;
+    Some(if changes { Access::Changes(file) } else { Access::Reads(FileRead { file, part }) })
 }
 
 #[cfg(test)]
@@ -157,7 +189,10 @@ mod tests {
 
     #[test]
     fn a_read_is_of_a_file_and_a_part() {
-        let read = |tool, given: &str| file(tool, given.as_bytes());
+        let read = |tool, given: &str| match access(tool, given.as_bytes()) {
+            Some(Access::Reads(read)) => Some(read),
+            _ => None,
+        };
         let whole = read("read", r#"{"path":"/w/a"}"#).unwrap();
         assert_eq!(whole.part, 0);
         for (tool, given) in [

@@ -1,4 +1,4 @@
-//! What occurs again later: the same value, or a later read of the same file. Entries are checked
+//! What a later row makes needless: the same value, a read of the same file, or a change of it. Entries are checked
 //! from the end of a session to its start.
 
 use std::collections::{HashMap, HashSet};
@@ -13,6 +13,8 @@ pub struct Standing {
     reads: HashSet<FileRead>,
     /// For reads that were cut, the most characters that one returned.
     begun: HashMap<FileRead, u32>,
+    /// The files that were changed.
+    changed: HashSet<u64>,
     /// Those of the current entry: within one entry nothing counts as a later occurrence.
     here: Vec<(u64, Option<FileRead>, Option<u32>)>,
 }
@@ -33,7 +35,8 @@ impl Standing {
         let whole = FileRead { part: 0, ..read };
         let begun = || value.cut && self.begun.get(&read).is_some_and(|most| *most >= value.chars);
         let again = self.reads.contains(&read) || self.reads.contains(&whole) || begun();
-        again.then_some(Goes::Reread)
+        let is_stale = self.changed.contains(&read.file).then_some(Goes::Stale);
+        again.then_some(Goes::Reread).or(is_stale)
     }
 
     /// Records that a value of the current entry stays. It counts as a later occurrence only if the
@@ -48,8 +51,9 @@ impl Standing {
         self.here.push((value.same, value.read.filter(|_| result), cut));
     }
 
-    /// Moves on to the entry before.
-    pub fn next(&mut self) {
+    /// Moves on from an entry to the one before.
+    pub fn next(&mut self, entry: &Entry) {
+        self.changed.extend(entry.changes.iter().filter(|_| entry.in_context));
         for (same, read, cut) in self.here.drain(..) {
             self.values.insert(same);
             match (read, cut) {

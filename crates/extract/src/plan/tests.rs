@@ -228,6 +228,37 @@ fn a_read_goes_when_the_file_was_read_again() {
     assert_eq!(goes(&rows, &off), []);
 }
 
+/// A read goes before it is old if the agent changed the file later.
+#[test]
+fn a_read_goes_when_the_file_was_changed() {
+    let read = asked(1, "Read", r#"{"file_path":"/w/a"}"#, &"a".repeat(900));
+    let end = || flat("end", "assistant", "content", "");
+    let settings = ExtractSettings { keep_recent: 100, ..ExtractSettings::default() };
+    let stale = &[("r1", Goes::Stale)][..];
+    let edit = r#"{"file_path":"/w/a","old_string":"a","new_string":"b"}"#;
+    let failed = |row: String| row.replace(r#""output""#, r#""isError":true,"output""#);
+    for (change, found) in [
+        (asked(2, "Edit", edit, "done"), stale),
+        (
+            asked(
+                2,
+                "mcp__files__write_file",
+                r#"{"path":"/w/a","content":"[[extracted-c2]]"}"#,
+                "",
+            ),
+            stale,
+        ),
+        (asked(2, "Edit", &edit.replace("/w/a", "/w/b"), "done"), &[]),
+        (asked(2, "Bash", edit, "done"), &[]),
+        (failed(asked(2, "Edit", edit, "no such text")), &[]),
+    ] {
+        let rows = [read.clone(), change, end()];
+        assert_eq!(told(&goes(&rows, &settings)), found, "{rows:?}");
+    }
+    let before = [asked(2, "Edit", edit, "done"), read, end()];
+    assert_eq!(goes(&before, &settings), [], "it was read after the change");
+}
+
 /// The placeholder of an extracted read is not a later read of the file.
 #[test]
 fn a_placeholder_stands_for_nothing() {

@@ -71,6 +71,8 @@ pub enum Kind<'a> {
         source: Source,
         /// Its model, if the client reports it.
         model: Option<&'a str>,
+        /// Tokens that the next request reads again, because the prompt cache has expired.
+        uncached: Option<u64>,
     },
     /// A prompt was submitted, by a person or by the client.
     Prompt(&'a str),
@@ -171,6 +173,7 @@ fn kind<'a>(payload: &'a Payload<'a>) -> Option<Kind<'a>> {
                 _ => return None,
             },
             model: payload.model.as_deref(),
+            uncached: uncached(payload),
         },
         "UserPromptSubmit" => Kind::Prompt(payload.prompt.as_deref()?),
         "UserPromptExpansion" => {
@@ -230,6 +233,12 @@ pub fn is_from_person(prompt: &str) -> bool {
 
 /// The client's tool that asks the user.
 pub const QUESTION_TOOL: &str = "AskUserQuestion";
+
+/// Tokens of a context whose prompt cache has expired.
+fn uncached(payload: &Payload) -> Option<u64> {
+    payload.prompt_cache_likely_expired.filter(|expired| expired.get() == "true")?;
+    payload.context_tokens?.get().parse().ok()
+}
 
 #[cfg(test)]
 mod tests {

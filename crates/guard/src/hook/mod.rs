@@ -197,7 +197,7 @@ fn dispatch(facts: &mut Facts, event: &Event) -> Reply {
         Kind::PostTool(call, output) => post_tool::used(facts, event, call, *output),
         Kind::PostToolFailure(call) => post_tool::used(facts, event, call, None),
         Kind::PostBatch(bytes) => post_tool::batch(facts, event, *bytes),
-        Kind::SessionStart { source, model } => session::start(facts, event, *source, *model),
+        Kind::SessionStart { source, model, .. } => session::start(facts, event, *source, *model),
         Kind::Prompt(text) => prompt::submit(facts, event, text),
         Kind::Expansion { command, args, is_foreign } => {
             prompt::expand(facts, command, args, *is_foreign)

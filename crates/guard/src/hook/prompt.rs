@@ -146,7 +146,7 @@ fn turn_begins(facts: &mut Facts) {
     facts.update(|s| {
         // A prompt during a person's turn does not change whose turn it is.
         s.asked &= s.turn.is_some();
-        (s.turn, s.broke) = (Some(now), None);
+        (s.turn, s.broke, s.uncached) = (Some(now), None, None);
         s.prompts += 1;
     });
 }

@@ -1,6 +1,6 @@
 //! `SessionStart`, `PreCompact`, `PostModelSwitch`: how a session starts and what changes under it.
 
-use super::event::{Event, Source};
+use super::event::{Event, Kind, Source};
 use super::facts::Facts;
 use super::reply::{Agent, Reply};
 use super::{
@@ -99,6 +99,9 @@ pub fn start(facts: &mut Facts, event: &Event, source: Source, model: Option<&st
             }
             apply_model(facts, model);
             facts.look_around();
+            if let Kind::SessionStart { uncached, .. } = event.kind {
+                facts.update(|s| s.uncached = uncached);
+            }
             let line = match left.filter(|_| source == Source::Fork && facts.unseen) {
                 Some(parent) => job_assignment::forked(facts, &parent),
                 None => job_assignment::resumed(facts),

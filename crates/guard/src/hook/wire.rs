@@ -56,6 +56,12 @@ pub struct Payload<'a> {
     /// `SessionStart` (startup, compact) and model switches.
     #[serde(borrow, deserialize_with = "text_or_nothing")]
     pub model: Option<Cow<'a, str>>,
+    /// `SessionStart` (resume, fork): tokens of the context.
+    #[serde(borrow)]
+    pub context_tokens: Option<&'a RawValue>,
+    /// `SessionStart` (resume, fork): whether the prompt cache has expired.
+    #[serde(borrow)]
+    pub prompt_cache_likely_expired: Option<&'a RawValue>,
     /// `PostModelSwitch`, under the observed name and a plausible one.
     #[serde(borrow, alias = "to_model", deserialize_with = "text_or_nothing")]
     pub new_model: Option<Cow<'a, str>>,

@@ -49,6 +49,8 @@ pub struct Session {
     pub turn: Option<Time>,
     /// When an API error ended the last turn.
     pub broke: Option<Time>,
+    /// Tokens that the first request of a resumed session reads without the prompt cache.
+    pub uncached: Option<u64>,
     /// The dialog that the client shows, since when, and its text.
     pub dialog: Option<(Time, String)>,
     /// When it ended: the client exited or moved to another session.

@@ -18,8 +18,8 @@ pub use operations::{compress_before, compress_engagement, extract_engagement, i
 pub use performed::Performed;
 pub use split::split;
 
-use super::thinking;
 use base::clock::Time;
+use sessions::model::refuses_changed_thinking;
 use sessions::operation::{Fidelity, Level};
 use sessions::round::{Round, Session};
 use sessions::sent::State;
@@ -157,7 +157,9 @@ impl Plan {
     /// The model that refuses the thinking behind a change, if one of its sessions has such a model.
     pub fn refuses_thinking(&self) -> Option<&str> {
         let models = self.sessions.iter().filter_map(|session| session.model.as_deref());
-        models.filter(|_| !self.fidelity.keeps_refused).find(|model| thinking::is_refused_by(model))
+        models
+            .filter(|_| !self.fidelity.keeps_refused)
+            .find(|model| refuses_changed_thinking(model))
     }
 
     /// How many pieces at the beginning keep their thinking: those that neither the plan nor the

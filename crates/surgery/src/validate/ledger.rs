@@ -5,7 +5,7 @@ use chrono::DateTime;
 use super::rules::{self, Rule};
 use super::{Finding, Level, Seen};
 use crate::ids::{self, Key, Keys};
-use crate::mend::SYNTHETIC;
+use sessions::model::SYNTHETIC;
 use sessions::refusal::Refusal;
 
 /// Findings that are listed; all are counted.

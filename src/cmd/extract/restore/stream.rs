@@ -73,7 +73,7 @@ struct Text<'a> {
 
 impl Serialize for Text<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let text = text(self.told.source, self.live);
+        let text = text(self.told.source, self.live, self.told.chosen.lines);
         serializer.serialize_str(&text.map_err(|why| S::Error::custom(format!("{why:#}")))?)
     }
 }

@@ -9,7 +9,7 @@ use super::{DoneReport, PlanReport, role};
 use crate::cmd::extract::source::Kind;
 use extract::plan::Plan;
 use extract::rules::{Goes, Stays};
-use extract::when::{self, Verdict};
+use extract::when::Verdict;
 
 /// A value to extract.
 #[derive(Serialize)]
@@ -43,7 +43,7 @@ struct PlanFields<'a> {
     tokens_behind: u64,
     tokens_now: u64,
     tokens_after: u64,
-    pays_after: Option<u32>,
+    pays_after: Option<u64>,
     verdict: Verdict,
     little: bool,
 }
@@ -82,7 +82,7 @@ impl Serialize for PlanReport<'_> {
             tokens_behind: look.behind,
             tokens_now: cost.before,
             tokens_after: cost.after,
-            pays_after: when::break_even(look),
+            pays_after: cost.pays_after(),
             verdict: planned.verdict,
             little: *little,
         };

@@ -29,6 +29,21 @@ fn restore_as_output_changes_only_the_ledger() {
 }
 
 #[test]
+fn restore_prints_some_lines_of_a_value() {
+    let text: String = (1..=300).map(|n| format!("{n}: the quick brown fox\n")).collect();
+    let world =
+        World::of(&Talk::new().user("look").exec(&text).answer("a").user("b").answer("c").text());
+    world.done(&["run", ID]);
+    let lines = |lines| ["restore", ID, "aa000003", "--key", "text", "--lines", lines];
+    assert_eq!(world.done(&lines("9-10")), "9: the quick brown fox\n10: the quick brown fox\n");
+    let why = world.refused(&lines("301"));
+    assert!(why.contains("message.content.0.text of aa000003 has 300 lines"), "{why}");
+    let wrong = world.run(&lines("9-"));
+    assert_eq!(wrong.code, Some(2));
+    assert!(wrong.stderr.contains("write for example 10-40"), "{}", wrong.stderr);
+}
+
+#[test]
 fn restore_all_prints_values_by_entry() {
     let world = World::of(&plain().text());
     world.done(&["run", ID]);

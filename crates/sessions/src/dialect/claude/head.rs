@@ -2,6 +2,7 @@
 
 use super::is_notice;
 use crate::dialect::{Block, BlockKind, Kind, Row, Scratch, is_surgery_table};
+use crate::model::SYNTHETIC;
 use crate::span::{self, Cursor, Field, Span};
 use crate::usage;
 
@@ -115,7 +116,7 @@ impl<'a> Head<'a> {
                 (b"id", _) => self.row.message = span::plain(cursor.value()?.slice(line)),
                 (b"model", _) => {
                     self.row.model = span::plain(cursor.value()?.slice(line));
-                    self.synthetic = self.row.model == Some("<synthetic>");
+                    self.synthetic = self.row.model == Some(SYNTHETIC);
                 }
                 (b"usage", b'{') => self.row.used = usage::total_at(cursor, line)?,
                 _ => {
