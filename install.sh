@@ -52,9 +52,9 @@ fetch() {
     esac || fail "could not get $1 from $source$(has_room || echo " into $work: set TMPDIR to a folder with room")"
 }
 
-# Whether a program of this size has room there.
+# Whether there is room left: what was fetched in part is still there.
 has_room() {
-    dd if=/dev/zero of="$work/room" bs=1000000 count=30 2>/dev/null && rm "$work/room"
+    dd if=/dev/zero of="$work/room" bs=1000000 count=1 2>/dev/null && rm "$work/room"
 }
 
 work=$(mktemp -d) || fail "no folder for temporary files; set TMPDIR to one that you can write in"
@@ -62,16 +62,14 @@ trap 'rm -rf "$work"' EXIT
 trap 'exit 130' INT TERM HUP
 fetch SHA256SUMS
 fetch "$program"
-cd "$work"
-line=$(grep " [ *]*$program\$" SHA256SUMS) || fail "SHA256SUMS does not name $program"
+line=$(grep " [ *]*$program\$" "$work/SHA256SUMS") || fail "SHA256SUMS does not name $program"
 if command -v sha256sum >/dev/null 2>&1; then
-    printf '%s\n' "$line" | sha256sum -c - >/dev/null 2>&1
+    (cd "$work" && printf '%s\n' "$line" | sha256sum -c - >/dev/null 2>&1)
 elif ! command -v shasum >/dev/null 2>&1; then
     fail "neither sha256sum nor shasum is there: install one (on Debian and Ubuntu: apt-get install coreutils)"
 else
-    printf '%s\n' "$line" | shasum -a 256 -c - >/dev/null 2>&1
+    (cd "$work" && printf '%s\n' "$line" | shasum -a 256 -c - >/dev/null 2>&1)
 fi || fail "$program is not what SHA256SUMS says: fetch it again, or tell the people who released it"
-chmod 755 "$program"
-cd - >/dev/null
+chmod 755 "$work/$program"
 "$work/$program" --version >/dev/null || fail "programs can't run in $work; set TMPDIR to another folder"
 "$work/$program" install "$@"

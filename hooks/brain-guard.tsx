@@ -762,12 +762,14 @@ export const register: Register = on => {
 
   on('turn.complete', async ($, e, next) => {
     const result = await next(e)
+    const at = Date.now()
     if (e.agentId === undefined && e.turnId === turn.id) isTurn = false
     if (snapshots !== '' && e.agentId === undefined) {
       readFiguresSoon($)
       turn.row = await lastRow($)
       void tell($, {
         event: 'turn-complete',
+        at,
         session_id: await $.session.id(),
         turn_id: e.turnId,
         token: turn.id === e.turnId && turn.text === submitted.text ? submitted.token : undefined,

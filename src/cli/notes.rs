@@ -84,7 +84,7 @@ pub struct CloseArgs {
 /// What to seal, and what follows.
 #[derive(Debug, Clone, Default, Args)]
 #[command(
-    after_help = "Examples:\n  brain-guard seal\n  brain-guard seal --summary 'the parser is done' --clear\n  brain-guard seal --dry-run --json\n\nBefore it drops open entries, or where no next step is noted, it asks once; a second seal goes through.\n\nExit codes: 0 sealed, 1 refused or asked (what is printed says how to go on), 2 wrong usage."
+    after_help = "Examples:\n  brain-guard seal\n  brain-guard seal --summary 'the parser is done' --clear\n  brain-guard seal --dry-run --json\n\nBefore it drops open entries, where no next step is noted, or where the notes say little, it asks once; a second seal goes through.\n\nExit codes: 0 sealed, 1 refused or asked (what is printed says how to go on), 2 wrong usage."
 )]
 pub struct SealArgs {
     /// Which session

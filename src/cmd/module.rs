@@ -6,6 +6,7 @@ mod tool;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use chrono::DateTime;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
@@ -45,6 +46,8 @@ struct Ask {
     row: Option<String>,
     /// What the client counts in the context now.
     tokens: Option<u64>,
+    /// When the turn ended, in Unix milliseconds.
+    at: Option<i64>,
     /// How many subagents run now.
     agents: Option<u32>,
     /// Whether the last turn is not in the conversation any more.
@@ -251,6 +254,23 @@ fn saw_typing(facts: &mut Facts, asked: &Ask) {
     }
 }
 
+/// Notes that a turn has ended: one that the user cut short, by Esc or by refusing a call, has no
+/// Stop to say it. The next one may run already.
+fn end_turn(facts: &mut Facts, asked: &Ask) {
+    let is_refused = facts.session.dialog.is_some() && asked.agents.unwrap_or_default() == 0;
+    if is_refused {
+        // Whoever did so is there.
+        facts.saw_typing(facts.now);
+    }
+    let ended = asked.at.and_then(DateTime::from_timestamp_millis).unwrap_or(facts.now);
+    if is_refused || facts.session.turn.is_some_and(|began| began < ended) {
+        facts.update(|s| {
+            s.turn = s.turn.filter(|began| *began >= ended);
+            s.dialog = s.dialog.take().filter(|_| !is_refused);
+        });
+    }
+}
+
 fn step(facts: &mut Facts, asked: &Ask, text: &str) -> Value {
     let Ok(report) = serde_json::from_str::<Report>(text) else {
         return succeed(facts, text);
@@ -258,15 +278,8 @@ fn step(facts: &mut Facts, asked: &Ask, text: &str) -> Value {
     if let Report::Failed { what, why } = &report {
         facts.fault(what, why);
     }
-    if let Report::TurnComplete { answered, is_aborted } = report {
-        // Whoever refused a dialog's call ended the turn with it, and is there.
-        let is_refused = facts.session.dialog.is_some() && asked.agents.unwrap_or_default() == 0;
-        if is_refused {
-            facts.saw_typing(facts.now);
-        }
-        if is_aborted || !answered || is_refused {
-            facts.update(|s| (s.turn, s.dialog) = (None, None));
-        }
+    if matches!(report, Report::TurnComplete { .. }) {
+        end_turn(facts, asked);
     }
     // A turn that was cut short has no Stop to say which agents have ended in it.
     let agents = asked.agents.filter(|_| matches!(report, Report::TurnComplete { .. }));

@@ -19,7 +19,10 @@ impl Run for OverrideArgs {
         let found = selector::find(env, &self.selector)?;
         let facts = selector::facts(env, now, &found)?;
         let (said, is_on) = apply(&facts, &self.span)?;
-        let end = if is_on { ". End it: brain-guard override --off" } else { "" };
+        let of = self.selector.session.as_ref().map(|id| format!(" --session {id}"));
+        let of = of.unwrap_or_default();
+        let end =
+            if is_on { format!(". End it: brain-guard override --off{of}") } else { String::new() };
         out(format_args!("session {}: {said}{end}", found.session));
         Ok(Exit::Done)
     }

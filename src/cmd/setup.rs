@@ -16,7 +16,7 @@ use super::{Context, Exit, Run, demo, doctor};
 use crate::cli::InstallArgs;
 use base::env::Env;
 use base::switch::Switch;
-use guard::settings::Settings;
+use guard::settings::{Mode, Settings};
 use sessions::settings::ImportWhen;
 
 /// Whether this program starts as fast as it can: without the system's loader.
@@ -76,19 +76,23 @@ impl Run for InstallArgs {
             // The checks of `doctor` know whether the client is too old; its own error does not say.
             *why = format!("{obstacle} ({why})");
         }
+        if registration == Registration::Ready && settings.mode == Mode::Off && obstacle.is_none() {
+            obstacle =
+                Some(format!("mode is off in your settings; `{command} settings set mode on`"));
+        }
         let client = at.client.as_deref().unwrap_or(Path::new("claude"));
         let sentence = match obstacle {
             Some(obstacle) => format!("installed, but it does not work yet: {obstacle}"),
             None => registration.sentence(&at.typed(client), &command),
         };
+        writeln!(stdout, "\n{sentence}")?;
         if let Some(user) = other_user(env) {
             writeln!(
                 stdout,
-                "\nyou are root, and this is for {}: to install for {user}, run this as {user}, without sudo",
+                "\nyou are root, and this is root's installation, in {}: to install for {user}, run this as {user}, without sudo; to take it back: `{command} uninstall`",
                 at.data.display()
             )?;
         }
-        writeln!(stdout, "\n{sentence}")?;
         Ok(Exit::Done)
     }
 }

@@ -123,7 +123,7 @@ fn data(at: &Installation) -> [(PathBuf, &'static str); 4] {
         (at.state.clone(), "notes, state, log"),
         (at.config.join("brain-guard"), "settings and texts"),
         (at.store.join("sessions"), "imported sessions and their tags"),
-        (at.store.join("extracted"), "content that placeholders in sessions refer to"),
+        (at.store.join("extracted"), "content of placeholders, which only brain-guard restores"),
     ]
 }
 

@@ -118,8 +118,7 @@ fn dialect_of(source: &Source) -> &'static str {
 /// The same facts with tokens counted and calibrated.
 pub fn counted(source: &Source, planned: &Planned, preview: &Preview) -> Look {
     let Planned { read, plan, amounts, .. } = planned;
-    let characters = preview.sample.chars().count() as u64;
-    if characters == 0 {
+    if preview.characters == 0 {
         return look(read, plan, *amounts);
     }
     let in_context = |row| read.entry(row).is_some_and(|entry| entry.in_context);
@@ -127,7 +126,7 @@ pub fn counted(source: &Source, planned: &Planned, preview: &Preview) -> Look {
     let worth = dialect::named(dialect_of(source))
         .map_or(1.0, |dialect| read.tail.calibration(dialect, &counter, &in_context).factor());
     let counted = counter.count(&preview.sample);
-    let per = counted as f64 / characters as f64 * worth;
+    let per = counted as f64 / preview.characters as f64 * worth;
     // Ids and digests take more tokens than the text does.
     let shown: String = preview.sample.chars().take(SHOWN).collect();
     let placeholder = counter.count(&format!("{TYPICAL}«{shown}…»")) as f64 * worth;

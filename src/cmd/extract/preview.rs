@@ -3,6 +3,7 @@
 use std::io;
 
 use super::source::Source;
+use extract::entry::Trigger;
 use extract::plan::Plan;
 use extract::text;
 use sessions::span;
@@ -20,8 +21,10 @@ const OF_ONE: usize = 2 * 1024;
 pub struct Preview {
     /// The start of each value, in the order of the plan's items.
     pub begins: Vec<String>,
-    /// Text to count tokens in.
+    /// Text to count tokens in, as the API gets it.
     pub sample: String,
+    /// Its characters, as values count them.
+    pub characters: u64,
 }
 
 impl Preview {
@@ -33,7 +36,8 @@ impl Preview {
         let read = source.file.rows(&mut |row, line| {
             while let Some(item) = items.next_if(|item| item.row == row) {
                 let characters = if preview.sample.len() < SAMPLE { OF_ONE } else { 4 * SHOWN };
-                preview.add(&text::beginning(item.span.slice(line), characters).0);
+                let text = text::beginning(item.span.slice(line), characters).0;
+                preview.add(&text, item.trigger == Trigger::ToolCall);
             }
             let counts = preview.sample.len() >= SAMPLE && preview.begins.len() >= shown;
             enough |= counts || items.peek().is_none();
@@ -46,14 +50,19 @@ impl Preview {
         }
     }
 
-    fn add(&mut self, text: &str) {
+    /// A call's arguments are sent as JSON, with its escapes.
+    fn add(&mut self, text: &str, is_json: bool) {
         self.begins.push(begin(text));
         let room = SAMPLE.saturating_sub(self.sample.len()).min(OF_ONE);
         let mut end = room.min(text.len());
         while !text.is_char_boundary(end) {
             end -= 1;
         }
-        self.sample.push_str(&text[..end]);
+        let text = &text[..end];
+        self.characters += text.chars().count() as u64;
+        let json = if is_json { serde_json::to_string(text).ok() } else { None };
+        let inner = json.as_deref().and_then(|json| json.get(1..json.len() - 1));
+        self.sample.push_str(inner.unwrap_or(text));
     }
 }
 
@@ -93,10 +102,17 @@ mod tests {
     #[test]
     fn what_is_shown_is_one_line_and_cut_at_characters() {
         let mut preview = Preview::default();
-        preview.add(" \n one\ttwo");
-        preview.add(&"日本語".repeat(40_000));
+        preview.add(" \n one\ttwo", false);
+        preview.add(&"日本語".repeat(40_000), false);
         assert_eq!(preview.begins[0], "one two");
         assert_eq!(preview.begins[1].chars().count(), SHOWN + 1);
         assert!(preview.sample.len() <= OF_ONE + 10);
+    }
+
+    #[test]
+    fn arguments_are_counted_as_json() {
+        let mut preview = Preview::default();
+        preview.add("a\n\"b\"", true);
+        assert_eq!((preview.sample.as_str(), preview.characters), (r#"a\n\"b\""#, 6));
     }
 }

@@ -91,7 +91,9 @@ impl fmt::Display for PlanReport<'_> {
         }
         lines.extend(left(plan));
         if plan.items.is_empty() {
-            lines.push("nothing to extract".to_owned());
+            let without_ids = "nothing to extract: no row has an id. pi gives ids to a session of its first format when it opens it";
+            let why = if plan.entries == 0 { without_ids } else { "nothing to extract" };
+            lines.push(why.to_owned());
             return f.write_str(&lines.join("\n"));
         }
         let (bytes, sent) = plan.bytes();

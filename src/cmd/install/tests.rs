@@ -298,7 +298,7 @@ fn uninstall_lists_what_stays_with_its_size() {
         fs::write(file, [0; 3000]).expect("file");
     }
     let said = world.uninstall().expect("uninstall");
-    for line in ["state (notes, state,", "extracted (content that"] {
+    for line in ["state (notes, state,", "extracted (content of"] {
         let line =
             said.lines().find(|l| l.contains(line)).unwrap_or_else(|| panic!("{line}: {said}"));
         assert!(line.ends_with("3.0 KB)"), "{line}");

@@ -1,6 +1,8 @@
 //! Who is away hears of a session once for each event: by the bell, by the terminal, or by a program.
 //! The list of all sessions shows what each is doing.
 
+use std::time::Duration;
+
 use std::fs;
 
 use serde_json::{Value, json};
@@ -138,7 +140,8 @@ fn the_list_shows_what_three_clients_are_doing() {
 
 #[test]
 fn a_dialog_that_was_refused_waits_no_longer() {
-    for key in ["3", "Escape"] {
+    // The client tells of a dialog only after some seconds.
+    for (key, is_told) in [("3", true), ("Escape", true), ("3", false), ("Escape", false)] {
         let agent = |request: &crate::support::mock::Request| {
             if request.last_user_text().contains("write") {
                 Reply::tool("Write", json!({"file_path": "made.txt", "content": "x"}))
@@ -155,7 +158,13 @@ fn a_dialog_that_was_refused_waits_no_longer() {
             let listed: Value = serde_json::from_str(&listed).expect("JSON");
             listed["sessions"][0]["activity"].as_str().unwrap_or_default().to_owned()
         };
-        world.wait("the dialog", || (activity() == "waits-for-you").then_some(()));
+        if is_told {
+            world.wait("the dialog", || (activity() == "waits-for-you").then_some(()));
+        } else {
+            tui.wait_screen("the dialog", |screen| screen.contains("Do you want to create"));
+            // It takes no key right away.
+            std::thread::sleep(Duration::from_secs(2));
+        }
         tui.keys(key);
         world.wait("the turn's end", || (activity() == "turn-over").then_some(()));
     }

@@ -32,6 +32,12 @@ fn agent(request: &Request) -> Reply {
         let input = json!({"action": "restore", "entry_id": id.unwrap_or("none")});
         return Reply::tool("purge_control", input);
     }
+    if last.contains("much") {
+        let command = |n| format!("seq -f 'part {n}, line %g of many' 1 200");
+        let first = Reply::tool("bash", json!({ "command": command(0) }));
+        return (1..36)
+            .fold(first, |all, n| all.and_tool("bash", json!({ "command": command(n) })));
+    }
     let command = format!("yes 'output {}' | head -c 9000", request.n);
     Reply::tool("bash", json!({ "command": command }))
 }
@@ -176,6 +182,27 @@ fn a_running_pi_gets_lean_and_has_everything_back() {
     let now = fs::read_to_string(&file).expect("the session");
     assert!(now.starts_with(&raw), "rows that were there have changed");
     reads(&home, &file);
+}
+
+/// 36 calls in one message, and a pi that is killed while it works.
+#[test]
+fn parallel_calls_and_a_kill_lose_nothing() {
+    let home = Home::new();
+    let mut pi = Running::start(&home, &["-e", PACKAGE]);
+    pi.work("much");
+    writeln!(pi.input, "{}", json!({"type": "prompt", "message": "go on"})).expect("sent");
+    drop(pi);
+    let mut pi = Running::start(&home, &["-e", PACKAGE, "--continue"]);
+    (0..3).for_each(|_| pi.work("go on"));
+    assert_eq!(home.last().matches(" line 200 of many").count(), 0, "all are masked");
+    drop(pi);
+    let file = home.session();
+    let all = home.run(&["extract", "restore", file.to_str().expect("utf-8"), "all"]);
+    for n in 0..36 {
+        let text: String = (1..=200)
+            .fold(String::new(), |all, line| all + &format!("part {n}, line {line} of many\n"));
+        assert!(all.stdout.contains(&text), "part {n}: {}", all.stderr);
+    }
 }
 
 /// The program finds what was said and what was masked, and leaves the session alone.

@@ -17,6 +17,7 @@ pub(super) const MOST: f64 = 15.0;
 const READ: &str = "read section ";
 const READ_LONG: &str = "read long section ";
 const SAY: &str = "describe section ";
+const WRITE: &str = "write section ";
 
 /// What the agent says at the end of a round.
 fn answer(round: &str) -> String {
@@ -37,7 +38,7 @@ pub(super) fn tokens(part: &Value) -> u64 {
 /// The number of a round, and the lines to read in it.
 fn asked(text: &str) -> Option<(&str, u32)> {
     let of = |start, lines| text.strip_prefix(start).map(|round| (round, lines));
-    of(READ, 90).or_else(|| of(READ_LONG, 700)).or_else(|| of(SAY, 0))
+    of(READ, 90).or_else(|| of(READ_LONG, 700)).or_else(|| of(SAY, 0)).or_else(|| of(WRITE, 120))
 }
 
 /// An agent that runs a command for each prompt of a round, and says what it found.
@@ -50,6 +51,13 @@ fn agent(request: &Request) -> Reply {
                 .and_text(answer(round))
         }
         (_, Some((round, 0))) => Reply::text(answer(round)),
+        (_, Some((round, lines))) if request.prompt().starts_with(WRITE) => {
+            let line =
+                |n| format!("    check_section_{round}(line_{n}, \"the quick brown fox\");\n");
+            let content: String = (0..lines).map(line).collect();
+            let input = json!({"file_path": format!("section_{round}.rs"), "content": content});
+            Reply::text("I write it now.").and_tool("Write", input)
+        }
         (_, Some((round, lines))) => {
             let command = format!(
                 "for i in $(seq 1 {lines}); do echo \"section {round}, line $i: the quick brown fox jumps over the lazy dog\"; done"
@@ -190,6 +198,49 @@ fn figures_are_those_of_the_next_request() {
             let Case { what, shown, sent } = &case;
             let _ =
                 writeln!(table, "{shown:>7} shown {sent:>7} sent {error:>6.1} %  {name}: {what}");
+        }
+    }
+    println!("{table}");
+    assert!(worst <= MOST, "\n{table}");
+}
+
+/// Reading, writing, logs and talk: the tokens of the next request, without and with an extraction.
+#[test]
+fn an_extraction_saves_what_it_says() {
+    let world = &World::build().bare().agent(agent).start();
+    let (mut table, mut worst) = (String::new(), 0.0_f64);
+    for (name, prompts) in [
+        ("reading", rounds(READ, 1..=12)),
+        ("writing", rounds(WRITE, 101..=112)),
+        ("logs", rounds(READ_LONG, 21..=26)),
+        ("talk", rounds(SAY, 31..=50)),
+    ] {
+        let id = play(world, &[], &prompts);
+        let json = |verb| -> Value {
+            let output = guard(world, &["extract", verb, &id, "--json"]);
+            serde_json::from_str(&output.stdout).expect("JSON")
+        };
+        let (plan, made) = (json("plan"), json("run"));
+        let after = made["id"].as_str().map(|new| size(&resume(world, new)));
+        let before = size(&resume(world, &id));
+        let Some(after) = after else {
+            let _ = writeln!(table, "{before:>7} tokens, nothing to extract: {name}");
+            assert_eq!((name, &plan["tokens"]), ("talk", &0.into()), "{plan}");
+            continue;
+        };
+        assert_eq!(plan["pays_after"], made["tokens"]["pays_after"], "plan and run, {name}");
+        for (what, shown, sent) in [
+            ("before", shown(&made, "before"), before),
+            ("after", shown(&made, "after"), after),
+            ("planned", plan["tokens_after"].as_u64().expect("a figure"), after),
+        ] {
+            let case = Case { what: what.to_owned(), shown, sent };
+            worst = worst.max(case.error().abs());
+            let _ = writeln!(
+                table,
+                "{shown:>7} shown {sent:>7} sent {:>6.1} %  {name}: {what}",
+                case.error()
+            );
         }
     }
     println!("{table}");

@@ -44,7 +44,7 @@ fn a_seal_that_says_little_asks_once() {
     hook.agent("brain-guard append --kind next 'write the lexer'");
     let first = hook.agent("brain-guard seal");
     assert!(is_question(&first), "{first:?}");
-    let says = "The notes have only 3 words, and these sections are empty: Open Threads, Assumptions & Risks, Process Insight.";
+    let says = "The notes have only 3 words, and nothing of this session under: Open Threads, Assumptions & Risks, Process Insight.";
     assert!(first.stderr.contains(says), "{first:?}");
     assert_eq!(hook.agent("brain-guard seal").code, Some(0), "once");
 

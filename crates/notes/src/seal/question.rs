@@ -110,7 +110,7 @@ impl Question {
         if let Some(Little { words, empty }) = &self.little {
             let _ = write!(
                 out,
-                "\n\nThe notes have only {words} words, and these sections are empty: {}. A fresh session knows only what the notes say. Add what it needs (`brain-guard append --kind …`), then seal. Where there is nothing to say, say why: brain-guard append --kind thread 'none: why'",
+                "\n\nThe notes have only {words} words, and nothing of this session under: {}. A fresh session knows only what the notes say. Add what it needs (`brain-guard append --kind …`), then seal. Where there is nothing to say, say why: brain-guard append --kind thread 'none: why'",
                 empty.join(", ")
             );
         }

@@ -1,21 +1,30 @@
 //! `extract decide` and `extract keep`, and sessions that pi edits by rows of its own.
 
+use std::collections::BTreeMap;
+use std::fs;
+use std::process::Stdio;
+use std::time::Duration;
+
 use serde_json::{Value, json};
 
-use super::world::{ID, World, long, plain};
+use super::world::{ID, Talk, World, long, plain};
 
 /// The session with pi's edits for what was decided.
 fn edited(world: &World, decision: &Value) -> String {
     let entries = decision["entries"].as_array().expect("entries");
+    let text = world.text();
+    let mut ids = text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    let mut parent = ids.next_back().expect("a row")["id"].clone();
     let rows = entries.iter().enumerate().map(|(n, lean)| {
+        let id = Value::from(format!("ee{n:06}"));
         let row = json!({
-            "type": "context_edit", "id": format!("ee{n:06}"), "parentId": "aa000008",
+            "type": "context_edit", "id": id, "parentId": std::mem::replace(&mut parent, id.clone()),
             "timestamp": "2026-02-20T11:00:00.000Z", "targetId": lean["entry_id"],
             "replacement": { "content": lean["content"] },
         });
         format!("{row}\n")
     });
-    world.text() + &rows.collect::<String>()
+    text.clone() + &rows.collect::<String>()
 }
 
 #[test]
@@ -110,4 +119,116 @@ fn in_pis_shell_this_is_its_session() {
     world.hook.set("PI_SESSION_FILE", &file);
     assert_eq!(world.json(&["decide", "this"])["session"], ID);
     assert_eq!(world.json(&["decide"])["session"], ID);
+}
+
+/// 36 parallel calls, 20 MB in one value, every kind of character, and rows that are left alone.
+fn heavy() -> Talk {
+    let calls: Vec<Value> = (0..36)
+        .map(|n| json!({ "type": "toolCall", "id": format!("p{n}"), "name": "exec", "arguments": {} }))
+        .collect();
+    let mut talk = Talk::new().user("look").assistant(calls.into());
+    for n in 0..36 {
+        let text = format!("{n}: \"\\\u{0}\u{7f}\u{2028}🦀\n").repeat(200);
+        talk = talk.message(json!({
+            "role": "toolResult", "toolCallId": format!("p{n}"), "toolName": "exec",
+            "content": [{ "type": "text", "text": text }], "isError": false,
+        }));
+    }
+    let talk = talk.exec(&long("huge", 20_000_000)).exec(&long("twice", 3_000)).answer("seen");
+    talk.user("and now?").answer("this").user("so?").answer("that")
+}
+
+/// What the model got of each entry.
+fn contents(world: &World) -> BTreeMap<String, Value> {
+    let rows = world.text();
+    let rows = rows.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    let id =
+        |row: &Value| Some((row["id"].as_str()?.to_owned(), row["message"]["content"].clone()));
+    rows.filter_map(|row| id(&row)).collect()
+}
+
+/// That each entry comes back as it was, if a plugin carries this out.
+fn all_come_back(world: &World, decision: &Value, contents: &BTreeMap<String, Value>) {
+    let before = world.text();
+    world.write(&edited(world, decision));
+    for lean in decision["entries"].as_array().expect("entries") {
+        let id = lean["entry_id"].as_str().expect("an id");
+        let told = world.json(&["restore", ID, id]);
+        let text = &told["texts"]["message.content.0.text"];
+        assert!(*text == contents[id][0]["text"], "{id}");
+    }
+    world.write(&before);
+}
+
+#[test]
+fn nothing_that_is_masked_is_lost() {
+    let text = heavy().text();
+    let twice = text.lines().find(|line| line.contains("twice")).expect("a row").to_owned();
+    let odd = text.replace(&twice, &format!("{twice}\n{{ not JSON\n{twice}"));
+    let world = World::of(&odd);
+    let contents = contents(&world);
+    let decision = world.json(&["keep", ID]);
+    let ids: Vec<&Value> = decision["entries"]
+        .as_array()
+        .expect("entries")
+        .iter()
+        .map(|lean| &lean["entry_id"])
+        .collect();
+    assert_eq!(ids.len(), 37, "not the row that is twice: {ids:?}");
+    all_come_back(&world, &decision, &contents);
+    world.write(&edited(&world, &decision));
+    let all = world.run(&["restore", ID, "all"]);
+    assert!(all.stdout.len() > 20_000_000, "{}", all.stderr);
+}
+
+#[test]
+fn a_store_that_is_full_masks_nothing() {
+    let world = World::of(&heavy().text());
+    let before = world.text();
+    let program = crate::support::hook::PROGRAM;
+    // The largest file it may write, in blocks of 512 or 1024 bytes.
+    let script = format!("trap '' XFSZ; ulimit -f 100; exec {program} extract keep {ID}");
+    let mut command = world.hook.command(&[]);
+    let variables: Vec<_> =
+        command.get_envs().map(|(k, v)| (k.to_owned(), v.map(ToOwned::to_owned))).collect();
+    let mut shell = std::process::Command::new("sh");
+    shell.args(["-c", &script]).env_clear();
+    for (name, value) in variables {
+        if let Some(value) = value {
+            shell.env(name, value);
+        }
+    }
+    command = shell;
+    let output = command.current_dir(&world.hook.home).output().expect("sh");
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    assert!(output.stdout.is_empty(), "nothing that a plugin would carry out");
+    assert_eq!(world.text(), before);
+    let decision = world.json(&["keep", ID]);
+    all_come_back(&world, &decision, &contents(&world));
+}
+
+#[test]
+fn a_kill_at_any_time_loses_nothing() {
+    let world = World::of(&heavy().text());
+    let (before, contents) = (world.text(), contents(&world));
+    let mut done = 0;
+    for delay in (0..24).map(|n| n * 12) {
+        let mut keep = world.hook.command(&["extract", "keep", ID]);
+        let mut keep = keep.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+        keep = keep.current_dir(&world.hook.home);
+        let mut keep = keep.spawn().expect("it starts");
+        std::thread::sleep(Duration::from_millis(delay));
+        let _ = keep.kill();
+        let output = keep.wait_with_output().expect("its output");
+        assert!(world.text() == before, "the session");
+        // What a plugin carries out, it can take back.
+        if let Ok(decision) = serde_json::from_slice::<Value>(&output.stdout) {
+            done += 1;
+            all_come_back(&world, &decision, &contents);
+        }
+        let _ = fs::remove_dir_all(world.hook.home.join(".local/share/brain-guard/extracted"));
+    }
+    let decision = world.json(&["keep", ID]);
+    all_come_back(&world, &decision, &contents);
+    assert!(done < 24, "some were killed before their end");
 }

@@ -5,6 +5,16 @@ use serde_json::{Value, json};
 use super::world::{ID, Talk, World, long, plain};
 
 #[test]
+fn plan_says_why_nothing_goes_from_pis_first_format() {
+    let header = json!({ "type": "session", "id": ID, "timestamp": "2025-11-20T10:00:00.000Z", "cwd": "/w" });
+    let said =
+        json!({ "type": "message", "message": { "role": "user", "content": long("said", 4_000) } });
+    let world = World::of(&format!("{header}\n{said}\n"));
+    let told = world.done(&["plan", ID]);
+    assert!(told.contains("nothing to extract: no row has an id. pi gives ids"), "{told}");
+}
+
+#[test]
 fn plan_lists_what_is_extracted_and_when_it_breaks_even() {
     let world = World::of(&plain().text());
     world.hook.settings(&json!({ "extract": { "min_saving": 0 } }));

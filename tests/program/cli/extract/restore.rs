@@ -30,7 +30,8 @@ fn restore_as_output_changes_only_the_ledger() {
 
 #[test]
 fn restore_prints_some_lines_of_a_value() {
-    let text: String = (1..=300).map(|n| format!("{n}: the quick brown fox\n")).collect();
+    let text: String =
+        (1..=300).fold(String::new(), |all, n| all + &format!("{n}: the quick brown fox\n"));
     let world =
         World::of(&Talk::new().user("look").exec(&text).answer("a").user("b").answer("c").text());
     world.done(&["run", ID]);
