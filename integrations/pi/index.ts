@@ -12,7 +12,7 @@ const TIMEOUT_MS = 20_000
 
 /** An entry's content as the model is to get it. */
 type Lean = { entry_id: string; content: NonNullable<ContextEdit['replacement']>['content'] }
-type Decision = { acts: boolean; refused?: string; entries: Lean[] }
+type Decision = { acts: boolean; entries: Lean[] }
 
 /** The type of our own entries, which keep that the user has switched it off. */
 const ENTRY = 'brain-guard'
@@ -83,8 +83,7 @@ export default function (pi: ExtensionAPI) {
     if (ctx.sessionManager.getSessionFile() === undefined) return undefined
     try {
       if (isOff(ctx)) return { entries: [...event.entries, ...undone(ctx)] }
-      const { acts, refused, entries }: Decision = JSON.parse(await run(ctx, ['keep']))
-      failed = refused
+      const { acts, entries }: Decision = JSON.parse(await run(ctx, ['keep']))
       if (!acts) return undefined
       // Another pi may have written to the file; pi takes edits of this branch only.
       const here = new Set(ctx.sessionManager.getBranch().map(({ id }) => id))

@@ -11,7 +11,7 @@ pub const READ: u16 = 100;
 pub fn read_price(model: &str) -> u16 {
     match claude_version(model) {
         Some(version) if version > (5, 0) && model.contains("fable") => 25,
-        Some(version) if version >= (5, 5) => 50,
+        Some(version) if version >= (5, 5) && !model.contains("haiku") => 50,
         _ => READ,
     }
 }
@@ -75,6 +75,7 @@ mod tests {
             ("claude-fable-5", 100),
             ("claude-opus-5-5[1m]", 50),
             ("us.anthropic.claude-sonnet-5-5-v1:0", 50),
+            ("claude-haiku-5-5", 100),
             ("claude-opus-5", 100),
             ("gpt-6", 100),
         ] {

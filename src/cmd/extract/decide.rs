@@ -5,7 +5,6 @@ use std::collections::HashSet;
 use std::io;
 
 use anyhow::{Context as _, ensure};
-use memchr::memmem;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
@@ -20,8 +19,6 @@ use extract::placeholder::{self, About, Names};
 use extract::plan::Plan;
 use extract::when::Verdict;
 use sessions::files::{Change, Edited, Refused, SessionFile, Stamp};
-use sessions::model::refuses_changed_thinking;
-use sessions::span;
 
 /// The key of what the model gets of a row.
 const CONTENT: &str = "message.content";
@@ -42,9 +39,6 @@ struct Decision {
     acts: bool,
     /// Why, or why not.
     verdict: Verdict,
-    /// Why it must not go, whatever it is worth.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    refused: Option<String>,
     /// Values that go.
     values: u64,
     /// Tokens that leave the context, estimated.
@@ -72,8 +66,7 @@ pub fn run(Context { env, now }: Context, args: &ExtractArgs, keep: bool) -> any
     let planned = judged(&source, &settings, now, read, plan);
     let is_worth_it =
         matches!(planned.verdict, Verdict::Cold | Verdict::Pays(_) | Verdict::Interval);
-    let refused = found.refused();
-    let acts = is_worth_it && settings.enabled && refused.is_none() && !found.entries.is_empty();
+    let acts = is_worth_it && settings.enabled && !found.entries.is_empty();
     let session = source.session.clone();
     if keep && acts {
         let source = Source { file: Box::new(Unwritten(source.file)), ..source };
@@ -81,7 +74,7 @@ pub fn run(Context { env, now }: Context, args: &ExtractArgs, keep: bool) -> any
     }
     let (verdict, saved) = (planned.verdict, planned.look.saved);
     let Masked { values, entries, .. } = found;
-    out_json(&Decision { session, acts, verdict, refused, values, saved, entries })?;
+    out_json(&Decision { session, acts, verdict, values, saved, entries })?;
     Ok(Exit::Done)
 }
 
@@ -92,10 +85,6 @@ struct Masked {
     /// Their rows.
     rows: HashSet<u64>,
     values: u64,
-    /// The model of the last response.
-    model: Option<String>,
-    /// Whether signed thinking is in or behind the first of them.
-    has_thinking: bool,
 }
 
 impl Masked {
@@ -128,22 +117,11 @@ impl Masked {
                     found.entries.push(Lean { entry_id: entry.clone(), freed, content });
                 }
             }
-            let is_signed = memmem::find(line, b"\"thinkingSignature\"").is_some();
-            found.has_thinking |= is_signed && !found.rows.is_empty();
-            if let Some(at) = edit::locate(line, "message.model") {
-                found.model = span::plain(at.slice(line)).map(str::to_owned);
-            }
             Ok(())
         });
         let stamp = stamp.with_context(|| format!("{} can't be read", source.path.display()))?;
         ensure!(stamp == read.stamp, Refused::Changed(source.path.display().to_string()));
         Ok(found)
-    }
-
-    /// Newer models of Claude refuse a request whose thinking is behind a change.
-    fn refused(&self) -> Option<String> {
-        let model = self.model.as_ref().filter(|model| refuses_changed_thinking(model))?;
-        self.has_thinking.then(|| format!("{model} refuses its thinking behind a change"))
     }
 }
 

@@ -90,26 +90,6 @@ fn each_branch_has_its_own_placeholders() {
 }
 
 #[test]
-fn nothing_goes_where_the_model_would_refuse_its_thinking() {
-    let thinking = json!([
-        { "type": "thinking", "thinking": "Hm", "thinkingSignature": "c2lnbmVk" },
-        { "type": "text", "text": "so" },
-    ]);
-    let of = |model: &str| {
-        let talk = plain().assistant(thinking.clone()).user("on").answer("and");
-        let text =
-            talk.text().replace("\"provider\":\"anthropic\"", &format!("\"model\":\"{model}\""));
-        let world = World::of(&text);
-        world.hook.settings(&json!({ "extract": { "min_saving": 0 } }));
-        world.json(&["keep", ID])
-    };
-    assert_eq!(of("claude-opus-4-8")["acts"], true);
-    let refused = of("claude-opus-5-5");
-    assert_eq!(refused["acts"], false);
-    assert!(refused["refused"].as_str().expect("why").contains("thinking"), "{refused}");
-}
-
-#[test]
 fn in_pis_shell_this_is_its_session() {
     let mut world = World::of(&plain().text());
     let file = world.file().to_str().expect("utf-8").to_owned();
