@@ -761,8 +761,8 @@ export const register: Register = on => {
   })
 
   on('turn.complete', async ($, e, next) => {
-    const result = await next(e)
     const at = Date.now()
+    const result = await next(e)
     if (e.agentId === undefined && e.turnId === turn.id) isTurn = false
     if (snapshots !== '' && e.agentId === undefined) {
       readFiguresSoon($)

@@ -22,7 +22,7 @@ mod views;
 
 use std::path::PathBuf;
 
-pub use extract::{ExtractArgs, ExtractVerb, ExtractionArgs};
+pub use extract::{DecideArgs, ExtractArgs, ExtractVerb, ExtractionArgs};
 pub use import::{ImportArgs, StoreVerb};
 pub use job::{JobArgs, JobVerb};
 pub use lists::{RoundsArgs, SessionsArgs, ViewArgs};

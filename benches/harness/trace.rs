@@ -32,9 +32,9 @@ pub struct Trace {
     pub own_kib: u64,
 }
 
-/// Calls that ask for memory. How often the allocator needs one depends on where the program's data
+/// Calls that ask for memory, besides `mmap` of no file. How often the allocator needs one depends on where the program's data
 /// ends, and so on the paths in it.
-const MEMORY: [&str; 6] = ["brk", "mmap", "munmap", "mremap", "madvise", "mprotect"];
+const MEMORY: [&str; 5] = ["brk", "munmap", "mremap", "madvise", "mprotect"];
 
 /// Runs a case under strace, which holds it at its end so that the kernel's own mark of its peak
 /// can be read. (`wait4` would include pages of the parent.)
@@ -112,7 +112,8 @@ impl Trace {
         let done = u64::from(number >= 0);
         let of_proc = rest.split(',').next().is_some_and(|fd| fd.contains("</proc/"));
         let has = |word: &str| u64::from(rest.contains(word));
-        self.system_calls += u64::from(!MEMORY.contains(&name));
+        let is_memory = MEMORY.contains(&name) || name == "mmap" && has("MAP_ANONYMOUS") > 0;
+        self.system_calls += u64::from(!is_memory);
         match name {
             "read" | "pread64" | "readv" | "preadv" | "preadv2" if !of_proc => {
                 self.bytes_read += number.max(0).unsigned_abs();

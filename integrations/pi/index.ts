@@ -12,7 +12,7 @@ const TIMEOUT_MS = 20_000
 
 /** An entry's content as the model is to get it. */
 type Lean = { entry_id: string; content: NonNullable<ContextEdit['replacement']>['content'] }
-type Decision = { acts: boolean; entries: Lean[] }
+type Decision = { acts: boolean; refused?: string; entries: Lean[] }
 
 /** The type of our own entries, which keep that the user has switched it off. */
 const ENTRY = 'brain-guard'
@@ -83,7 +83,11 @@ export default function (pi: ExtensionAPI) {
     if (ctx.sessionManager.getSessionFile() === undefined) return undefined
     try {
       if (isOff(ctx)) return { entries: [...event.entries, ...undone(ctx)] }
-      const { acts, entries }: Decision = JSON.parse(await run(ctx, ['keep']))
+      // For models that take their thinking only behind what has not changed, pi has the API drop it.
+      const dropsThinking = ctx.model?.compat?.supportsMidConvoEffort === true
+      const how = dropsThinking ? ['--drops-thinking'] : []
+      const { acts, refused, entries }: Decision = JSON.parse(await run(ctx, ['keep'], how))
+      failed = refused
       if (!acts) return undefined
       // Another pi may have written to the file; pi takes edits of this branch only.
       const here = new Set(ctx.sessionManager.getBranch().map(({ id }) => id))

@@ -22,6 +22,17 @@ pub struct ExtractArgs {
     pub json: bool,
 }
 
+/// What a plugin asks.
+#[derive(Debug, Clone, Args)]
+pub struct DecideArgs {
+    /// The session, and how
+    #[command(flatten)]
+    pub args: ExtractArgs,
+    /// The client leaves thinking out that the model would refuse behind a change
+    #[arg(long)]
+    pub drops_thinking: bool,
+}
+
 /// What is extracted, where it differs from the settings.
 #[derive(Debug, Clone, Default, Args)]
 pub struct ExtractionArgs {
@@ -60,14 +71,14 @@ pub enum ExtractVerb {
     Decide {
         /// The session, and how
         #[command(flatten)]
-        args: ExtractArgs,
+        args: DecideArgs,
     },
     /// Decide, and put the content that goes now into the store
     #[command(after_help = "Example:\n  brain-guard extract keep FILE")]
     Keep {
         /// The session, and how
         #[command(flatten)]
-        args: ExtractArgs,
+        args: DecideArgs,
     },
     /// Extract: pi and `OpenClaw` sessions in place, Claude Code's into a new session
     #[command(

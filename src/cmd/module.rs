@@ -256,8 +256,10 @@ fn saw_typing(facts: &mut Facts, asked: &Ask) {
 
 /// Notes that a turn has ended: one that the user cut short, by Esc or by refusing a call, has no
 /// Stop to say it. The next one may run already.
-fn end_turn(facts: &mut Facts, asked: &Ask) {
-    let is_refused = facts.session.dialog.is_some() && asked.agents.unwrap_or_default() == 0;
+fn end_turn(facts: &mut Facts, asked: &Ask, is_aborted: bool) {
+    // Without an abort, the dialog may be a background agent's.
+    let is_closed = is_aborted || asked.agents.unwrap_or_default() == 0;
+    let is_refused = facts.session.dialog.is_some() && is_closed;
     if is_refused {
         // Whoever did so is there.
         facts.saw_typing(facts.now);
@@ -278,8 +280,8 @@ fn step(facts: &mut Facts, asked: &Ask, text: &str) -> Value {
     if let Report::Failed { what, why } = &report {
         facts.fault(what, why);
     }
-    if matches!(report, Report::TurnComplete { .. }) {
-        end_turn(facts, asked);
+    if let Report::TurnComplete { is_aborted, .. } = report {
+        end_turn(facts, asked, is_aborted);
     }
     // A turn that was cut short has no Stop to say which agents have ended in it.
     let agents = asked.agents.filter(|_| matches!(report, Report::TurnComplete { .. }));

@@ -101,8 +101,8 @@ pub struct Entry {
     pub restored: Option<Time>,
     /// Whether the client sends it to the model.
     pub in_context: bool,
-    /// The files that calls changed whose results are in it, as hashes of their paths.
-    pub changes: Vec<u64>,
+    /// The files that calls wrote whose results are in it, as hashes of their paths.
+    pub written: Vec<u64>,
     /// Its values, in row order.
     pub values: Vec<Value>,
     /// Its row is not valid JSON: it must not be changed.

@@ -19,7 +19,7 @@ pub enum Goes {
     Again,
     /// The file it was read from was read again later.
     Reread,
-    /// The file it was read from was changed later.
+    /// The file it was read from was written anew later.
     Stale,
     /// The entry says `_extractable: true`.
     Said,

@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use std::io;
 
 use anyhow::{Context as _, ensure};
+use memchr::memmem;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
@@ -12,13 +13,15 @@ use super::planned::Planned;
 use super::read::Read;
 use super::run::{execute, judged, merged_settings, plan_session};
 use super::source::{self, Kind, Source};
-use crate::cli::ExtractArgs;
+use crate::cli::DecideArgs;
 use crate::cmd::{Context, Exit, import, out_json};
 use extract::edit;
 use extract::placeholder::{self, About, Names};
 use extract::plan::Plan;
 use extract::when::Verdict;
 use sessions::files::{Change, Edited, Refused, SessionFile, Stamp};
+use sessions::model::refuses_changed_thinking;
+use sessions::span;
 
 /// The key of what the model gets of a row.
 const CONTENT: &str = "message.content";
@@ -39,6 +42,9 @@ struct Decision {
     acts: bool,
     /// Why, or why not.
     verdict: Verdict,
+    /// Why it must not go, whatever it is worth.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    refused: Option<String>,
     /// Values that go.
     values: u64,
     /// Tokens that leave the context, estimated.
@@ -50,7 +56,8 @@ struct Decision {
 ///
 /// # Errors
 /// A session that cannot be read, or whose client takes no edits; a store that cannot be written.
-pub fn run(Context { env, now }: Context, args: &ExtractArgs, keep: bool) -> anyhow::Result<Exit> {
+pub fn run(Context { env, now }: Context, args: &DecideArgs, keep: bool) -> anyhow::Result<Exit> {
+    let DecideArgs { args, drops_thinking } = args;
     let settings = merged_settings(env, &args.what.clone().into())?;
     let source = source::find(env, &import::root(env)?, args.session.as_deref(), false)?;
     ensure!(
@@ -66,7 +73,8 @@ pub fn run(Context { env, now }: Context, args: &ExtractArgs, keep: bool) -> any
     let planned = judged(&source, &settings, now, read, plan);
     let is_worth_it =
         matches!(planned.verdict, Verdict::Cold | Verdict::Pays(_) | Verdict::Interval);
-    let acts = is_worth_it && settings.enabled && !found.entries.is_empty();
+    let refused = found.refused().filter(|_| !drops_thinking);
+    let acts = is_worth_it && settings.enabled && refused.is_none() && !found.entries.is_empty();
     let session = source.session.clone();
     if keep && acts {
         let source = Source { file: Box::new(Unwritten(source.file)), ..source };
@@ -74,7 +82,7 @@ pub fn run(Context { env, now }: Context, args: &ExtractArgs, keep: bool) -> any
     }
     let (verdict, saved) = (planned.verdict, planned.look.saved);
     let Masked { values, entries, .. } = found;
-    out_json(&Decision { session, acts, verdict, values, saved, entries })?;
+    out_json(&Decision { session, acts, verdict, refused, values, saved, entries })?;
     Ok(Exit::Done)
 }
 
@@ -85,6 +93,10 @@ struct Masked {
     /// Their rows.
     rows: HashSet<u64>,
     values: u64,
+    /// The model of the last response.
+    model: Option<String>,
+    /// Whether signed thinking is in or behind the first of them.
+    has_thinking: bool,
 }
 
 impl Masked {
@@ -117,11 +129,22 @@ impl Masked {
                     found.entries.push(Lean { entry_id: entry.clone(), freed, content });
                 }
             }
+            let is_signed = memmem::find(line, b"\"thinkingSignature\"").is_some();
+            found.has_thinking |= is_signed && !found.rows.is_empty();
+            if let Some(at) = edit::locate(line, "message.model") {
+                found.model = span::plain(at.slice(line)).map(str::to_owned);
+            }
             Ok(())
         });
         let stamp = stamp.with_context(|| format!("{} can't be read", source.path.display()))?;
         ensure!(stamp == read.stamp, Refused::Changed(source.path.display().to_string()));
         Ok(found)
+    }
+
+    /// Newer models of Claude refuse a request whose thinking is behind a change.
+    fn refused(&self) -> Option<String> {
+        let model = self.model.as_ref().filter(|model| refuses_changed_thinking(model))?;
+        self.has_thinking.then(|| format!("{model} refuses its thinking behind a change"))
     }
 }
 

@@ -113,6 +113,6 @@ mod tests {
     fn arguments_are_counted_as_json() {
         let mut preview = Preview::default();
         preview.add("a\n\"b\"", true);
-        assert_eq!((preview.sample.as_str(), preview.characters), (r#"a\n\"b\""#, 6));
+        assert_eq!((preview.sample.as_str(), preview.characters), (r#"a\n\"b\""#, 5));
     }
 }

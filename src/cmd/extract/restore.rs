@@ -181,7 +181,10 @@ impl Chosen {
         read.doubt.tell();
         let mut choice = choose::choose(source, &read, entry, keys)?;
         // Check for damage before printing anything; the content is too large to keep in memory.
-        choice.keep(|live| text(source, &live, lines).map(|_| live))?;
+        sound(source, &mut choice)?;
+        if lines.is_some() {
+            choice.live = with_lines(source, choice.live, lines)?;
+        }
         let Choice { live, left, .. } = choice;
         let chosen = Self { read, live, lines, left, _held: held };
         let records: Vec<_> = chosen.entries().map(|live| noted(live, now, false)).collect();
@@ -226,6 +229,20 @@ fn content(source: &Source, live: &Live) -> anyhow::Result<Vec<u8>> {
 /// Drops values whose content is damaged.
 fn sound(source: &Source, choice: &mut Choice) -> anyhow::Result<()> {
     choice.keep(|live| content(source, &live).map(|_| live))
+}
+
+/// The values that have these lines.
+///
+/// # Errors
+/// None of them has.
+fn with_lines(source: &Source, live: Vec<Live>, lines: Option<Lines>) -> anyhow::Result<Vec<Live>> {
+    let mut why = None;
+    let mut has = |live: &Live| text(source, live, lines).map_err(|e| why = Some(e)).is_ok();
+    let found: Vec<Live> = live.into_iter().filter(|live| has(live)).collect();
+    match why.filter(|_| found.is_empty()) {
+        Some(why) => Err(why),
+        None => Ok(found),
+    }
 }
 
 /// A string without its quotes, other JSON as it is.

@@ -92,7 +92,8 @@ impl fmt::Display for PlanReport<'_> {
         lines.extend(left(plan));
         if plan.items.is_empty() {
             let without_ids = "nothing to extract: no row has an id. pi gives ids to a session of its first format when it opens it";
-            let why = if plan.entries == 0 { without_ids } else { "nothing to extract" };
+            let is_first_format = plan.entries == 0 && source.kind == Kind::Jsonl;
+            let why = if is_first_format { without_ids } else { "nothing to extract" };
             lines.push(why.to_owned());
             return f.write_str(&lines.join("\n"));
         }
@@ -109,7 +110,7 @@ impl fmt::Display for PlanReport<'_> {
         for (why, said) in [
             (Goes::Again, "because a later message repeats them"),
             (Goes::Reread, "because their files were read again later"),
-            (Goes::Stale, "because their files were changed later"),
+            (Goes::Stale, "because their files were written anew later"),
         ] {
             let number = plan.items.iter().filter(|item| item.why == why).count();
             if number > 0 {

@@ -22,51 +22,51 @@ const OFFERED_AT: f64 = 0.75;
 /// Tokens without a prompt cache from which the user of a resumed session is told what it costs.
 const UNCACHED: u64 = 50_000;
 
-/// Percent of the context that an extraction must take out to be named then.
+/// Percent of the context that an extraction must take out for that.
 const SAVES: u64 = 20;
 
-/// Tells the user once that this session could be shortened, unless they are about to leave it.
+/// Tells the user that this session could be shortened, once for each reason, unless they are about to
+/// leave it.
 pub fn offer(facts: &mut Facts) -> Option<String> {
-    if facts.session.notified.slim_tokens.is_some()
-        || facts.settings.is_shadow()
-        || !facts.seen.interactive
-    {
+    if facts.settings.is_shadow() || !facts.seen.interactive {
         return None;
     }
     let is_sealed = facts.token().is_some_and(|token| token.awaits_carrier_or_held(facts.id));
     if is_sealed || open(facts).is_some() {
         return None;
     }
-    let (freed, text) = uncached(facts).or_else(|| nearly_full(facts))?;
-    facts.update(|session| session.notified.slim_tokens = Some(freed));
-    Some(text)
+    uncached(facts).or_else(|| nearly_full(facts))
 }
 
 /// That a resumed session is read without the prompt cache, and what an extraction would leave.
-fn uncached(facts: &mut Facts) -> Option<(u64, String)> {
-    let read = facts.session.uncached.filter(|read| *read >= UNCACHED)?;
+fn uncached(facts: &mut Facts) -> Option<String> {
+    let is_told = facts.session.notified.uncached;
+    let read = facts.session.uncached.filter(|read| !is_told && *read >= UNCACHED)?;
     // Looked at once: the session does not change before its first prompt.
     facts.update(|session| session.uncached = None);
     let root = import::root(facts.env).ok()?;
-    let source = source::find(facts.env, &root, facts.transcript.as_ref()?.to_str(), false).ok()?;
+    let source =
+        source::find(facts.env, &root, Some(facts.transcript.as_ref()?.to_str()?), false).ok()?;
     let settings = run::merged_settings(facts.env, &Extraction::default()).ok()?;
     let (_, _, cost) = run::counted(&source, &settings, facts.now, 0).ok()?;
-    let saves = cost.freed() * 100 >= read * SAVES;
-    saves.then(|| {
-        let left = read.saturating_sub(cost.freed());
-        let text = format!(
-            "the prompt cache has expired: your next prompt reads {} tokens anew, or {} after /brain-guard:extract (/brain-guard:undo comes back)",
-            tokens(read),
-            tokens(left),
-        );
-        // What slim would free is not known.
-        (0, text)
-    })
+    if cost.freed() * 100 < read * SAVES {
+        return None;
+    }
+    facts.update(|session| session.notified.uncached = true);
+    let left = read.saturating_sub(cost.freed());
+    Some(format!(
+        "the prompt cache has expired: your next prompt reads {} tokens anew, or {} after /brain-guard:extract (/brain-guard:undo comes back)",
+        tokens(read),
+        tokens(left),
+    ))
 }
 
 /// That the context is nearly full. A figure needs the session in the store, which is not made for
 /// it.
-fn nearly_full(facts: &Facts) -> Option<(u64, String)> {
+fn nearly_full(facts: &mut Facts) -> Option<String> {
+    if facts.session.notified.slim_tokens.is_some() {
+        return None;
+    }
     let view = facts.view();
     let narrow = view.ramp.tiers().last()?.context;
     let percent = view.readings.context?.percent();
@@ -85,5 +85,6 @@ fn nearly_full(facts: &Facts) -> Option<(u64, String)> {
         }
         None => (0, "shows what could leave this session".to_owned()),
     };
-    Some((freed, format!("the context is {percent:.0} % full. /brain-guard:slim {frees}")))
+    facts.update(|session| session.notified.slim_tokens = Some(freed));
+    Some(format!("the context is {percent:.0} % full. /brain-guard:slim {frees}"))
 }

@@ -1,6 +1,7 @@
 //! The cost of a plan, by [`surgery::context`]. Tables, summaries and reduced rounds were never
 //! measured, so a vocabulary counts them, calibrated by the measured rounds.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use memchr::memmem;
@@ -214,11 +215,12 @@ fn blocks<'r>(
     }
 }
 
-/// The prompt cache; of several sessions, the one that lives longest.
+/// The prompt cache; of several sessions, the one that lives longest and is cheapest to read.
 fn cache(plan: &Plan, readers: &[Reader]) -> anyhow::Result<Cache> {
     let pairs = plan.sessions.iter().zip(readers);
     let caches = pairs.map(|(session, reader)| cache_of(session, reader));
-    Ok(caches.collect::<Result<Vec<_>, _>>()?.into_iter().max().unwrap_or_default())
+    let caches = caches.collect::<anyhow::Result<Vec<_>>>()?.into_iter();
+    Ok(caches.max_by_key(|cache| (cache.lifetime, Reverse(cache.read))).unwrap_or_default())
 }
 
 fn cache_of(session: &Session, reader: &Reader) -> anyhow::Result<Cache> {

@@ -5,6 +5,7 @@ use std::fs;
 use base::clock;
 use guard::boundary::Step;
 use guard::files::{boundary, state};
+use serde_json::json;
 
 use crate::cli::doctor::lab::Lab;
 use crate::cli::watching::{World, came};
@@ -126,6 +127,10 @@ fn install_says_how_to_change_the_tiers_and_to_import_sessions() {
         assert!(done.stdout.contains(part), "{part}: {done:?}");
     }
     assert!(done.stdout.lines().last().is_some_and(|last| last.starts_with("ready: start ")));
+    lab.hook.settings(&json!({ "mode": "off" }));
+    let off = lab.hook.raw(&["install", "--no-demo"], b"").stdout;
+    let last = off.lines().last().unwrap_or_default();
+    assert!(last.contains("it does not work yet: mode is off in your settings"), "{off}");
 }
 
 /// Its hooks are gone, so nothing would deliver the notes.

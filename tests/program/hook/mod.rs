@@ -21,4 +21,5 @@ mod stop;
 mod table;
 mod texts;
 mod tiers;
+mod uncached;
 mod way_out;

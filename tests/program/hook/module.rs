@@ -97,3 +97,33 @@ fn a_turn_that_began_without_the_notes_gets_them_at_its_end() {
     assert_eq!(moved(&hook, "submitted"), "none");
     assert_eq!(moved(&hook, "turn-complete"), "none", "once");
 }
+
+/// A turn whose call the user refused has no Stop.
+#[test]
+fn a_turn_that_was_refused_is_over_and_a_later_one_is_not() {
+    let turn = |hook: &Hook| hook.state()["turn"].clone();
+    let ended = |hook: &Hook, more: serde_json::Value| {
+        let mut report = report(hook, "turn-complete");
+        report.as_object_mut().expect("fields").extend(more.as_object().expect("fields").clone());
+        hook.raw(&["mod", "step"], report.to_string().as_bytes());
+    };
+    let now = || base::clock::now().timestamp_millis();
+    let hook = Hook::begun();
+    let before = now();
+    hook.prompt("go");
+    ended(&hook, json!({ "answered": true, "at": before - 1 }));
+    assert!(turn(&hook).is_string(), "the report was of an earlier turn");
+    ended(&hook, json!({ "answered": true, "at": now() + 1 }));
+    assert!(turn(&hook).is_null());
+    let dialog = |hook: &Hook| {
+        hook.prompt("go on");
+        let more = json!({ "notification_type": "permission_prompt", "message": "May it?" });
+        hook.send(&hook.payload("Notification", &more));
+    };
+    dialog(&hook);
+    ended(&hook, json!({ "answered": true, "at": now() + 1, "agents": 1 }));
+    assert!(hook.state()["dialog"].is_array(), "it may be the agent's");
+    dialog(&hook);
+    ended(&hook, json!({ "answered": true, "is_aborted": true, "at": now() + 1, "agents": 1 }));
+    assert!(hook.state()["dialog"].is_null() && turn(&hook).is_null());
+}

@@ -12,9 +12,8 @@ use sessions::span::{self, Span, plain, text};
 /// Tools that read files, as clients and file servers name them.
 const READERS: [&str; 5] = ["read", "read_file", "read_text_file", "view", "view_file"];
 
-/// Tools that change files.
-const WRITERS: [&str; 6] =
-    ["edit", "multiedit", "notebookedit", "write", "edit_file", "write_file"];
+/// Tools that write a whole file. After an edit, most of an earlier read is still true.
+const WRITERS: [&str; 2] = ["write", "write_file"];
 
 /// Names of the file argument. All other arguments say which part of the file.
 const FILE: [&[u8]; 7] =
@@ -31,7 +30,7 @@ pub struct Call {
 enum Access {
     Reads(FileRead),
     /// The file, as a hash of its path.
-    Changes(u64),
+    Writes(u64),
 }
 
 impl Call {
@@ -40,8 +39,8 @@ impl Call {
         Some(read)
     }
 
-    fn change(&self) -> Option<u64> {
-        let Some(Access::Changes(file)) = self.access else { return None };
+    fn written(&self) -> Option<u64> {
+        let Some(Access::Writes(file)) = self.access else { return None };
         Some(file)
     }
 }
@@ -110,13 +109,13 @@ fn of(id: Option<&[u8]>) -> Option<u64> {
 pub struct Tools(HashMap<u64, Call>);
 
 impl Tools {
-    /// Fills in which tools the next row's results came from, and what they read or changed.
+    /// Fills in which tools the next row's results came from, and what they read or wrote.
     pub fn settle(&mut self, entry: &mut Entry, calls: Calls) {
         let (mut tool, mut read) = (entry.tool.take(), None);
         if let Some(call) = calls.row.and_then(|id| self.0.get(&id)) {
             tool = tool.or_else(|| Some(Arc::clone(&call.tool)));
             read = call.read();
-            entry.changes.extend(call.change());
+            entry.written.extend(call.written());
         }
         let mut blocks = Vec::new();
         for said in calls.said {
@@ -131,7 +130,7 @@ impl Tools {
                         value.tool = of_call.map(Arc::clone);
                         value.read = call.and_then(Call::read);
                     }
-                    entry.changes.extend(call.and_then(Call::change));
+                    entry.written.extend(call.and_then(Call::written));
                     tool = tool.or_else(|| of_call.map(Arc::clone));
                     blocks.push(at);
                 }
@@ -146,7 +145,7 @@ impl Tools {
         }
         entry.tool = tool.filter(|_| entry.role != Role::Assistant);
         if entry.error {
-            entry.changes.clear();
+            entry.written.clear();
         }
     }
 }
@@ -156,11 +155,11 @@ fn lies(value: Span, block: Span) -> bool {
     block.start <= value.start && value.end <= block.end
 }
 
-/// Which file a call reads or changes.
+/// Which file a call reads or writes.
 fn access(tool: &str, given: &[u8]) -> Option<Access> {
     let own = tool.rsplit("__").next().unwrap_or(tool).to_ascii_lowercase();
-    let changes = WRITERS.contains(&own.as_str());
-    if !changes && !READERS.contains(&own.as_str()) {
+    let writes = WRITERS.contains(&own.as_str());
+    if !writes && !READERS.contains(&own.as_str()) {
         return None;
     }
     let mut fields = Vec::new();
@@ -170,7 +169,7 @@ fn access(tool: &str, given: &[u8]) -> Option<Access> {
         let (name, value) = (field.name.slice(given), field.value.slice(given));
         let is_file = file.is_none() && FILE.contains(&name);
         // Equal placeholders may stand for different values.
-        if (is_file || !changes) && memmem::find(value, BEGIN).is_some() {
+        if (is_file || !writes) && memmem::find(value, BEGIN).is_some() {
             return None;
         } else if is_file {
             file = plain(value).map(hash);
@@ -180,7 +179,7 @@ fn access(tool: &str, given: &[u8]) -> Option<Access> {
         }
     }
     let file = file?;
-    Some(if changes { Access::Changes(file) } else { Access::Reads(FileRead { file, part }) })
+    Some(if writes { Access::Writes(file) } else { Access::Reads(FileRead { file, part }) })
 }
 
 #[cfg(test)]

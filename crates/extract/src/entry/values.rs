@@ -77,7 +77,7 @@ pub fn of(
         unclear,
         restored: at.and_then(restored).or_else(answered),
         in_context: false,
-        changes: Vec::new(),
+        written: Vec::new(),
         values,
         broken,
         doubled: 0,

@@ -1,4 +1,4 @@
-//! What a later row makes needless: the same value, a read of the same file, or a change of it. Entries are checked
+//! What a later row makes needless: the same value, a read of the same file, or a call that wrote it anew. Entries are checked
 //! from the end of a session to its start.
 
 use std::collections::{HashMap, HashSet};
@@ -13,8 +13,8 @@ pub struct Standing {
     reads: HashSet<FileRead>,
     /// For reads that were cut, the most characters that one returned.
     begun: HashMap<FileRead, u32>,
-    /// The files that were changed.
-    changed: HashSet<u64>,
+    /// The files that were written anew.
+    written: HashSet<u64>,
     /// Those of the current entry: within one entry nothing counts as a later occurrence.
     here: Vec<(u64, Option<FileRead>, Option<u32>)>,
 }
@@ -35,7 +35,7 @@ impl Standing {
         let whole = FileRead { part: 0, ..read };
         let begun = || value.cut && self.begun.get(&read).is_some_and(|most| *most >= value.chars);
         let again = self.reads.contains(&read) || self.reads.contains(&whole) || begun();
-        let is_stale = self.changed.contains(&read.file).then_some(Goes::Stale);
+        let is_stale = self.written.contains(&read.file).then_some(Goes::Stale);
         again.then_some(Goes::Reread).or(is_stale)
     }
 
@@ -53,7 +53,7 @@ impl Standing {
 
     /// Moves on from an entry to the one before.
     pub fn next(&mut self, entry: &Entry) {
-        self.changed.extend(entry.changes.iter().filter(|_| entry.in_context));
+        self.written.extend(entry.written.iter().filter(|_| entry.in_context));
         for (same, read, cut) in self.here.drain(..) {
             self.values.insert(same);
             match (read, cut) {

@@ -228,17 +228,17 @@ fn a_read_goes_when_the_file_was_read_again() {
     assert_eq!(goes(&rows, &off), []);
 }
 
-/// A read goes before it is old if the agent changed the file later.
+/// A read goes before it is old if the agent wrote the file anew later.
 #[test]
-fn a_read_goes_when_the_file_was_changed() {
+fn a_read_goes_when_the_file_was_written_anew() {
     let read = asked(1, "Read", r#"{"file_path":"/w/a"}"#, &"a".repeat(900));
     let end = || flat("end", "assistant", "content", "");
     let settings = ExtractSettings { keep_recent: 100, ..ExtractSettings::default() };
     let stale = &[("r1", Goes::Stale)][..];
-    let edit = r#"{"file_path":"/w/a","old_string":"a","new_string":"b"}"#;
+    let write = r#"{"file_path":"/w/a","content":"b"}"#;
     let failed = |row: String| row.replace(r#""output""#, r#""isError":true,"output""#);
     for (change, found) in [
-        (asked(2, "Edit", edit, "done"), stale),
+        (asked(2, "Write", write, "done"), stale),
         (
             asked(
                 2,
@@ -248,15 +248,44 @@ fn a_read_goes_when_the_file_was_changed() {
             ),
             stale,
         ),
-        (asked(2, "Edit", &edit.replace("/w/a", "/w/b"), "done"), &[]),
-        (asked(2, "Bash", edit, "done"), &[]),
-        (failed(asked(2, "Edit", edit, "no such text")), &[]),
+        (asked(2, "Write", &write.replace("/w/a", "/w/b"), "done"), &[]),
+        (asked(2, "Edit", write, "most of the read is still true"), &[]),
+        (failed(asked(2, "Write", write, "no such folder")), &[]),
     ] {
         let rows = [read.clone(), change, end()];
         assert_eq!(told(&goes(&rows, &settings)), found, "{rows:?}");
     }
-    let before = [asked(2, "Edit", edit, "done"), read, end()];
-    assert_eq!(goes(&before, &settings), [], "it was read after the change");
+    let before = [asked(2, "Write", write, "done"), read, end()];
+    assert_eq!(goes(&before, &settings), [], "it was read after that");
+}
+
+#[test]
+fn a_read_of_claude_code_goes_likewise() {
+    let row = |id: &str, parent: &str, kind: &str, block: &str| {
+        format!(
+            r#"{{"type":"{kind}","uuid":"{id}","parentUuid":{parent},"isSidechain":false,"message":{{"id":"m{id}","role":"{kind}","content":[{block}]}}}}"#
+        ) + "\n"
+    };
+    let call = |n: u32, tool: &str| {
+        format!(
+            r#"{{"type":"tool_use","id":"t{n}","name":"{tool}","input":{{"file_path":"/w/a"}}}}"#
+        )
+    };
+    let result = |n: u32, more: &str| {
+        let text = "a".repeat(900);
+        format!(r#"{{"type":"tool_result","tool_use_id":"t{n}"{more},"content":"{text}"}}"#)
+    };
+    let settings = ExtractSettings { keep_recent: 100, ..ExtractSettings::default() };
+    for (more, found) in [("", &[("b", Goes::Stale)][..]), (r#","is_error":true"#, &[])] {
+        let rows = [
+            row("a", "null", "assistant", &call(1, "Read")),
+            row("b", "\"a\"", "user", &result(1, "")),
+            row("c", "\"b\"", "assistant", &call(2, "Write")),
+            row("d", "\"c\"", "user", &result(2, more).replace(&"a".repeat(900), "done")),
+            row("e", "\"d\"", "assistant", r#"{"type":"text","text":"so"}"#),
+        ];
+        assert_eq!(told(&goes(&rows, &settings)), found, "{more}");
+    }
 }
 
 /// The placeholder of an extracted read is not a later read of the file.

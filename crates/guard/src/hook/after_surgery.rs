@@ -34,6 +34,7 @@ pub fn follow(facts: &mut Facts, event: &Event, from: &str) -> bool {
         started: facts.session.started.or(Some(facts.now)),
         ended: None,
         turn: None,
+        uncached: None,
         asked: false,
         token: None,
         first: First::Done,
@@ -43,6 +44,7 @@ pub fn follow(facts: &mut Facts, event: &Event, from: &str) -> bool {
             agent: Told::default(),
             user: None,
             slim_tokens: facts.session.notified.slim_tokens,
+            uncached: facts.session.notified.uncached,
             denial: None,
             ..before.notified
         },

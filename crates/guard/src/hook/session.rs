@@ -153,7 +153,7 @@ fn reset_readings(facts: &mut Facts, first: First) {
         (s.first, s.grace, s.ranks) = (first, None, Ranks::default());
         (s.notified.agent, s.notified.user, s.notified.denial) = (Told::default(), None, None);
         // The module's last reading covers content that is gone.
-        s.reading = None;
+        (s.reading, s.uncached) = (None, None);
         s.ended = None;
         s.client = client.or(s.client);
     });

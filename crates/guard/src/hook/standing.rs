@@ -160,8 +160,10 @@ pub fn note_dialog(facts: &mut Facts, event: &Event) {
     if dialog.is_some() || facts.session.dialog.is_some() {
         let now = facts.now;
         facts.update(|s| {
-            // The next response is due from here on: the last one is as old as the dialog.
-            s.turn = s.turn.map(|_| now);
+            // The next response is due from the answer on: the last one is older than the dialog.
+            if dialog.is_none() {
+                s.turn = s.turn.map(|_| now);
+            }
             (s.dialog, s.notified.need) = (dialog.clone(), None);
         });
     }

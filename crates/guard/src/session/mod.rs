@@ -152,6 +152,8 @@ pub struct Notified {
     pub agent: Told,
     /// The rank that the user was last told, and whether it was capped.
     pub user: Option<(usize, bool)>,
+    /// Whether the user was told what a resumed session costs without the prompt cache.
+    pub uncached: bool,
     /// Tokens that surgery would free, as the user was told; 0 if it was not known.
     pub slim_tokens: Option<u64>,
     /// The rank whose denial was last explained in full.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::process::Stdio;
-use std::time::Duration;
+use std::time::Instant;
 
 use serde_json::{Value, json};
 
@@ -87,6 +87,26 @@ fn each_branch_has_its_own_placeholders() {
     );
     world.write(&rows);
     assert_eq!(world.json(&["decide", ID])["values"], 0);
+}
+
+#[test]
+fn nothing_goes_where_the_model_would_refuse_its_thinking() {
+    let thinking = json!([
+        { "type": "thinking", "thinking": "Hm", "thinkingSignature": "c2lnbmVk" },
+        { "type": "text", "text": "so" },
+    ]);
+    let of = |model: &str| {
+        let talk = plain().assistant(thinking.clone()).user("on").answer("and");
+        let text =
+            talk.text().replace("\"provider\":\"anthropic\"", &format!("\"model\":\"{model}\""));
+        let world = World::of(&text);
+        world.hook.settings(&json!({ "extract": { "min_saving": 0 } }));
+        [&["keep", ID][..], &["keep", ID, "--drops-thinking"]].map(|verb| world.json(verb))
+    };
+    assert_eq!(of("claude-opus-4-8")[0]["acts"], true);
+    let [refused, dropped] = of("claude-opus-5-5");
+    assert_eq!((&refused["acts"], &dropped["acts"]), (&false.into(), &true.into()));
+    assert!(refused["refused"].as_str().expect("why").contains("thinking"), "{refused}");
 }
 
 #[test]
@@ -191,13 +211,16 @@ fn a_store_that_is_full_masks_nothing() {
 fn a_kill_at_any_time_loses_nothing() {
     let world = World::of(&heavy().text());
     let (before, contents) = (world.text(), contents(&world));
-    let mut done = 0;
-    for delay in (0..24).map(|n| n * 12) {
+    let began = Instant::now();
+    world.json(&["keep", ID]);
+    let (whole, mut done) = (began.elapsed(), 0);
+    for part in 0..24 {
+        let _ = fs::remove_dir_all(world.hook.home.join(".local/share/brain-guard/extracted"));
         let mut keep = world.hook.command(&["extract", "keep", ID]);
         let mut keep = keep.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
         keep = keep.current_dir(&world.hook.home);
         let mut keep = keep.spawn().expect("it starts");
-        std::thread::sleep(Duration::from_millis(delay));
+        std::thread::sleep(whole * part / 12);
         let _ = keep.kill();
         let output = keep.wait_with_output().expect("its output");
         assert!(world.text() == before, "the session");
@@ -206,9 +229,8 @@ fn a_kill_at_any_time_loses_nothing() {
             done += 1;
             all_come_back(&world, &decision, &contents);
         }
-        let _ = fs::remove_dir_all(world.hook.home.join(".local/share/brain-guard/extracted"));
     }
     let decision = world.json(&["keep", ID]);
     all_come_back(&world, &decision, &contents);
-    assert!(done < 24, "some were killed before their end");
+    assert!((1..24).contains(&done), "{done} of 24 came to their end");
 }

@@ -37,6 +37,8 @@ fn restore_prints_some_lines_of_a_value() {
     world.done(&["run", ID]);
     let lines = |lines| ["restore", ID, "aa000003", "--key", "text", "--lines", lines];
     assert_eq!(world.done(&lines("9-10")), "9: the quick brown fox\n10: the quick brown fox\n");
+    let both = world.json(&["restore", ID, "aa000003", "--lines", "9"]);
+    assert_eq!(both["texts"]["message.details.aggregated"], "9: the quick brown fox");
     let why = world.refused(&lines("301"));
     assert!(why.contains("message.content.0.text of aa000003 has 300 lines"), "{why}");
     let wrong = world.run(&lines("9-"));
