@@ -7,8 +7,11 @@ import { join } from 'node:path'
 import type { ContextEditEntryDraft as ContextEdit, ExtensionAPI, ExtensionContext } from '@earendil-works/pi-coding-agent'
 import { Type } from 'typebox'
 
-/** By when the program must have answered. */
-const TIMEOUT_MS = 20_000
+/** By when the program must have answered, and how long it is left alone if it has not. */
+const TIMEOUT_MS = 5_000
+const PAUSE_MS = 10 * 60_000
+
+const TOOL = 'purge_control'
 
 /** An entry's content as the model is to get it. */
 type Lean = { entry_id: string; content: NonNullable<ContextEdit['replacement']>['content'] }
@@ -30,16 +33,22 @@ export default function (pi: ExtensionAPI) {
   const brainGuard = program()
   /** Why nothing went at the last turn's end. */
   let failed: string | undefined
+  let pausedUntil = 0
 
-  /** Runs the program on the session; throws what it says where it fails. */
-  async function run(ctx: ExtensionContext, before: string[], after: string[] = []): Promise<string> {
+  /** Runs the program on the session: what it answers, and what it says beside that. Throws what it says
+   * where it fails. */
+  async function run(ctx: ExtensionContext, before: string[], after: string[] = []): Promise<string[]> {
     const file = ctx.sessionManager.getSessionFile()
     if (file === undefined) throw new Error('this session is not kept in a file')
-    const done = await pi.exec(brainGuard, ['extract', ...before, file, ...after], { timeout: TIMEOUT_MS })
-    if (done.killed) throw new Error(`no answer within ${TIMEOUT_MS / 1000} s`)
+    const { signal } = ctx
+    const done = await pi.exec(brainGuard, ['extract', ...before, file, ...after], { timeout: TIMEOUT_MS, signal })
+    if (done.killed && !signal?.aborted) {
+      pausedUntil = Date.now() + PAUSE_MS
+      throw new Error(`nothing goes for ${PAUSE_MS / 60_000} min: no answer within ${TIMEOUT_MS / 1000} s`)
+    }
     const said = done.stderr.trim().replace(/^brain-guard: /, '')
     if (done.code !== 0) throw new Error(said || `exit code ${done.code}`)
-    return done.stdout
+    return said === '' ? [done.stdout] : [done.stdout, said]
   }
 
   function isOff(ctx: ExtensionContext): boolean {
@@ -65,13 +74,20 @@ export default function (pi: ExtensionAPI) {
   /** Says in the status line how many entries are masked now, or another text. */
   function say(ctx: ExtensionContext, text?: string): void {
     if (!ctx.hasUI) return
-    const count = undone(ctx).length
+    const sent = ctx.sessionManager.buildSessionProjection().entries.filter(({ messages }) => messages.length > 0)
+    const ids = new Set(sent.map(({ sourceEntry }) => sourceEntry.id))
+    const count = undone(ctx).filter(({ targetId }) => ids.has(targetId)).length
     const masked = count === 0 ? undefined : `${count} ${count === 1 ? 'entry' : 'entries'} extracted`
     const said = text ?? masked
     ctx.ui.setStatus('brain-guard', said === undefined ? undefined : `brain-guard: ${said}`)
   }
 
-  pi.on('session_start', (_event, ctx) => say(ctx))
+  pi.on('session_start', (_event, ctx) => {
+    // A pi without this package has taken the tool out of the session for good.
+    const active = pi.getActiveTools()
+    if (undone(ctx).length > 0 && !active.includes(TOOL)) pi.setActiveTools([...active, TOOL])
+    say(ctx)
+  })
   pi.on('session_tree', (_event, ctx) => say(ctx))
   // The edits of a turn's end are in the session by then.
   pi.on('turn_start', (_event, ctx) => say(ctx))
@@ -79,14 +95,16 @@ export default function (pi: ExtensionAPI) {
 
   // Everything of this turn is in the file, and the next request is not made yet.
   pi.on('turn_end', async (event, ctx) => {
-    failed = undefined
-    if (ctx.sessionManager.getSessionFile() === undefined) return undefined
+    if (isOff(ctx)) return { entries: [...event.entries, ...undone(ctx)] }
+    if (Date.now() < pausedUntil || ctx.sessionManager.getSessionFile() === undefined) return undefined
+    failed = pi.getActiveTools().includes(TOOL) ? undefined : `nothing goes without the tool ${TOOL}`
+    if (failed !== undefined) return undefined
     try {
-      if (isOff(ctx)) return { entries: [...event.entries, ...undone(ctx)] }
       // For models that take their thinking only behind what has not changed, pi has the API drop it.
-      const dropsThinking = ctx.model?.compat?.supportsMidConvoEffort === true
+      const compat = ctx.model?.compat ?? {}
+      const dropsThinking = 'supportsMidConvoEffort' in compat && compat.supportsMidConvoEffort === true
       const how = dropsThinking ? ['--drops-thinking'] : []
-      const { acts, refused, entries }: Decision = JSON.parse(await run(ctx, ['keep'], how))
+      const { acts, refused, entries }: Decision = JSON.parse((await run(ctx, ['keep'], how))[0] ?? '')
       failed = refused
       if (!acts) return undefined
       // Another pi may have written to the file; pi takes edits of this branch only.
@@ -103,8 +121,8 @@ export default function (pi: ExtensionAPI) {
   })
 
   pi.registerTool({
-    name: 'purge_control',
-    label: 'purge_control',
+    name: TOOL,
+    label: TOOL,
     description:
       'Content extracted from this session ([[extracted-ID]]): get_context lists it, restore prints what an entry held, set_extractable says whether an entry may be extracted (true, false, a number of messages, or none). Restore only what you need.',
     parameters: Type.Object({
@@ -120,7 +138,8 @@ export default function (pi: ExtensionAPI) {
         restore: () => run(ctx, ['restore'], [entry_id, ...keys.flatMap(key => ['--key', key]), ...(lines ? ['--lines', lines] : [])]),
         set_extractable: () => run(ctx, ['set-extractable'], [entry_id, value]),
       }
-      return { content: [{ type: 'text', text: await of[action]() }], details: {} }
+      const texts = await of[action]()
+      return { content: texts.map(text => ({ type: 'text' as const, text })), details: {} }
     },
   })
 
@@ -130,12 +149,15 @@ export default function (pi: ExtensionAPI) {
       const word = args.trim()
       if (word === 'off' || word === 'on') {
         pi.appendEntry(ENTRY, { off: word === 'off' })
-        const text = 'Everything is back in the context when the next turn ends.'
+        const text = 'What was masked is back in the context when the next turn ends.'
         return ctx.ui.notify(word === 'off' ? text : 'Extraction goes on when the next turn ends.', 'info')
       }
       if (word !== '') return ctx.ui.notify(`There is no ${word}: on, off, or nothing, which lists.`, 'warning')
-      const text = await run(ctx, ['context']).catch((why: Error) => why.message)
-      ctx.ui.notify(text.trim(), 'info')
+      const file = ctx.sessionManager.getSessionFile()
+      // pi writes a session's file with its first answer.
+      const asked = file !== undefined && !existsSync(file) ? ['Nothing of this session is extracted.'] : run(ctx, ['context'])
+      const [text = ''] = await Promise.resolve(asked).catch((why: Error) => [why.message])
+      ctx.ui.notify(`${isOff(ctx) ? 'Extraction is off in this session.\n' : ''}${text.trim()}`, 'info')
     },
   })
 }

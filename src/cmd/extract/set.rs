@@ -86,6 +86,9 @@ impl Said {
             Some(Extractable::Always) => format!(
                 "{id} may be extracted at any length and place, but nothing in it can be now: it is already extracted, would not get shorter, or must not be changed"
             ),
+            Some(Extractable::Never | Extractable::After(_)) if is_extracted(&source, id)? => {
+                format!("{id} is extracted already; this counts once it is put back in its place")
+            }
             Some(Extractable::Never) => format!("{id} is never extracted"),
             Some(Extractable::After(n)) => {
                 format!("{id} stays until {} follow it", import::count(n as usize, "message"))
@@ -102,6 +105,14 @@ impl fmt::Display for Said {
             write!(f, "\nkept in the store's ledger, for the session was not written: {why}")
         })
     }
+}
+
+/// Whether something of the entry is extracted.
+///
+/// # Errors
+/// A session that cannot be read.
+fn is_extracted(source: &Source, id: &str) -> anyhow::Result<bool> {
+    Ok(read::session(source)?.live.iter().any(|live| &*live.entry == id))
 }
 
 /// Whether the next run extracts something from the entry.

@@ -170,6 +170,15 @@ fn a_running_pi_gets_lean_and_has_everything_back() {
     let mut pi = Running::start(&home, &["-e", PACKAGE, "--continue"]);
     pi.work("go on");
     assert!(home.last().contains("[[extracted-"));
+    // A pi without the package takes the tool away.
+    drop(pi);
+    let mut without = Running::start(&home, &["--continue"]);
+    without.work("go on");
+    assert!(!tools(&home).contains("purge_control"));
+    drop(without);
+    let mut pi = Running::start(&home, &["-e", PACKAGE, "--continue"]);
+    pi.work("go on");
+    assert!(tools(&home).contains("purge_control"));
     pi.prompt("/brain-guard off", "notify");
     pi.work("go on");
     pi.work("go on");
@@ -182,6 +191,11 @@ fn a_running_pi_gets_lean_and_has_everything_back() {
     let now = fs::read_to_string(&file).expect("the session");
     assert!(now.starts_with(&raw), "rows that were there have changed");
     reads(&home, &file);
+}
+
+/// The tools of the last request.
+fn tools(home: &Home) -> String {
+    home.mock.main().last().expect("a request").body["tools"].to_string()
 }
 
 /// 36 calls in one message, and a pi that is killed while it works.

@@ -212,7 +212,7 @@ fn find_entry_id<'a>(source: &Source, read: &'a Read, entry: &str) -> anyhow::Re
     let there = there + &unknown(source, read);
     match (ever.as_slice(), known) {
         ([_, ..], true) => bail!(
-            "the placeholders of {entry} ({}) are no longer in {place}: they were restored, or something else was written there; {there}",
+            "the placeholders of {entry} ({}) are not in {place}: they were restored, are on another branch, or something else was written there; {there}",
             ever.join(", ")
         ),
         ([_, ..], false) => bail!("{entry} is no longer in {place}; {there}"),

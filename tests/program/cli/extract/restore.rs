@@ -147,7 +147,10 @@ fn an_overwritten_placeholder_is_no_placeholder() {
     row["message"]["details"] = Value::Null;
     world.set("aa000003", "message", row["message"].clone());
     let why = world.refused(&["restore", ID, "aa000003", "--in-place"]);
-    assert!(why.contains("no longer in") && why.contains("message.content.0.text"), "{why}");
+    assert!(
+        why.contains("are on another branch") && why.contains("message.content.0.text"),
+        "{why}"
+    );
 }
 
 #[test]
