@@ -242,7 +242,8 @@ fn gate(facts: &mut Facts, asked: &Ask) -> Value {
         return json!({"action": "none"});
     }
     // The client sends no Stop for a turn that is aborted.
-    facts.update(|s| (s.turn, s.dialog) = (None, None));
+    let now = facts.now;
+    facts.update(|s| (s.turn, s.over, s.dialog) = (None, Some(now), None));
     let text = format!("{}: this turn ends here", token.what());
     json!({"action": "abort", "text": text, "sealed": true})
 }
@@ -268,6 +269,7 @@ fn end_turn(facts: &mut Facts, asked: &Ask, is_aborted: bool) {
     if is_refused || facts.session.turn.is_some_and(|began| began < ended) {
         facts.update(|s| {
             s.turn = s.turn.filter(|began| *began >= ended);
+            s.over = Some(ended);
             s.dialog = s.dialog.take().filter(|_| !is_refused);
         });
     }

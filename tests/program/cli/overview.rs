@@ -171,13 +171,20 @@ fn who_is_there_is_not_told() {
 
 #[test]
 fn who_answers_a_dialog_is_there() {
+    for tool in ["Write", "AskUserQuestion"] {
+        answers(tool);
+    }
+}
+
+fn answers(tool: &str) {
     let (hook, _client) = alone();
     hook.settings(&json!({"notify": {"by": ["true"]}}));
     // Nobody's prompt.
     hook.prompt("<task-notification>\n<task-id>x");
     dialog(&hook);
     assert_eq!(told(&hook).len(), 1);
-    let used = json!({"tool_name": "Write", "tool_input": {}, "tool_use_id": "toolu_w", "tool_response": {}});
+    let used =
+        json!({"tool_name": tool, "tool_input": {}, "tool_use_id": "toolu_w", "tool_response": {}});
     hook.send(&hook.payload("PostToolUse", &used));
     hook.stop();
     assert_eq!(told(&hook).len(), 1, "{:?}", told(&hook));
@@ -189,7 +196,9 @@ fn a_seal_tells_that_the_session_restarts() {
     hook.prompt("Go");
     hook.fill(percent_in("narrow"));
     hook.read();
-    for command in ["brain-guard append --kind next 'run the tests'", "brain-guard seal"] {
+    let again = "brain-guard append --kind next 'and the lints'";
+    let next = "brain-guard append --kind next 'run the tests'";
+    for command in [next, "brain-guard seal", again, "brain-guard seal"] {
         let answer = hook.agent(command);
         assert_eq!(answer.code, Some(0), "{answer:?}");
     }

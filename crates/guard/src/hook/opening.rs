@@ -157,7 +157,8 @@ pub fn open(facts: &mut Facts, opening: &Opening) -> Result<(), Refusal> {
     let Some(carrier) = facts.carrier().chosen else {
         return Err(failed("no carrier can clear this session now"));
     };
-    if let Some(old) = facts.token().filter(|t| t.step <= Step::Clearing) {
+    let old = facts.token().filter(|t| t.step <= Step::Clearing);
+    if let Some(old) = &old {
         facts.change_token(&old.id, |t| t.withdraw("sealed anew", facts.now));
     }
     let token = opening.token(facts, carrier);
@@ -170,7 +171,8 @@ pub fn open(facts: &mut Facts, opening: &Opening) -> Result<(), Refusal> {
         s.lifted = None;
         s.stop_blocks = 0;
     });
-    if carrier != Carrier::Manual {
+    // Of notes that were sealed again, the user knows.
+    if carrier != Carrier::Manual && old.is_none() {
         notify::tell(facts, "sealed its notes, and restarts from them");
     }
     // Starts with the seal, so that a client that dies before its turn ends leaves no open

@@ -70,7 +70,7 @@ impl Standing {
         if session.prompts == 0 {
             return Self::new(Activity::Idle, session.started, "");
         }
-        Self::new(Activity::TurnOver, answered.or(session.started), "")
+        Self::new(Activity::TurnOver, session.over.or(answered).or(session.started), "")
     }
 
     /// All three on one line: `waits for you, 12 min: …`.
@@ -149,9 +149,10 @@ pub fn note_dialog(facts: &mut Facts, event: &Event) {
         Kind::Dialog(text) => Some((facts.now, plain::line(text, DIALOG))),
         _ => None,
     };
-    // The guard itself closes a question that nobody answers.
     let is_run = match &event.kind {
-        Kind::PostTool(call, _) | Kind::PostToolFailure(call) => call.tool != QUESTION_TOOL,
+        Kind::PostTool(..) => true,
+        // The guard itself closes a question that nobody answers.
+        Kind::PostToolFailure(call) => call.tool != QUESTION_TOOL,
         _ => false,
     };
     if is_run && !event.subagent && facts.session.dialog.is_some() {

@@ -31,7 +31,8 @@ pub fn handle(facts: &mut Facts, event: &Event, agents: u32, shells: &[&str]) ->
         reply.add_line(line);
     }
     if !reply.refuses_end() {
-        facts.update(|s| s.turn = None);
+        let now = facts.now;
+        facts.update(|s| (s.turn, s.over) = (None, Some(now)));
     }
     reply
 }
@@ -54,7 +55,7 @@ pub fn failed(facts: &mut Facts, event: &Event) -> Reply {
         Reply::default()
     };
     let now = facts.now;
-    facts.update(|s| (s.turn, s.broke) = (None, Some(now)));
+    facts.update(|s| (s.turn, s.over, s.broke) = (None, Some(now), Some(now)));
     Reply { user: reply.user, ..Reply::default() }
 }
 

@@ -47,6 +47,8 @@ pub struct Session {
     pub reach: Option<Reach>,
     /// When the running turn of the main loop started.
     pub turn: Option<Time>,
+    /// When the last turn ended.
+    pub over: Option<Time>,
     /// When an API error ended the last turn.
     pub broke: Option<Time>,
     /// Tokens that the first request of a resumed session reads without the prompt cache.
