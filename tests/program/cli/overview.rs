@@ -118,6 +118,32 @@ fn a_dialog_waits_for_you_until_something_else_happens() {
     assert_eq!(listed(&hook)[0]["activity"], "turn-over");
 }
 
+/// The client's event names no call; the transcript does, if only one has no result.
+#[test]
+fn a_dialog_says_what_it_is_about() {
+    let call = |id: &str, name: &str, input: Value| {
+        let block = json!({"type": "tool_use", "id": id, "name": name, "input": input});
+        json!({"type": "assistant", "message": {"role": "assistant", "content": [block]}})
+    };
+    let done = json!({"type": "user", "message": {"role": "user", "content": [
+        {"type": "tool_result", "tool_use_id": "t1", "content": "x"}]}});
+    let first = call("t1", "Bash", json!({"command": "ls"}));
+    let second = call("t2", "Bash", json!({"command": "rm -r build", "description": "Clean"}));
+    let asks = json!({"questions": [{"question": "Which database?"}]});
+    let why = |rows: &[&Value]| {
+        let (hook, _client) = alone();
+        hook.prompt("Go");
+        let rows: Vec<String> = rows.iter().map(ToString::to_string).collect();
+        fs::write(&hook.transcript, rows.join("\n") + "\n").expect("transcript");
+        dialog(&hook);
+        listed(&hook)[0]["why"].as_str().expect("why").to_owned()
+    };
+    assert_eq!(why(&[&first, &done, &second]), "Claude needs this (Bash: rm -r build)");
+    assert_eq!(why(&[&first, &second]), "Claude needs this", "it may be either");
+    assert_eq!(why(&[&call("t3", "AskUserQuestion", asks)]), "it asks: Which database?");
+    assert_eq!(why(&[&call("t3", "Mine", json!({}))]), "Claude needs this (Mine)");
+}
+
 #[test]
 fn who_is_away_is_told_once_of_each_need() {
     let (hook, _client) = alone();

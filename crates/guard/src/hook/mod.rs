@@ -5,6 +5,7 @@ mod after_surgery;
 pub mod bearings;
 pub mod boundary_flow;
 pub mod deliver;
+mod dialog;
 pub mod event;
 pub mod facts;
 pub mod input;

@@ -5,7 +5,7 @@ use chrono::Duration;
 use super::boundary_flow::wrote_notes;
 use super::event::{Event, Kind, QUESTION_TOOL};
 use super::facts::Facts;
-use super::notify;
+use super::{dialog, notify};
 use crate::boundary::{Carrier, NOTHING_WRITTEN, Step, Token};
 use crate::session::Activity;
 use base::clock::Time;
@@ -145,8 +145,8 @@ const DIALOG: usize = 200;
 /// Remembers a dialog that the client shows. Any other event of the session means that it is closed.
 /// Whoever let its call run is there.
 pub fn note_dialog(facts: &mut Facts, event: &Event) {
-    let dialog = match &event.kind {
-        Kind::Dialog(text) => Some((facts.now, plain::line(text, DIALOG))),
+    let shown = match &event.kind {
+        Kind::Dialog(said) => Some((facts.now, plain::line(&dialog::text(facts, said), DIALOG))),
         _ => None,
     };
     let is_run = match &event.kind {
@@ -158,14 +158,14 @@ pub fn note_dialog(facts: &mut Facts, event: &Event) {
     if is_run && !event.subagent && facts.session.dialog.is_some() {
         facts.saw_typing(facts.now);
     }
-    if dialog.is_some() || facts.session.dialog.is_some() {
+    if shown.is_some() || facts.session.dialog.is_some() {
         let now = facts.now;
         facts.update(|s| {
             // The next response is due from the answer on: the last one is older than the dialog.
-            if dialog.is_none() {
+            if shown.is_none() {
                 s.turn = s.turn.map(|_| now);
             }
-            (s.dialog, s.notified.need) = (dialog.clone(), None);
+            (s.dialog, s.notified.need) = (shown.clone(), None);
         });
     }
 }
