@@ -7,9 +7,11 @@ import { join } from 'node:path'
 import type { ContextEditEntryDraft as ContextEdit, ExtensionAPI, ExtensionContext } from '@earendil-works/pi-coding-agent'
 import { Type } from 'typebox'
 
-/** By when the program must have answered, and how long it is left alone if it has not. */
+/** By when the program must have answered at a turn's end, how long it is left alone there if it has
+ * not, and by when if somebody asks. */
 const TIMEOUT_MS = 5_000
 const PAUSE_MS = 10 * 60_000
+const ASKED_MS = 20_000
 
 const TOOL = 'purge_control'
 
@@ -37,15 +39,13 @@ export default function (pi: ExtensionAPI) {
 
   /** Runs the program on the session: what it answers, and what it says beside that. Throws what it says
    * where it fails. */
-  async function run(ctx: ExtensionContext, before: string[], after: string[] = []): Promise<string[]> {
+  async function run(ctx: ExtensionContext, before: string[], after: string[] = [], timeout = ASKED_MS): Promise<string[]> {
     const file = ctx.sessionManager.getSessionFile()
     if (file === undefined) throw new Error('this session is not kept in a file')
     const { signal } = ctx
-    const done = await pi.exec(brainGuard, ['extract', ...before, file, ...after], { timeout: TIMEOUT_MS, signal })
-    if (done.killed && !signal?.aborted) {
-      pausedUntil = Date.now() + PAUSE_MS
-      throw new Error(`nothing goes for ${PAUSE_MS / 60_000} min: no answer within ${TIMEOUT_MS / 1000} s`)
-    }
+    const done = await pi.exec(brainGuard, ['extract', ...before, file, ...after], { timeout, signal })
+    if (signal?.aborted) throw new Error('stopped')
+    if (done.killed) throw new Error(`no answer within ${timeout / 1000} s`)
     const said = done.stderr.trim().replace(/^brain-guard: /, '')
     if (done.code !== 0) throw new Error(said || `exit code ${done.code}`)
     return said === '' ? [done.stdout] : [done.stdout, said]
@@ -82,29 +82,36 @@ export default function (pi: ExtensionAPI) {
     ctx.ui.setStatus('brain-guard', said === undefined ? undefined : `brain-guard: ${said}`)
   }
 
-  pi.on('session_start', (_event, ctx) => {
-    // A pi without this package has taken the tool out of the session for good.
+  /** A pi without this package has taken the tool out of the session for good. */
+  function begin(ctx: ExtensionContext): void {
     const active = pi.getActiveTools()
-    if (undone(ctx).length > 0 && !active.includes(TOOL)) pi.setActiveTools([...active, TOOL])
+    if (!active.includes(TOOL)) pi.setActiveTools([...active, TOOL])
     say(ctx)
-  })
-  pi.on('session_tree', (_event, ctx) => say(ctx))
+  }
+
+  pi.on('session_start', (_event, ctx) => begin(ctx))
+  pi.on('session_tree', (_event, ctx) => begin(ctx))
   // The edits of a turn's end are in the session by then.
   pi.on('turn_start', (_event, ctx) => say(ctx))
   pi.on('agent_settled', (_event, ctx) => say(ctx, failed))
 
   // Everything of this turn is in the file, and the next request is not made yet.
   pi.on('turn_end', async (event, ctx) => {
-    if (isOff(ctx)) return { entries: [...event.entries, ...undone(ctx)] }
+    if (isOff(ctx)) {
+      failed = undefined
+      return { entries: [...event.entries, ...undone(ctx)] }
+    }
+    if (ctx.signal?.aborted) return undefined
     if (Date.now() < pausedUntil || ctx.sessionManager.getSessionFile() === undefined) return undefined
     failed = pi.getActiveTools().includes(TOOL) ? undefined : `nothing goes without the tool ${TOOL}`
     if (failed !== undefined) return undefined
+    const began = Date.now()
     try {
       // For models that take their thinking only behind what has not changed, pi has the API drop it.
       const compat = ctx.model?.compat ?? {}
       const dropsThinking = 'supportsMidConvoEffort' in compat && compat.supportsMidConvoEffort === true
       const how = dropsThinking ? ['--drops-thinking'] : []
-      const { acts, refused, entries }: Decision = JSON.parse((await run(ctx, ['keep'], how))[0] ?? '')
+      const { acts, refused, entries }: Decision = JSON.parse((await run(ctx, ['keep'], how, TIMEOUT_MS))[0] ?? '')
       failed = refused
       if (!acts) return undefined
       // Another pi may have written to the file; pi takes edits of this branch only.
@@ -114,6 +121,8 @@ export default function (pi: ExtensionAPI) {
         .map(({ entry_id, content }): ContextEdit => ({ type: 'context_edit', targetId: entry_id, replacement: { content } }))
       return { entries: [...event.entries, ...edits] }
     } catch (why) {
+      if (ctx.signal?.aborted) return undefined
+      if (Date.now() - began >= TIMEOUT_MS) pausedUntil = Date.now() + PAUSE_MS
       failed = why instanceof Error ? why.message.split('\n')[0] : String(why)
       say(ctx, failed)
       return undefined

@@ -258,7 +258,7 @@ fn saw_typing(facts: &mut Facts, asked: &Ask) {
 /// Notes that a turn has ended: one that the user cut short, by Esc or by refusing a call, has no
 /// Stop to say it. The next one may run already.
 fn end_turn(facts: &mut Facts, asked: &Ask, is_aborted: bool) {
-    // Without an abort, the dialog may be a background agent's.
+    // If agents run on in the background, the dialog may be of one of them.
     let is_closed = is_aborted || asked.agents.unwrap_or_default() == 0;
     let is_refused = facts.session.dialog.is_some() && is_closed;
     if is_refused {

@@ -73,8 +73,9 @@ pub fn run(Context { env, now }: Context, args: &DecideArgs, keep: bool) -> anyh
     let planned = judged(&source, &settings, now, read, plan);
     let is_worth_it =
         matches!(planned.verdict, Verdict::Cold | Verdict::Pays(_) | Verdict::Interval);
-    let refused = found.refused().filter(|_| !drops_thinking);
-    let acts = is_worth_it && settings.enabled && refused.is_none() && !found.entries.is_empty();
+    let may = is_worth_it && settings.enabled;
+    let refused = found.refused().filter(|_| may && !drops_thinking);
+    let acts = may && refused.is_none() && !found.entries.is_empty();
     let session = source.session.clone();
     if keep && acts {
         let source = Source { file: Box::new(Unwritten(source.file)), ..source };

@@ -142,6 +142,7 @@ fn a_dialog_says_what_it_is_about() {
     assert_eq!(why(&[&first, &second]), "Claude needs this", "it may be either");
     assert_eq!(why(&[&call("t3", "AskUserQuestion", asks)]), "it asks: Which database?");
     assert_eq!(why(&[&call("t3", "Mine", json!({}))]), "Claude needs this (Mine)");
+    assert_eq!(why(&[&call("t3", "Agent", json!({}))]), "Claude needs this", "it is the agent's");
 }
 
 #[test]

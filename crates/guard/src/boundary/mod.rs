@@ -191,6 +191,9 @@ pub struct Token {
     /// The operator asked not to wait for anything.
     #[serde(default)]
     pub at_once: bool,
+    /// The user was told that the session restarts.
+    #[serde(default)]
+    pub told: bool,
     /// The guard ended the turn itself after the seal, so a person did not interrupt it.
     pub cut: bool,
     /// Turns of the new session that ended without an answer.
@@ -350,6 +353,7 @@ pub mod testing {
             not_before: None,
             notice_until: None,
             hold: None,
+            told: false,
             at_once: false,
             cut: false,
             unanswered: 0,

@@ -15,7 +15,11 @@ const ROWS: usize = 50;
 /// Fields of a call's input that say what it does, the best first.
 const TELLING: [&str; 5] = ["command", "file_path", "notebook_path", "url", "description"];
 
-/// What the client says of a dialog, with the call it is about: the only one without a result.
+/// Calls of a subagent, whose own call the dialog is about.
+const SUBAGENTS: [&str; 2] = ["Agent", "Task"];
+
+/// What the client says of a dialog, with the call it is about: the only one of the main loop
+/// without a result.
 pub fn text(facts: &Facts, said: &str) -> String {
     match only_call(facts) {
         Some(call) if call["name"] == QUESTION_TOOL => {
@@ -34,6 +38,9 @@ pub fn text(facts: &Facts, said: &str) -> String {
 
 fn only_call(facts: &Facts) -> Option<Value> {
     let (mut rows, mut done, mut open) = (0, HashSet::new(), Vec::new());
+    if facts.session.background.agents > 0 {
+        return None;
+    }
     // A transcript that can't be read says nothing.
     let _ = tail::lines_backwards(facts.transcript.as_ref()?, |line| {
         rows += 1;
@@ -48,5 +55,6 @@ fn only_call(facts: &Facts) -> Option<Value> {
         if rows < ROWS && !is_prompt { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     });
     open.retain(|call| call["id"].as_str().is_none_or(|id| !done.contains(id)));
-    open.pop().filter(|_| open.is_empty())
+    let only = open.pop().filter(|_| open.is_empty());
+    only.filter(|call| call["name"].as_str().is_none_or(|name| !SUBAGENTS.contains(&name)))
 }

@@ -73,6 +73,7 @@ impl Opening {
             not_before: self.not_before.max(not_before(facts, &self.job)),
             notice_until: None,
             hold: None,
+            told: false,
             at_once: false,
             cut: false,
             unanswered: 0,
@@ -161,7 +162,8 @@ pub fn open(facts: &mut Facts, opening: &Opening) -> Result<(), Refusal> {
     if let Some(old) = &old {
         facts.change_token(&old.id, |t| t.withdraw("sealed anew", facts.now));
     }
-    let token = opening.token(facts, carrier);
+    let mut token = opening.token(facts, carrier);
+    token.told = old.is_some_and(|old| old.told);
     if let Err(e) = boundary::create(&facts.places, &token) {
         facts.fault("token not written, so no boundary", &e);
         return Err(failed("its token could not be written"));
@@ -171,9 +173,12 @@ pub fn open(facts: &mut Facts, opening: &Opening) -> Result<(), Refusal> {
         s.lifted = None;
         s.stop_blocks = 0;
     });
-    // Of notes that were sealed again, the user knows.
-    if carrier != Carrier::Manual && old.is_none() {
-        notify::tell(facts, "sealed its notes, and restarts from them");
+    // Of notes that are sealed again the user hears once.
+    if carrier != Carrier::Manual
+        && !token.told
+        && notify::tell(facts, "sealed its notes, and restarts from them")
+    {
+        facts.change_token(&token.id, |t| t.told = true);
     }
     // Starts with the seal, so that a client that dies before its turn ends leaves no open
     // boundary.

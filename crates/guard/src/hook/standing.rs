@@ -70,7 +70,7 @@ impl Standing {
         if session.prompts == 0 {
             return Self::new(Activity::Idle, session.started, "");
         }
-        Self::new(Activity::TurnOver, session.over.or(answered).or(session.started), "")
+        Self::new(Activity::TurnOver, session.over.max(answered).or(session.started), "")
     }
 
     /// All three on one line: `waits for you, 12 min: …`.
@@ -130,7 +130,7 @@ pub fn ask_for_user(facts: &mut Facts) {
         return;
     }
     let text = match need {
-        // The client may not have written the last response yet, by which the time would count.
+        // It is over now, or was when they left.
         Some(Activity::TurnOver) => Standing { since: None, ..standing }.line(facts.now),
         _ => standing.line(facts.now),
     };

@@ -220,8 +220,11 @@ fn a_kill_at_any_time_loses_nothing() {
         let mut keep = keep.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
         keep = keep.current_dir(&world.hook.home);
         let mut keep = keep.spawn().expect("it starts");
-        std::thread::sleep(whole * part / 12);
-        let _ = keep.kill();
+        // The last one comes to its end.
+        if part < 23 {
+            std::thread::sleep(whole * part / 12);
+            let _ = keep.kill();
+        }
         let output = keep.wait_with_output().expect("its output");
         assert!(world.text() == before, "the session");
         // What a plugin carries out, it can take back.
