@@ -196,7 +196,7 @@ fn a_large_session_is_shortened_at_once_and_as_forecast() {
         tui.wait_idle();
         there.push(switch(&world, &tui, "/brain-guard:slim yes", DONE));
         let made = state(&world, &session, "succession").expect("a succession");
-        let forecast = made["tokens"]["after"].as_u64().expect("a forecast");
+        let forecast = made["cost"]["after"].as_u64().expect("a forecast");
         let sent = world.mock.main().len();
         tui.prompt("and now?");
         let sent = size(&world.mock.wait_main(sent + 1));
