@@ -86,22 +86,26 @@ pub fn start(facts: &mut Facts, event: &Event, source: Source, model: Option<&st
             }
         }
         Source::Resume | Source::Fork => {
+            let uncached = match event.kind {
+                Kind::SessionStart { uncached, .. } => uncached,
+                _ => None,
+            };
             if facts.unseen {
                 facts.session = begin(facts, First::Grace);
+                if uncached.is_some() {
+                    facts.update(|s| s.uncached = uncached);
+                }
             } else {
                 reset_readings(facts, First::Grace);
                 // The client's exit cut this turn, so no other event ends it. Whoever resumes the
                 // session sees that it is over.
                 facts.update(|s| {
-                    (s.turn, s.asked) = (None, false);
+                    (s.turn, s.asked, s.uncached) = (None, false, uncached);
                     s.notified.need = Some(Activity::TurnOver);
                 });
             }
             apply_model(facts, model);
             facts.look_around();
-            if let Kind::SessionStart { uncached, .. } = event.kind {
-                facts.update(|s| s.uncached = uncached);
-            }
             let line = match left.filter(|_| source == Source::Fork && facts.unseen) {
                 Some(parent) => job_assignment::forked(facts, &parent),
                 None => job_assignment::resumed(facts),

@@ -32,7 +32,11 @@ pub fn handle(facts: &mut Facts, event: &Event, agents: u32, shells: &[&str]) ->
     }
     if !reply.refuses_end() {
         let now = facts.now;
-        facts.update(|s| (s.turn, s.over) = (None, Some(now)));
+        facts.update(|s| {
+            if s.turn.take().is_some() {
+                s.over = Some(now);
+            }
+        });
     }
     reply
 }
