@@ -32,8 +32,8 @@ pub struct Trace {
     pub own_kib: u64,
 }
 
-/// Calls that ask for memory, besides `mmap` of no file. How often the allocator needs one depends on where the program's data
-/// ends, and so on the paths in it.
+/// Calls that ask for memory, besides `mmap` of no file. How often the allocator needs one depends on
+/// where the program's data ends, and so on the paths in it.
 const MEMORY: [&str; 5] = ["brk", "munmap", "mremap", "madvise", "mprotect"];
 
 /// Runs a case under strace, which holds it at its end so that the kernel's own mark of its peak

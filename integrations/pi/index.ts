@@ -164,8 +164,9 @@ export default function (pi: ExtensionAPI) {
       if (word !== '') return ctx.ui.notify(`There is no ${word}: on, off, or nothing, which lists.`, 'warning')
       const file = ctx.sessionManager.getSessionFile()
       // pi writes a session's file with its first answer.
-      const asked = file !== undefined && !existsSync(file) ? ['Nothing of this session is extracted.'] : run(ctx, ['context'])
-      const [text = ''] = await Promise.resolve(asked).catch((why: Error) => [why.message])
+      const isNew = file !== undefined && !existsSync(file)
+      const none = 'Nothing of this session is extracted.'
+      const [text = none] = isNew ? [] : await run(ctx, ['context']).catch((why: Error) => [why.message])
       ctx.ui.notify(`${isOff(ctx) ? 'Extraction is off in this session.\n' : ''}${text.trim()}`, 'info')
     },
   })

@@ -28,19 +28,13 @@ impl Lines {
     ///
     /// # Errors
     /// How many lines the text has, if it ends before.
-    pub fn of(self, text: &str) -> Result<&str, usize> {
-        let ends: Vec<usize> = text
-            .split_inclusive('\n')
-            .scan(0, |end, line| {
-                *end += line.len();
-                Some(*end)
-            })
-            .collect();
-        let end = ends.get(self.last.min(ends.len()).wrapping_sub(1));
-        let begin = if self.first == 1 { Some(&0) } else { ends.get(self.first - 2) };
-        let lines = begin.zip(end).and_then(|(begin, end)| text.get(*begin..*end));
-        let lines = lines.filter(|lines| !lines.is_empty()).ok_or(ends.len())?;
-        Ok(lines.strip_suffix('\n').unwrap_or(lines))
+    pub fn of(self, text: &str) -> Result<String, usize> {
+        let all: Vec<&str> = text.split_inclusive('\n').collect();
+        let lines = all.get(self.first - 1..self.last.min(all.len())).unwrap_or_default().concat();
+        if lines.is_empty() {
+            return Err(all.len());
+        }
+        Ok(lines.strip_suffix('\n').map_or_else(|| lines.clone(), str::to_owned))
     }
 }
 
@@ -52,11 +46,14 @@ mod tests {
     fn lines_are_counted_from_one() {
         let of = |lines: &str, text| lines.parse::<Lines>().unwrap().of(text);
         let text = "one\ntwo\r\n\nfour";
-        assert_eq!(of("1", text), Ok("one"));
-        assert_eq!(of("2-3", text), Ok("two\r\n"));
-        assert_eq!(of("1-900", text), Ok(text));
-        assert_eq!([of("4", text), of("4-9", text)], [Ok("four"); 2]);
-        assert_eq!([of("5", text), of("7-9", text)], [Err(4); 2]);
+        assert_eq!(of("1", text), Ok("one".to_owned()));
+        assert_eq!(of("2-3", text), Ok("two\r\n".to_owned()));
+        assert_eq!(of("1-900", text), Ok(text.to_owned()));
+        assert_eq!(
+            [of("4", text), of("4-9", text)],
+            [Ok("four".to_owned()), Ok("four".to_owned())]
+        );
+        assert_eq!([of("5", text), of("7-9", text)], [Err(4), Err(4)]);
         assert_eq!([of("1", ""), of("2", "one\n")], [Err(0), Err(1)]);
         for wrong in ["", "0-3", "3-1", "a", "1,2", "-"] {
             wrong.parse::<Lines>().unwrap_err();

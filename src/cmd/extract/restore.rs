@@ -182,7 +182,7 @@ impl Chosen {
         let mut choice = choose::choose(source, &read, entry, keys)?;
         // Check for damage before printing anything; the content is too large to keep in memory.
         sound(source, &mut choice)?;
-        if lines.is_some() {
+        if let Some(lines) = lines {
             choice.live = with_lines(source, choice.live, lines)?;
         }
         let Choice { live, left, .. } = choice;
@@ -235,9 +235,9 @@ fn sound(source: &Source, choice: &mut Choice) -> anyhow::Result<()> {
 ///
 /// # Errors
 /// None of them has.
-fn with_lines(source: &Source, live: Vec<Live>, lines: Option<Lines>) -> anyhow::Result<Vec<Live>> {
+fn with_lines(source: &Source, live: Vec<Live>, lines: Lines) -> anyhow::Result<Vec<Live>> {
     let mut why = None;
-    let mut has = |live: &Live| text(source, live, lines).map_err(|e| why = Some(e)).is_ok();
+    let mut has = |live: &Live| text(source, live, Some(lines)).map_err(|e| why = Some(e)).is_ok();
     let found: Vec<Live> = live.into_iter().filter(|live| has(live)).collect();
     match why.filter(|_| found.is_empty()) {
         Some(why) => Err(why),
@@ -250,7 +250,7 @@ fn text(source: &Source, live: &Live, lines: Option<Lines>) -> anyhow::Result<St
     let text = preview::text(&content(source, live)?);
     let Some(lines) = lines else { return Ok(text) };
     let has = |lines| anyhow!("{} of {} has {}", live.key, live.entry, count(lines, "line"));
-    lines.of(&text).map(str::to_owned).map_err(has)
+    lines.of(&text).map_err(has)
 }
 
 fn noted(of_entry: &[Live], at: Time, redacted: bool) -> Record {

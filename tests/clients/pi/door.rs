@@ -3,9 +3,10 @@
 
 use std::fs;
 use std::io::{BufRead as _, BufReader, Write as _};
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
@@ -191,6 +192,21 @@ fn a_running_pi_gets_lean_and_has_everything_back() {
     let now = fs::read_to_string(&file).expect("the session");
     assert!(now.starts_with(&raw), "rows that were there have changed");
     reads(&home, &file);
+}
+
+/// It is asked once, then left alone.
+#[test]
+fn a_program_that_hangs_holds_pi_up_once() {
+    let home = Home::new();
+    let program = home.dir.path().join(".local/bin/brain-guard");
+    fs::remove_file(&program).expect("the link");
+    fs::write(&program, "#!/bin/sh\nexec sleep 60\n").expect("a program");
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).expect("permissions");
+    let mut pi = Running::start(&home, &["-e", PACKAGE]);
+    let began = Instant::now();
+    (0..2).for_each(|_| pi.work("go on"));
+    assert!(began.elapsed() < Duration::from_secs(15), "{:?}", began.elapsed());
+    assert_eq!(home.sizes().len(), 4);
 }
 
 /// The tools of the last request.

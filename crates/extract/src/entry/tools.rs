@@ -16,8 +16,8 @@ const READERS: [&str; 5] = ["read", "read_file", "read_text_file", "view", "view
 const WRITERS: [&str; 2] = ["write", "write_file"];
 
 /// Names of the file argument. All other arguments say which part of the file.
-const FILE: [&[u8]; 7] =
-    [b"path", b"file_path", b"filePath", b"file", b"filename", b"absolute_path", b"notebook_path"];
+const FILE: [&[u8]; 6] =
+    [b"path", b"file_path", b"filePath", b"file", b"filename", b"absolute_path"];
 
 #[derive(Debug, Clone)]
 pub struct Call {

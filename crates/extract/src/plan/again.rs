@@ -1,5 +1,5 @@
-//! What a later row makes needless: the same value, a read of the same file, or a call that wrote it anew. Entries are checked
-//! from the end of a session to its start.
+//! What a later row makes needless: the same value, a read of the same file, or a call that wrote it
+//! anew. Entries are checked from the end of a session to its start.
 
 use std::collections::{HashMap, HashSet};
 
