@@ -122,8 +122,9 @@ let failures = 0
 let seen = ''
 /** How often in a row the program did not answer a look. */
 let silences = 0
-/** Up to which change that the user made elsewhere the strip is up to date. */
+/** Up to which change that the user made elsewhere the strip is up to date, and to which row between turns. */
 let drawn = ''
+let drawnRow: string | undefined
 /** Whether the looks have begun. */
 let isLooking = false
 /** The full names of the tools that the client took from us. */
@@ -564,12 +565,14 @@ async function look($: EngineInterface): Promise<void> {
 }
 
 /** Brings the strip up to date after a change from another terminal, such as an override, other settings, or an
- * uninstall; also in a turn. */
+ * uninstall; also in a turn. Rows that come between two turns are of no request, such as a compaction's. */
 async function follow($: EngineInterface): Promise<void> {
   const changed = await $.fs.read(`${snapshots}/${await $.session.id()}.strip`).catch(() => '')
-  if (changed === drawn || silences >= SILENCES) return
+  const row = isTurn ? drawnRow : await lastRow($)
+  if ((changed === drawn && row === drawnRow) || silences >= SILENCES) return
   await readFigures($)
   drawn = changed
+  drawnRow = row
 }
 
 /** Asks the program to tell a user who is away that the session needs them. */

@@ -17,7 +17,10 @@ const TOOL = 'purge_control'
 
 /** An entry's content as the model is to get it. */
 type Lean = { entry_id: string; content: NonNullable<ContextEdit['replacement']>['content'] }
-type Decision = { acts: boolean; refused?: string; entries: Lean[] }
+type Decision = { acts: boolean; refused?: string; entries: Lean[]; back?: string[] }
+
+/** Characters of a token, roughly. */
+const CHARACTERS = 4
 
 /** The type of our own entries, which keep that the user has switched it off. */
 const ENTRY = 'brain-guard'
@@ -71,14 +74,18 @@ export default function (pi: ExtensionAPI) {
     })
   }
 
+  /** The same for those that the model gets now. */
+  function masked(ctx: ExtensionContext): ContextEdit[] {
+    const sent = ctx.sessionManager.buildSessionProjection().entries.filter(({ messages }) => messages.length > 0)
+    const ids = new Set(sent.map(({ sourceEntry }) => sourceEntry.id))
+    return undone(ctx).filter(({ targetId }) => ids.has(targetId))
+  }
+
   /** Says in the status line how many entries are masked now, or another text. */
   function say(ctx: ExtensionContext, text?: string): void {
     if (!ctx.hasUI) return
-    const sent = ctx.sessionManager.buildSessionProjection().entries.filter(({ messages }) => messages.length > 0)
-    const ids = new Set(sent.map(({ sourceEntry }) => sourceEntry.id))
-    const count = undone(ctx).filter(({ targetId }) => ids.has(targetId)).length
-    const masked = count === 0 ? undefined : `${count} ${count === 1 ? 'entry' : 'entries'} extracted`
-    const said = text ?? masked
+    const count = masked(ctx).length
+    const said = text ?? (count === 0 ? undefined : `${count} ${count === 1 ? 'entry' : 'entries'} masked`)
     ctx.ui.setStatus('brain-guard', said === undefined ? undefined : `brain-guard: ${said}`)
   }
 
@@ -111,15 +118,17 @@ export default function (pi: ExtensionAPI) {
       const compat = ctx.model?.compat ?? {}
       const dropsThinking = 'supportsMidConvoEffort' in compat && compat.supportsMidConvoEffort === true
       const how = dropsThinking ? ['--drops-thinking'] : []
-      const { acts, refused, entries }: Decision = JSON.parse((await run(ctx, ['keep'], how, TIMEOUT_MS))[0] ?? '')
+      const { acts, refused, entries, back = [] }: Decision = JSON.parse((await run(ctx, ['keep'], how, TIMEOUT_MS))[0] ?? '')
       failed = refused
-      if (!acts) return undefined
+      // What must not be extracted any more comes back, as the whole entry.
+      const kept = undone(ctx).filter(({ targetId }) => back.includes(targetId))
+      if (!acts && kept.length === 0) return undefined
       // Another pi may have written to the file; pi takes edits of this branch only.
       const here = new Set(ctx.sessionManager.getBranch().map(({ id }) => id))
-      const edits = entries
+      const edits = (acts ? entries : [])
         .filter(({ entry_id }) => here.has(entry_id))
         .map(({ entry_id, content }): ContextEdit => ({ type: 'context_edit', targetId: entry_id, replacement: { content } }))
-      return { entries: [...event.entries, ...edits] }
+      return { entries: [...event.entries, ...kept, ...edits] }
     } catch (why) {
       if (ctx.signal?.aborted) return undefined
       if (Date.now() - began >= TIMEOUT_MS) pausedUntil = Date.now() + PAUSE_MS
@@ -144,7 +153,8 @@ export default function (pi: ExtensionAPI) {
     async execute(_id, { action, entry_id = '', keys = [], lines, value = '' }, _signal, _update, ctx) {
       const of = {
         get_context: () => run(ctx, ['context'], ['--json']),
-        restore: () => run(ctx, ['restore'], [entry_id, ...keys.flatMap(key => ['--key', key]), ...(lines ? ['--lines', lines] : [])]),
+        // All of it at once may be more than the model's window.
+        restore: () => entry_id === 'all' ? Promise.reject(new Error('name one entry: each is restored by its own call')) : run(ctx, ['restore'], [entry_id, ...keys.flatMap(key => ['--key', key]), ...(lines ? ['--lines', lines] : [])]),
         set_extractable: () => run(ctx, ['set-extractable'], [entry_id, value]),
       }
       const texts = await of[action]()
@@ -156,10 +166,21 @@ export default function (pi: ExtensionAPI) {
     description: 'What was extracted from this session; `off` puts all of it back and ends that, `on` begins again',
     handler: async (args, ctx) => {
       const word = args.trim()
-      if (word === 'off' || word === 'on') {
-        pi.appendEntry(ENTRY, { off: word === 'off' })
-        const text = 'What was masked is back in the context when the next turn ends.'
-        return ctx.ui.notify(word === 'off' ? text : 'Extraction goes on when the next turn ends.', 'info')
+      if (word === 'on') {
+        pi.appendEntry(ENTRY, { off: false })
+        return ctx.ui.notify('Extraction goes on when the next turn ends.', 'info')
+      }
+      if (word === 'off' || word === 'off!') {
+        const length = (edit: ContextEdit) => JSON.stringify(edit.replacement).length
+        const tokens = Math.round(masked(ctx).reduce((sum, edit) => sum + length(edit), 0) / CHARACTERS)
+        const used = ctx.getContextUsage()
+        if (word === 'off' && used && (used.tokens ?? 0) + tokens > used.contextWindow) {
+          const text = `Nothing is changed: about ${tokens} tokens would come back, and the window has no room for them, so pi would compact.`
+          return ctx.ui.notify(`${text} /brain-guard off! does it.`, 'warning')
+        }
+        pi.appendEntry(ENTRY, { off: true })
+        const back = tokens === 0 ? 'nothing is masked here' : `what is masked, about ${tokens} tokens, is back when the next turn ends`
+        return ctx.ui.notify(`Extraction is off in this session; ${back}.`, 'info')
       }
       if (word !== '') return ctx.ui.notify(`There is no ${word}: on, off, or nothing, which lists.`, 'warning')
       const file = ctx.sessionManager.getSessionFile()

@@ -80,7 +80,7 @@ pub enum ExtractVerb {
         #[command(flatten)]
         args: DecideArgs,
     },
-    /// Extract: pi and `OpenClaw` sessions in place, Claude Code's into a new session
+    /// Extract: files of pi and `OpenClaw` in place, Claude Code's sessions into a new one
     #[command(
         after_help = "Examples:\n  brain-guard extract run ~/.pi/agent/sessions/--home-dev--/2026-02-20_3f0a9d1e.jsonl\n  brain-guard extract run 3f0a9d1e --out /tmp/lean.jsonl"
     )]
@@ -91,9 +91,6 @@ pub enum ExtractVerb {
         /// Show what would be done, and do nothing
         #[arg(long)]
         dry_run: bool,
-        /// Write to the database; only while no program has it open (`OpenClaw` 2026.7.2 and later)
-        #[arg(long)]
-        offline: bool,
         /// Make another new session, though an extracted one is still there (Claude Code)
         #[arg(long)]
         again: bool,
@@ -148,9 +145,6 @@ pub enum ExtractVerb {
         /// Put it back without a mark, so that the file is as it was before the extraction
         #[arg(long, requires = "in_place")]
         unmarked: bool,
-        /// Write to the database; only while no program has it open (`OpenClaw` 2026.7.2 and later)
-        #[arg(long, requires = "in_place")]
-        offline: bool,
         /// As JSON
         #[arg(long)]
         json: bool,
@@ -165,9 +159,6 @@ pub enum ExtractVerb {
         /// true, false, a number of messages, or none
         #[arg(allow_negative_numbers = true)]
         value: String,
-        /// Write to the database; only while no program has it open (`OpenClaw` 2026.7.2 and later)
-        #[arg(long)]
-        offline: bool,
         /// As JSON
         #[arg(long)]
         json: bool,

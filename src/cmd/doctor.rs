@@ -129,6 +129,15 @@ struct Line {
     finding: Finding,
 }
 
+impl Line {
+    /// Whether it is about what a fix did not fix.
+    fn has_failed(&self, done: &[Done]) -> bool {
+        let way_out = self.finding.way_out.as_deref();
+        way_out.is_some_and(|way| way.ends_with("doctor --fix`"))
+            && done.iter().any(|done| done.check == self.check && !done.fixed)
+    }
+}
+
 impl fmt::Display for Line {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Finding { level, seen, way_out } = &self.finding;
@@ -193,9 +202,20 @@ impl<'a> World<'a> {
     fn look(&self, checks: &[Check]) -> Vec<Line> {
         let lines = checks.iter().flat_map(|check| {
             let found = (check.look)(self).into_iter();
-            found.map(move |finding| Line { check: check.name, finding })
+            found.map(|finding| Line { check: check.name, finding: self.as_typed(finding) })
         });
         lines.collect()
+    }
+
+    /// With the command as the user must type it.
+    fn as_typed(&self, finding: Finding) -> Finding {
+        let command = self.plan.command();
+        if !command.exists() {
+            return finding;
+        }
+        let typed = format!("`{} ", self.plan.typed(&command));
+        let way_out = finding.way_out.map(|way| way.replace("`brain-guard ", &typed));
+        Finding { way_out, ..finding }
     }
 }
 
@@ -279,7 +299,12 @@ impl fmt::Display for Report {
 impl Run for DoctorArgs {
     fn run(&self, Context { env, now }: Context) -> anyhow::Result<Exit> {
         let done = if self.fix { fix_all(env, now)? } else { Vec::new() };
-        let report = Report { done, found: World::of(env, now)?.look(&CHECKS) };
+        let mut report = Report { done, found: World::of(env, now)?.look(&CHECKS) };
+        for Line { finding, .. } in
+            report.found.iter_mut().filter(|line| line.has_failed(&report.done))
+        {
+            finding.way_out = Some("see why it could not be fixed, above".to_owned());
+        }
         if self.json {
             out_json(&report)?;
         } else {

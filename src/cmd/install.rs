@@ -17,7 +17,7 @@ use std::{fs, io::Write, path::Path};
 
 use anyhow::{Context as _, Result, bail};
 
-use self::client::{Client, NOT_FOUND, Registration};
+use self::client::{Client, NOT_FOUND, Registration, unusable_settings};
 use self::installation::{Installation, program};
 use base::env::Env;
 
@@ -63,7 +63,10 @@ fn register(at: &Installation, out: &mut dyn Write) -> Result<Registration> {
         return Ok(Registration::NoClient);
     };
     let client = Client::new(program);
-    let (registration, words) = client.register(&at.current())?;
+    let (mut registration, words) = client.register(&at.current())?;
+    if let (Registration::Disabled, Some(why)) = (&registration, unusable_settings(&at.config)) {
+        registration = Registration::Failed(why);
+    }
     writeln!(out, "client   {} {words}", program.display())?;
     for other in client.copies()?.iter().filter(|copy| !copy.is_installed()) {
         let id = &other.id;

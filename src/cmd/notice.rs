@@ -106,9 +106,9 @@ fn now(facts: &Facts) -> anyhow::Result<String> {
     };
     let Some(token) = facts.token().filter(waits) else {
         let is_new = facts.token().is_some_and(|t| t.step == Step::Unsealed);
-        let kind = if is_new { "new" } else { "finished" };
+        let kind = if is_new { "new" } else { "sealed" };
         return Ok(format!(
-            "brain-guard: there are no {kind} notes to restart from. /brain-guard:seal asks the agent to write and seal them."
+            "brain-guard: no {kind} notes wait for a restart. /brain-guard:seal asks the agent to write and seal them."
         ));
     };
     state::update(&facts.places, facts.id, |s| s.override_ = None)?;

@@ -28,6 +28,7 @@ const WHY_NOT_STATIC: &str = "BRAIN_GUARD_NOT_STATIC";
 impl Run for InstallArgs {
     fn run(&self, Context { env, .. }: Context) -> Result<Exit> {
         let (at, settings) = (Installation::find(env)?, settings(env)?);
+        at.check_owner()?;
         let stdout = &mut Lines::default();
         let mut registration = install(&at, &program(env)?, stdout)?;
         let command = at.typed(&at.command());

@@ -32,7 +32,8 @@ pub fn uninstall(at: &Installation, out: &mut dyn Write) -> Result<()> {
         Some(program) => leave(at, program, out)?,
         None => writeln!(
             out,
-            "client   {NOT_FOUND}; where there is one, run `claude plugin uninstall {PLUGIN}` and `claude plugin marketplace remove {MARKETPLACE}`"
+            "client   {NOT_FOUND}; what one keeps of the plugin stays in {0}/plugins and {0}/settings.json: where there is one, run `claude plugin uninstall {PLUGIN}` and `claude plugin marketplace remove {MARKETPLACE}`",
+            at.config.display()
         )?,
     }
     keys::unbind(&at.config, "", out)?;
@@ -162,6 +163,7 @@ impl Run for UninstallArgs {
     fn run(&self, Context { env, now }: Context) -> Result<Exit> {
         operator::refuse_agent(env, "uninstall")?;
         let at = Installation::find(env)?;
+        at.check_owner()?;
         let all = PurgeArgs { all_projects: true, forget: true, ..PurgeArgs::default() };
         let purged = self.purge.then(|| Selection::find(env, &all, now)).transpose()?;
         if let Some(selection) = &purged {
@@ -226,8 +228,8 @@ fn list_needed(selection: &Selection) {
     for kept in going.filter(|kept| kept.kind == PurgeKind::Extracted) {
         let session = kept.session.as_deref().unwrap_or_default();
         out(format_args!(
-            "the placeholders of session {session} can't be restored then; to restore them first: \
-             brain-guard extract restore {session} all"
+            "what was extracted from session {session} can't be restored then; to save it first: \
+             brain-guard extract restore {session} all > FILE"
         ));
     }
 }

@@ -39,9 +39,15 @@ pub fn reference(session: &Session, seq: u32) -> String {
 }
 
 /// A prefix of a session's id that tells it from others. It is longer for subagents, whose ids all
-/// begin with the same word.
+/// begin with the same word, and where an id begins with the time.
 pub fn short(id: &str) -> &str {
-    let word = if id.starts_with("agent-") { "agent-".len() } else { 0 };
+    // Ids of pi begin with the time, which has 12 digits.
+    let is_timed = id.len() == 36 && id.as_bytes()[14] == b'7';
+    let word = match id {
+        _ if id.starts_with("agent-") => "agent-".len(),
+        _ if is_timed => "-0000".len(),
+        _ => 0,
+    };
     let end = id.char_indices().nth(word + SHORT).map_or(id.len(), |(at, _)| at);
     &id[..end]
 }

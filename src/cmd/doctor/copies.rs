@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::{FIX, Finding, INSTALL, World};
-use crate::cmd::install::client::{Client, PLUGIN, Plugin};
+use crate::cmd::install::client::{Client, PLUGIN, Plugin, unusable_settings};
 use base::paths::same_file;
 
 /// What the client says about the plugin.
@@ -62,7 +62,7 @@ pub fn look(world: &World) -> Vec<Finding> {
     };
     let mut found = Vec::new();
     if world.current.is_dir() || !registered.is_elsewhere() {
-        found.push(installed(registered, &world.current));
+        found.push(installed(registered, world));
     }
     found.extend(registered.others().map(other));
     found.extend(several(world, registered));
@@ -70,7 +70,8 @@ pub fn look(world: &World) -> Vec<Finding> {
 }
 
 /// The copy that `install` registered.
-fn installed(registered: &Registered, current: &Path) -> Finding {
+fn installed(registered: &Registered, world: &World) -> Finding {
+    let current = &*world.current;
     let plugin = registered.copies.iter().find(|copy| copy.is_installed());
     let elsewhere = registered.is_elsewhere();
     let (Some(folder), Some(plugin)) = (&registered.marketplace, plugin) else {
@@ -82,7 +83,14 @@ fn installed(registered: &Registered, current: &Path) -> Finding {
         let way = if current.is_dir() { FIX } else { INSTALL };
         return Finding::problem("the client does not know the plugin", way);
     };
+    if let Some(why) = &plugin.error {
+        let seen = format!("the client does not load it: {why}");
+        return Finding::problem(seen, "`claude plugin list` says more");
+    }
     if !plugin.enabled {
+        if let Some(why) = unusable_settings(&world.plan.config) {
+            return Finding::problem(why, format!("repair it, then {INSTALL}"));
+        }
         let way = format!("`claude plugin enable {PLUGIN}`");
         return if elsewhere {
             Finding::note(format!("{PLUGIN} is switched off"), way)

@@ -53,9 +53,14 @@ pub fn files(world: &World) -> Vec<Finding> {
     }
     let installed = |path: &str| fs::read(world.current.join(path)).unwrap_or_default();
     let all = ASSETS.iter().map(|(path, _)| (path.as_str(), installed(path)));
-    let digest = place::digest(all, &installed(place::BINARY));
-    vec![if release.ends_with(&digest) {
+    let binary = installed(place::BINARY);
+    let own = ASSETS.iter().map(|(path, bytes)| (path.as_str(), bytes));
+    vec![if release.ends_with(&place::digest(all, &binary)) {
         Finding::ok(format!("{} files and the binary are as installed", ASSETS.len()))
+    } else if !release.ends_with(&place::digest(own, &binary)) {
+        let shown = world.current.join(place::BINARY);
+        let seen = format!("{} has changed since the installation", shown.display());
+        Finding::problem(seen, "install a release again; a damaged program can't repair itself")
     } else {
         Finding::problem("files are missing or changed since the installation", FIX)
     }]

@@ -96,7 +96,7 @@ pub fn plan(
     );
     let settings = merged_settings(env, extraction)?;
     let path = session.source.as_deref().context("the session's file is not known")?;
-    let source = source::open(&import::root(env)?, Path::new(path), false)?;
+    let source = source::open(&import::root(env)?, Path::new(path))?;
     let (planned, .., cost) = counted(&source, &settings, now, 0)?;
     let redact = !settings.keep_purge_control_calls;
     let chosen = Chosen::of_plan(planned.plan.items, redact, cost);

@@ -90,7 +90,7 @@ pub struct Context {
 /// # Errors
 /// A session that cannot be found or read.
 pub fn load(env: &Env, session: Option<&str>) -> anyhow::Result<Context> {
-    let source = source::find(env, &import::root(env)?, session, false)?;
+    let source = source::find(env, &import::root(env)?, session)?;
     load_from(&source, &source::settings(env))
 }
 

@@ -1,7 +1,7 @@
 //! `extract decide` and `extract keep`: for a plugin in the client, which changes what the model
 //! gets. The session itself is not written.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::io;
 
 use anyhow::{Context as _, ensure};
@@ -10,11 +10,13 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 
 use super::planned::Planned;
-use super::read::Read;
+use super::read::{self, Read};
 use super::run::{execute, judged, merged_settings, plan_session};
 use super::source::{self, Kind, Source};
+use super::tail::written;
 use crate::cli::DecideArgs;
 use crate::cmd::{Context, Exit, import, out_json};
+use base::clock::Time;
 use extract::edit;
 use extract::placeholder::{self, About, Names};
 use extract::plan::Plan;
@@ -22,6 +24,7 @@ use extract::when::Verdict;
 use sessions::files::{Change, Edited, Refused, SessionFile, Stamp};
 use sessions::model::refuses_changed_thinking;
 use sessions::span;
+use store::extracted::Word;
 
 /// The key of what the model gets of a row.
 const CONTENT: &str = "message.content";
@@ -30,9 +33,24 @@ const CONTENT: &str = "message.content";
 #[derive(Debug, Serialize)]
 struct Lean {
     entry_id: String,
-    /// Bytes that leave it.
-    freed: u64,
+    /// The message's own time, by which a client's plugin knows it that is told no ids.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    timestamp: Option<Box<RawValue>>,
     content: Box<RawValue>,
+}
+
+impl Lean {
+    /// Of a row with placeholders.
+    fn of(entry: &str, row: &[u8]) -> io::Result<Self> {
+        let json = |key| {
+            let json = edit::locate(row, key).map(|at| at.slice(row).to_vec());
+            let json = json.map(|json| String::from_utf8(json).map_err(io::Error::other));
+            Ok::<_, io::Error>(json.transpose()?.map(RawValue::from_string).transpose()?)
+        };
+        let timestamp = json("message.timestamp")?;
+        let content = json(CONTENT)?.ok_or_else(|| io::Error::other("it has no content"))?;
+        Ok(Self { entry_id: entry.to_owned(), timestamp, content })
+    }
 }
 
 #[derive(Debug, Serialize)]
@@ -49,7 +67,11 @@ struct Decision {
     values: u64,
     /// Tokens that leave the context, estimated.
     saved: u64,
+    /// What goes now; of a session in a database, all that is masked.
     entries: Vec<Lean>,
+    /// Masked entries that must not be: a client that masks by itself puts them back.
+    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
+    back: BTreeSet<Word>,
 }
 
 /// Decides what goes. With `keep`, content that goes now is in the store before this returns.
@@ -59,17 +81,19 @@ struct Decision {
 pub fn run(Context { env, now }: Context, args: &DecideArgs, keep: bool) -> anyhow::Result<Exit> {
     let DecideArgs { args, drops_thinking } = args;
     let settings = merged_settings(env, &args.what.clone().into())?;
-    let source = source::find(env, &import::root(env)?, args.session.as_deref(), false)?;
+    let source = source::find(env, &import::root(env)?, args.session.as_deref())?;
     ensure!(
         source.kind != Kind::Claude,
         "{} is a session of Claude Code, where `extract run` makes a new session",
         source.path.display()
     );
-    let Planned { read, mut plan, .. } = plan_session(&source, &settings, now)?;
+    let Planned { mut read, mut plan, .. } = plan_session(&source, &settings, now)?;
     // Only what the model gets, and no thinking: its placeholder would be the agent's own words.
     plan.items.retain(|item| item.sent && !item.whole && item.key.starts_with(CONTENT));
     let found = Masked::find(&source, &read, &plan)?;
     plan.items.retain(|item| found.rows.contains(&item.row));
+    // The user's next prompt may be in the session by now; it says nothing about the cache.
+    read.last = found.answered.or(read.last);
     let planned = judged(&source, &settings, now, read, plan);
     let is_worth_it =
         matches!(planned.verdict, Verdict::Cold | Verdict::Pays(_) | Verdict::Interval);
@@ -77,14 +101,34 @@ pub fn run(Context { env, now }: Context, args: &DecideArgs, keep: bool) -> anyh
     let refused = found.refused().filter(|_| may && !drops_thinking);
     let acts = may && refused.is_none() && !found.entries.is_empty();
     let session = source.session.clone();
+    let (verdict, saved) = (planned.verdict, planned.look.saved);
+    let is_kept =
+        |entry: &&Word| planned.read.ledger.extractable_flag(entry) == Some(&false.into());
+    let back = planned.read.live.iter().map(|live| &live.entry).filter(is_kept).cloned().collect();
+    let source = Source { file: Box::new(Unwritten(source.file)), ..source };
     if keep && acts {
-        let source = Source { file: Box::new(Unwritten(source.file)), ..source };
         execute(&source, &settings, now, &planned)?;
     }
-    let (verdict, saved) = (planned.verdict, planned.look.saved);
-    let Masked { values, entries, .. } = found;
-    out_json(&Decision { session, acts, verdict, refused, values, saved, entries })?;
+    let Masked { values, mut entries, .. } = found;
+    if source.kind == Kind::Database {
+        entries = if settings.enabled { all_masked(&source)? } else { Vec::new() };
+    }
+    out_json(&Decision { session, acts, verdict, refused, values, saved, entries, back })?;
     Ok(Exit::Done)
+}
+
+/// All entries that are masked now.
+fn all_masked(source: &Source) -> anyhow::Result<Vec<Lean>> {
+    let live = read::live(source, &source.extracted.ledger()?)?;
+    let rows: HashMap<u64, Word> = live.iter().map(|live| (live.row, live.entry.clone())).collect();
+    let mut all = Vec::new();
+    source.file.rows(&mut |row, line| {
+        if let Some(entry) = rows.get(&row) {
+            all.push(Lean::of(entry, line)?);
+        }
+        Ok(())
+    })?;
+    Ok(all)
 }
 
 /// What the model gets instead of some entries.
@@ -96,6 +140,8 @@ struct Masked {
     values: u64,
     /// The model of the last response.
     model: Option<String>,
+    /// When that came.
+    answered: Option<Time>,
     /// Whether signed thinking is in or behind the first of them.
     has_thinking: bool,
 }
@@ -121,19 +167,18 @@ impl Masked {
             if let Some(entry) = entry {
                 places.sort_by_key(|(span, _)| span.start);
                 let lean = edit::replaced(line, &places);
-                let content = edit::locate(&lean, CONTENT).map(|at| at.slice(&lean).to_vec());
-                let content = String::from_utf8(content.unwrap_or_default());
-                let content = RawValue::from_string(content.map_err(io::Error::other)?)?;
-                if content.get().len() as u64 <= freed {
+                let lean = Lean::of(entry, &lean)?;
+                if lean.content.get().len() as u64 <= freed {
                     found.rows.insert(row);
                     found.values += places.len() as u64;
-                    found.entries.push(Lean { entry_id: entry.clone(), freed, content });
+                    found.entries.push(lean);
                 }
             }
             let is_signed = memmem::find(line, b"\"thinkingSignature\"").is_some();
             found.has_thinking |= is_signed && !found.rows.is_empty();
             if let Some(at) = edit::locate(line, "message.model") {
                 found.model = span::plain(at.slice(line)).map(str::to_owned);
+                found.answered = written(line).or(found.answered);
             }
             Ok(())
         });

@@ -4,7 +4,6 @@
 mod files;
 
 use base::shown::size;
-use std::collections::BTreeSet;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
@@ -19,8 +18,7 @@ use base::clock::Time;
 use base::env::Env;
 use sessions::settings::ExtractSettings;
 use store::blocks::Root;
-use store::extracted::{self, Amount, GiveUp, Record, State, Swept};
-use store::openclaw;
+use store::extracted::{self, Amount, GiveUp, State, Swept};
 
 #[derive(Debug, Clone, Copy)]
 pub struct Ask {
@@ -100,35 +98,13 @@ pub fn sweep(
     let older = older.unwrap_or(Time::MIN_UTC);
     let mut files = Files::new(root, homes);
     let mut ask = |file: &Path, ledger: &_| files.held(file, ledger);
-    let mut swept = extracted::sweep(root, older, &mut ask, GiveUp::Missing, dry_run)?;
-    for database in databases(root) {
-        match openclaw::remove_older(&database, older, dry_run) {
-            Ok((copies, bytes)) => swept.copies.add(copies, bytes),
-            Err(_) => swept.unread.push(database),
-        }
-    }
+    let swept = extracted::sweep(root, older, &mut ask, GiveUp::Missing, dry_run)?;
     // Do not create a store if nothing was ever extracted.
     if !dry_run && root.path().join("extracted").is_dir() {
         let state = State { last_retention_run_at: Some(now), ..State::read(root) };
         state.write(root).context("could not record when content was removed")?;
     }
     Ok(swept)
-}
-
-/// `OpenClaw` databases that something was extracted from: our copies are beside them.
-fn databases(root: &Root) -> BTreeSet<PathBuf> {
-    let mut found = BTreeSet::new();
-    for extracted in extracted::find_ledgers(root).found {
-        // The sweep reports what cannot be read.
-        let ledger = extracted.ledger().unwrap_or_default();
-        for record in &ledger.records {
-            let Record::Extract(extract) = record else { continue };
-            let database = extract.file.to_str().and_then(|place| Some(place.rsplit_once(':')?.0));
-            let database = database.map(Path::new).filter(|path| path.is_file());
-            found.extend(database.map(Path::to_path_buf));
-        }
-    }
-    found
 }
 
 /// Lists what a sweep could not read, and the sessions whose content it removed.
@@ -153,16 +129,7 @@ fn session_notes(swept: &Swept, dry_run: bool) -> Vec<String> {
 
 /// Summarizes a sweep on one line.
 fn line(swept: &Swept, dry_run: bool) -> String {
-    let Swept { gone, kept, unnamed, waiting, copies, .. } = swept;
-    let copies = match copies {
-        Amount { count: 0, .. } => String::new(),
-        Amount { count: copies, bytes } => format!(
-            "; {} of OpenClaw's databases, {}, {}",
-            if *copies == 1 { "1 copy".into() } else { format!("{copies} copies") },
-            size(*bytes),
-            if dry_run { "would be removed" } else { "removed" },
-        ),
-    };
+    let Swept { gone, kept, unnamed, waiting, .. } = swept;
     let waits = match waiting {
         Amount { count: 0, .. } => String::new(),
         Amount { count: waits, bytes } => format!(
@@ -178,7 +145,7 @@ fn line(swept: &Swept, dry_run: bool) -> String {
         ),
     };
     format!(
-        "{}, {}, {}; {} {} kept, {}{waits}{unnamed}{copies}",
+        "{}, {}, {}; {} {} kept, {}{waits}{unnamed}",
         count(gone.count as usize, "object"),
         size(gone.bytes),
         if dry_run { "would be removed" } else { "removed" },

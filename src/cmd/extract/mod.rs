@@ -44,7 +44,7 @@ impl Run for ExtractVerb {
             Self::Plan { args } => run::plan(context, args),
             Self::Decide { args } => decide::run(context, args, false),
             Self::Keep { args } => decide::run(context, args, true),
-            Self::Run { args, dry_run, offline, again, here, out } => {
+            Self::Run { args, dry_run, again, here, out } => {
                 let how = planned::How {
                     dry_run: *dry_run,
                     again: *again,
@@ -52,36 +52,25 @@ impl Run for ExtractVerb {
                     out: out.clone(),
                 };
                 let root = import::root(env)?;
-                let source = source::find(env, &root, args.session.as_deref(), *offline)?;
+                let source = source::find(env, &root, args.session.as_deref())?;
                 match source.kind {
                     source::Kind::Claude => claude::run(context, &source, args, &how),
                     _ => run::run(context, &source, args, &how),
                 }
             }
             Self::Watch { paths, once, json } => watch::run(env, paths, *once, *json),
-            Self::Restore {
-                session,
-                entry,
-                keys,
-                from,
-                lines,
-                in_place,
-                unmarked,
-                offline,
-                json,
-            } => {
+            Self::Restore { session, entry, keys, from, lines, in_place, unmarked, json } => {
                 let how = restore::How {
                     from: *from,
                     lines: *lines,
                     in_place: *in_place,
                     unmarked: *unmarked,
-                    offline: *offline,
                     json: *json,
                 };
                 restore::run(env, now, session, bare(entry), keys, how)
             }
-            Self::SetExtractable { session, entry, value, offline, json } => {
-                show(&set::Said::run(env, now, session, bare(entry), value, *offline)?, *json)?;
+            Self::SetExtractable { session, entry, value, json } => {
+                show(&set::Said::run(env, now, session, bare(entry), value)?, *json)?;
                 Ok(Exit::Done)
             }
             Self::Context { session, json } => {

@@ -29,12 +29,21 @@ impl Default for UnknownPlaceholders {
     }
 }
 
+/// Whether the JSON begins with an entry's name alone, as in a call that asks for it: `"[[extracted-ID]]"`.
+fn is_only_name(json: &[u8]) -> bool {
+    let rest = json.get(BEGIN.len()..).unwrap_or_default();
+    let id = rest.iter().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'-').count();
+    rest[id..].starts_with(b"]]\"")
+}
+
 impl UnknownPlaceholders {
     /// Checks a row, given its known placeholders.
     pub fn row(&mut self, entry: &Entry, line: &[u8], known: &[Live]) {
         let strange = |at: usize| {
             let quoted = at > 0 && line[at - 1] == b'\\';
-            !quoted && !known.iter().any(|live| live.span.start <= at && at < live.span.end)
+            !quoted
+                && !is_only_name(&line[at..])
+                && !known.iter().any(|live| live.span.start <= at && at < live.span.end)
         };
         if self.finder.find_iter(line).any(strange) {
             self.rows.insert(entry.row, entry.id.clone());

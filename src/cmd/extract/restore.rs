@@ -5,7 +5,6 @@ mod place;
 mod stream;
 
 use std::io;
-use std::path::PathBuf;
 
 use anyhow::{Context as _, anyhow};
 use serde::Serialize;
@@ -53,7 +52,7 @@ pub fn as_output(
     lines: Option<Lines>,
 ) -> anyhow::Result<Restored> {
     anyhow::ensure!(entry != choose::ALL, "name one entry: each is restored by its own call");
-    let source = source::find(env, &import::root(env)?, Some(session), false)?;
+    let source = source::find(env, &import::root(env)?, Some(session))?;
     let chosen = Chosen::of(&source, now, entry, keys, lines)?;
     let mut texts = Vec::new();
     for live in &chosen.live {
@@ -73,8 +72,6 @@ pub struct How {
     pub in_place: bool,
     /// Do not mark the entry as restored.
     pub unmarked: bool,
-    /// A database may be written.
-    pub offline: bool,
     /// Output JSON.
     pub json: bool,
 }
@@ -92,7 +89,7 @@ pub fn run(
     keys: &[String],
     how: How,
 ) -> anyhow::Result<Exit> {
-    let mut source = source::find(env, &import::root(env)?, Some(session), how.offline)?;
+    let mut source = source::find(env, &import::root(env)?, Some(session))?;
     source.meant = how.from;
     if how.in_place {
         let settings = source::settings(env);
@@ -149,8 +146,6 @@ enum InPlace<'a> {
         #[serde(flatten)]
         answer: &'a Answer,
         redacted: bool,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        copy: Option<PathBuf>,
     },
     Left(NotRestored<'a>),
 }
@@ -315,12 +310,9 @@ fn tell_placed(
     json: bool,
 ) -> anyhow::Result<()> {
     if json {
-        let copy = source.file.copied();
-        let placed = all.iter().map(|placed| InPlace::Placed {
-            answer: &placed.answer,
-            redacted: placed.redacted,
-            copy: copy.clone(),
-        });
+        let placed = all
+            .iter()
+            .map(|placed| InPlace::Placed { answer: &placed.answer, redacted: placed.redacted });
         let left = left.iter().map(|left| InPlace::Left(NotRestored::of(left)));
         let told: Vec<InPlace> = placed.chain(left).collect();
         // One entry is an object, `all` a list.
@@ -344,9 +336,6 @@ fn tell_placed(
         let values = rest.iter().map(|placed| placed.answer.keys_restored.len()).sum();
         let entries = view::of_entries(rest.len());
         out(format_args!("and {} of {entries} more; --json has all", count(values, "value")));
-    }
-    if source.file.copied().is_some() {
-        out(view::copied(source).trim_start());
     }
     Ok(())
 }

@@ -30,7 +30,7 @@ pub use execute::execute;
 /// A session that cannot be read.
 pub fn plan(Context { env, now }: Context, args: &ExtractArgs) -> anyhow::Result<Exit> {
     let settings = merged_settings(env, &args.what.clone().into())?;
-    let source = source::find(env, &import::root(env)?, args.session.as_deref(), false)?;
+    let source = source::find(env, &import::root(env)?, args.session.as_deref())?;
     preview(&source, &settings, now, args.json)
 }
 

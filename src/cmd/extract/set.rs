@@ -48,7 +48,7 @@ pub fn set(
     entry: &str,
     value: Option<Extractable>,
 ) -> anyhow::Result<Answer> {
-    let source = source::find(env, &import::root(env)?, Some(session), false)?;
+    let source = source::find(env, &import::root(env)?, Some(session))?;
     set_in(&source, now, entry, value)
 }
 
@@ -72,10 +72,9 @@ impl Said {
         session: &str,
         entry: &str,
         value: &str,
-        offline: bool,
     ) -> anyhow::Result<Self> {
         let value = parse(value)?;
-        let source = source::find(env, &import::root(env)?, Some(session), offline)?;
+        let source = source::find(env, &import::root(env)?, Some(session))?;
         let answer = set_in(&source, now, entry, value)?;
         let id = &answer.entry_id;
         let follows = match value {
@@ -87,7 +86,15 @@ impl Said {
                 "{id} may be extracted at any length and place, but nothing in it can be now: it is already extracted, would not get shorter, or must not be changed"
             ),
             Some(Extractable::Never | Extractable::After(_)) if is_extracted(&source, id)? => {
-                format!("{id} is extracted already; this counts once it is put back in its place")
+                if source.kind == Kind::Jsonl {
+                    format!(
+                        "{id} is extracted already; in pi, it is back in its place when the turn ends, elsewhere this counts once it is put back"
+                    )
+                } else {
+                    format!(
+                        "{id} is extracted already; this counts once it is put back in its place"
+                    )
+                }
             }
             Some(Extractable::Never) => format!("{id} is never extracted"),
             Some(Extractable::After(n)) => {
@@ -186,6 +193,10 @@ fn set_in(
         let file = source.place().into();
         Record::Set(Box::new(Set { entry, value, at: now, file, in_row }))
     };
+    if source.kind == Kind::Database {
+        source.extracted.add(&[record(false)])?;
+        return Ok(answer);
+    }
     // The ledger overrides the row, so it must never have an older value.
     let beside = read.ledger.extractable_flag(&id).is_some();
     if beside {

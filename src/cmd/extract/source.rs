@@ -3,6 +3,7 @@
 
 mod heirs;
 mod kind;
+mod masked;
 mod projected;
 
 use std::collections::BTreeSet;
@@ -12,6 +13,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
 
+use self::masked::Masked;
 use self::projected::Projected;
 use crate::cmd::import;
 use crate::cmd::selector::{NAMES, named};
@@ -77,19 +79,18 @@ pub fn settings(env: &Env) -> ExtractSettings {
     places.map(|places| read_settings(&places, env).0.extract).unwrap_or_default()
 }
 
-/// Finds a session: a file, an id or id prefix, `FILE:ID` of a database, or `this`. With `offline`,
-/// a database may be written.
+/// Finds a session: a file, an id or id prefix, `FILE:ID` of a database, or `this`.
 ///
 /// # Errors
 /// No match or several, a file that is not a session, or a session whose file is gone.
-pub fn find(env: &Env, root: &Root, name: Option<&str>, offline: bool) -> anyhow::Result<Source> {
+pub fn find(env: &Env, root: &Root, name: Option<&str>) -> anyhow::Result<Source> {
     let name = named(env, name)?;
     let path = Path::new(&name);
     if name.contains('/') || path.extension().is_some() || path.symlink_metadata().is_ok() {
         if is_gone(path) {
             bail!("there is no file {}; {NAMES}", path.display());
         }
-        return open(root, path, offline);
+        return open(root, path);
     }
     let mut found = known(env, &name);
     if found.is_empty() {
@@ -108,7 +109,7 @@ pub fn find(env: &Env, root: &Root, name: Option<&str>, offline: bool) -> anyhow
     }
     let places: BTreeSet<PathBuf> = found.into_iter().map(|(_, place)| place).collect();
     match places.len() {
-        1 => open(root, places.first().context("one place")?, offline),
+        1 => open(root, places.first().context("one place")?),
         0 => {
             let looked = import::join_paths(&import::homes(env));
             bail!("no session {name} found in\n  {looked}\nGive the path of its file")
@@ -174,10 +175,10 @@ fn stored_sessions(root: &Root, name: &str) -> io::Result<Vec<(String, PathBuf)>
 ///
 /// # Errors
 /// A file that cannot be read, or is not a session.
-pub fn open(root: &Root, place: &Path, offline: bool) -> anyhow::Result<Source> {
+pub fn open(root: &Root, place: &Path) -> anyhow::Result<Source> {
     if let Err(e) = fs::symlink_metadata(place) {
         if let Some((file, id)) = split_place(place) {
-            return database(root, &file, Some(&id), offline);
+            return database(root, &file, Some(&id));
         }
         if e.kind() == io::ErrorKind::NotFound {
             bail!("its file is gone: {}", place.display());
@@ -185,7 +186,7 @@ pub fn open(root: &Root, place: &Path, offline: bool) -> anyhow::Result<Source> 
     }
     let (kind, header) = kind::detect(place)?;
     if kind == Kind::Database {
-        return database(root, place, None, offline);
+        return database(root, place, None);
     }
     let mut known = import::Source::of(place, None)?;
     known.begun(kind == Kind::Jsonl, header.as_deref());
@@ -202,7 +203,7 @@ pub fn open(root: &Root, place: &Path, offline: bool) -> anyhow::Result<Source> 
 
 /// [`open`], to find what it may need: a session of pi has placeholders on other branches, too.
 pub(super) fn open_for_needs(root: &Root, place: &Path) -> anyhow::Result<Source> {
-    let source = open(root, place, false)?;
+    let source = open(root, place)?;
     if source.kind != Kind::Jsonl {
         return Ok(source);
     }
@@ -223,9 +224,9 @@ fn split_place(place: &Path) -> Option<(PathBuf, String)> {
 }
 
 /// Opens a session in a database, by its id or id prefix.
-fn database(root: &Root, file: &Path, id: Option<&str>, offline: bool) -> anyhow::Result<Source> {
+fn database(root: &Root, file: &Path, id: Option<&str>) -> anyhow::Result<Source> {
     let path = fs::canonicalize(file).with_context(|| file.display().to_string())?;
-    let file = Database::find(&path, id, offline)?;
+    let file = Database::find(&path, id)?;
     // `agents/<agent>/` holds sessions of both formats. The ledger is the same before and after
     // OpenClaw imports the session's file.
     let above = |n: usize| path.ancestors().nth(n).and_then(Path::file_name);
@@ -235,6 +236,6 @@ fn database(root: &Root, file: &Path, id: Option<&str>, offline: bool) -> anyhow
     };
     let session = file.session().to_owned();
     let extracted = Extracted::for_session(root, &agent, &session);
-    let file = Box::new(file);
+    let file = Box::new(Masked::new(file, extracted.clone()));
     Ok(Source { kind: Kind::Database, agent, session, path, file, extracted, meant: None })
 }

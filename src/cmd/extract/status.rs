@@ -127,7 +127,7 @@ fn session(root: &Root, extracted: &Extracted) -> Session {
     session.file = file.map(|file| file.to_path_buf());
     session.stored_bytes = objects.into_values().sum();
     let Some(file) = &session.file else { return session };
-    let live = source::open(root, file, false).and_then(|source| read::session(&source));
+    let live = source::open(root, file).and_then(|source| read::session(&source));
     match live {
         Ok(read) => {
             session.live = Some(read.live.len() as u64);

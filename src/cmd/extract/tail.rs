@@ -23,6 +23,12 @@ pub struct Tail {
     ahead: u64,
 }
 
+/// When a row was written, if it says so.
+pub fn written(line: &[u8]) -> Option<Time> {
+    let at = span::plain(span::find(line, "timestamp")?)?;
+    Some(chrono::DateTime::parse_from_rfc3339(at).ok()?.to_utc())
+}
+
 impl Tail {
     /// For rows of at least `bytes` in total; the first ones are not copied.
     pub fn of(bytes: u64) -> Self {
@@ -68,10 +74,7 @@ impl Tail {
     /// The time of the last row that has one.
     pub fn last(&self) -> Option<Time> {
         let lines: Vec<&[u8]> = self.rows.iter().collect();
-        lines.iter().rev().find_map(|line| {
-            let at = span::plain(span::find(line, "timestamp")?)?;
-            Some(chrono::DateTime::parse_from_rfc3339(at).ok()?.to_utc())
-        })
+        lines.into_iter().rev().find_map(written)
     }
 
     /// The prompt cache, by the last responses.

@@ -59,7 +59,7 @@ impl World {
     }
 
     fn source(&self) -> Source {
-        source::open(&self.root(), &self.path(), false).unwrap()
+        source::open(&self.root(), &self.path()).unwrap()
     }
 
     fn planned(&self, settings: &ExtractSettings, now: Time) -> Planned {

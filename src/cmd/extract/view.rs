@@ -270,13 +270,5 @@ fn done(source: &Source, done: &Done) -> String {
         source.place().display(),
         size(done.freed),
         source.session,
-    ) + &copied(source)
-}
-
-/// Where the database copy is, on its own line.
-pub fn copied(source: &Source) -> String {
-    source.file.copied().map_or_else(String::new, |copy| {
-        let copy = copy.display();
-        format!("\nthe database as it was: {copy} (`brain-guard extract gc --forget` removes it)")
-    })
+    )
 }

@@ -151,8 +151,11 @@ impl<'a> Client<'a> {
         let known = known.filter(|_| !is_known);
         let before = known.map(|known| format!(", until now from {}", known.display()));
         let enable = format!("; it is disabled: `claude plugin enable {PLUGIN}`");
-        let registration =
-            if plugin.enabled { Registration::Ready } else { Registration::Disabled };
+        let registration = match plugin.error.clone() {
+            Some(why) => Registration::Failed(format!("Claude Code does not load it: {why}")),
+            None if plugin.enabled => Registration::Ready,
+            None => Registration::Disabled,
+        };
         let words = format!(
             "reads it from {} ({}){now}{}{}",
             folder.display(),
@@ -209,6 +212,7 @@ impl<'a> Client<'a> {
                 id: id.to_owned(),
                 version: entry["version"].as_str().map(str::to_owned),
                 enabled: entry["enabled"] == true,
+                error: entry["errors"][0].as_str().map(str::to_owned),
                 // The client reads a plugin of a folder marketplace in place.
                 folder: path_of(entry, ["readFromFolder", "installPath"]),
             })
@@ -265,8 +269,26 @@ pub struct Plugin {
     pub version: Option<String>,
     /// Whether the user has it switched on.
     pub enabled: bool,
+    /// Why the client does not load it.
+    pub error: Option<String>,
     /// The folder that the client reads it from.
     pub folder: Option<PathBuf>,
+}
+
+/// Why the client ignores the user's settings, and with them that the plugin is on.
+pub fn unusable_settings(config: &Path) -> Option<String> {
+    let path = config.join("settings.json");
+    let shown = path.display();
+    let text = fs::read_to_string(&path).ok()?;
+    match serde_json::from_str::<Value>(&text) {
+        Err(why) => Some(format!("{shown} is not JSON ({why}), so Claude Code ignores it")),
+        Ok(all)
+            if !all.is_object() || all.get("enabledPlugins").is_some_and(|of| !of.is_object()) =>
+        {
+            Some(format!("{shown} is not as Claude Code writes it, so it switches no plugin on"))
+        }
+        Ok(_) => None,
+    }
 }
 
 impl Plugin {

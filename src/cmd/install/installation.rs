@@ -2,9 +2,10 @@
 
 use std::fs;
 use std::io::Write;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, ensure};
 
 use super::{COMMAND, client, place, shell, word};
 use crate::cmd::{import, selector};
@@ -89,6 +90,22 @@ impl Installation {
             config,
             state: state_root(env).context(NO_HOME)?,
         })
+    }
+
+    /// Refuses what would change the installation of another user, as with `sudo` before its command.
+    ///
+    /// # Errors
+    /// Somebody else owns the folder.
+    pub fn check_owner(&self) -> Result<()> {
+        let Ok(meta) = fs::metadata(&self.data) else { return Ok(()) };
+        let is_ours = meta.uid() == rustix::process::geteuid().as_raw();
+        ensure!(
+            is_ours,
+            "{} is the installation of another user (id {}); run this as that user, without sudo",
+            self.data.display(),
+            meta.uid()
+        );
+        Ok(())
     }
 
     /// The folder that is registered with the client.

@@ -9,10 +9,11 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, bail};
 use serde_json::{Map, Value};
 
-use crate::cli::{EditArgs, SetArgs};
+use crate::cli::{EditArgs, SessionSelector, SetArgs};
 use crate::cmd::editor::{agrees, open};
 use crate::cmd::{Context, Exit, Failure, Run, operator, out, selector};
 use base::atomic;
+use base::clock::Time;
 use base::env::Env;
 use base::process;
 use guard::settings::file::{Fault, without_mark};
@@ -32,26 +33,33 @@ struct UserFile {
     programs: Option<OsString>,
     /// Its text; empty if there is none.
     text: String,
+    /// What its user last agreed to in the session here, if that is another text.
+    agreed: Option<Settings>,
 }
 
 impl UserFile {
-    fn read(env: &Env) -> anyhow::Result<Self> {
+    fn read(env: &Env, now: Time) -> anyhow::Result<Self> {
         let path = selector::places(env, Path::new("/"))?.user_settings;
         // A link stays a link.
         let path = fs::canonicalize(&path).unwrap_or(path);
         let text = atomic::read_text(&path)
             .with_context(|| format!("could not read {}", path.display()))?
             .unwrap_or_default();
-        Ok(Self { path, programs: env.os("PATH"), text })
+        let found = selector::find_any(env, &SessionSelector::default()).ok().flatten();
+        let facts = found.as_ref().and_then(|found| selector::facts(env, now, found).ok());
+        let agreed = facts.and_then(|facts| facts.session.settings.clone()?.user);
+        let agreed = agreed.filter(|agreed| *agreed != text).and_then(|text| users("", &text).ok());
+        Ok(Self { path, programs: env.os("PATH"), text, agreed })
     }
 
     fn name(&self) -> String {
         self.path.display().to_string()
     }
 
-    /// The settings of the text before; the defaults, if that is faulty.
+    /// The settings before, as the session here has them; the defaults, if the text is faulty.
     fn settings(&self) -> Settings {
-        users(&self.name(), &self.text).unwrap_or_default()
+        let text = || users(&self.name(), &self.text).unwrap_or_default();
+        self.agreed.clone().unwrap_or_else(text)
     }
 
     /// Writes a sound text, and says what that changes.
@@ -149,9 +157,9 @@ fn prune(map: &mut Map<String, Value>) {
 }
 
 impl Run for SetArgs {
-    fn run(&self, Context { env, .. }: Context) -> anyhow::Result<Exit> {
+    fn run(&self, Context { env, now }: Context) -> anyhow::Result<Exit> {
         operator::refuse_agent(env, "settings set")?;
-        let file = UserFile::read(env)?;
+        let file = UserFile::read(env, now)?;
         if let Err(fault) = users(&file.name(), &file.text) {
             bail!("{fault}; {}, or run brain-guard settings edit", fault.way_out);
         }
@@ -185,9 +193,9 @@ impl Run for SetArgs {
 
 impl Run for EditArgs {
     /// The text is edited in a draft, which stays if it can't be used.
-    fn run(&self, Context { env, .. }: Context) -> anyhow::Result<Exit> {
+    fn run(&self, Context { env, now }: Context) -> anyhow::Result<Exit> {
         operator::refuse_agent(env, "settings edit")?;
-        let file = UserFile::read(env)?;
+        let file = UserFile::read(env, now)?;
         if !(io::stdin().is_terminal() && io::stdout().is_terminal()) {
             let what = "there is no terminal for an editor";
             return Err(Failure::usage(what).hint("use brain-guard settings set KEY VALUE").into());
@@ -214,7 +222,7 @@ impl Run for EditArgs {
                 }
                 return Err(why);
             }
-            if UserFile::read(env)?.text != file.text {
+            if UserFile::read(env, now)?.text != file.text {
                 let (path, draft) = (file.path.display(), draft.display());
                 bail!("{path} was changed meanwhile; nothing was written, your text is {draft}");
             }

@@ -45,8 +45,7 @@ fn uncached(facts: &mut Facts) -> Option<String> {
     // Looked at once: the session does not change before its first prompt.
     facts.update(|session| session.uncached = None);
     let root = import::root(facts.env).ok()?;
-    let source =
-        source::find(facts.env, &root, Some(facts.transcript.as_ref()?.to_str()?), false).ok()?;
+    let source = source::find(facts.env, &root, Some(facts.transcript.as_ref()?.to_str()?)).ok()?;
     let settings = run::merged_settings(facts.env, &Extraction::default()).ok()?;
     let (_, _, cost) = run::counted(&source, &settings, facts.now, 0).ok()?;
     if cost.freed() * 100 < read * SAVES {

@@ -147,7 +147,7 @@ fn recorded(columns: u32) -> String {
     record.strip("below the tiers", "nothing blocked");
     record.command("explain", "nothing is blocked.");
     record.command("status", "carrier");
-    record.command("now", "no finished notes");
+    record.command("now", "no sealed notes wait");
     record.command("resume", "no notes of an earlier session");
     record.command("job", "no job yet");
     record.command("report", "its journal is empty");

@@ -44,6 +44,7 @@ impl Client {
         for name in ["HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"] {
             node.env(name, "http://127.0.0.1:9");
         }
+        node.env("NO_PROXY", "127.0.0.1,localhost").env("no_proxy", "127.0.0.1,localhost");
         for name in ["OPENCLAW_SKIP_CHANNELS", "OPENCLAW_SKIP_PROVIDERS", "NODE_USE_ENV_PROXY"] {
             node.env(name, "1");
         }
@@ -85,23 +86,27 @@ impl Client {
         read(&output(self.node(home).arg(script("context.mjs")).arg(&self.sdk).arg(file)))
     }
 
-    /// Starts a gateway and waits until it has its locks; dropping it ends it.
-    pub fn gateway(&self, home: &Path) -> Gateway {
+    /// Runs a command of OpenClaw.
+    pub fn run(&self, home: &Path, args: &[&str]) {
+        let said = output(self.node(home).arg(&self.program).args(args));
+        assert!(said.status.success(), "{args:?}: {said:?}");
+    }
+
+    /// Starts a gateway on this port and waits until it answers; dropping it kills it.
+    pub fn gateway(&self, home: &Path, port: u16) -> Gateway {
         let log = home.join("gateway.log");
         let out = File::create(&log).expect("log");
         let mut node = self.node(home);
         node.arg(&self.program).args(["gateway", "run", "--allow-unconfigured"]);
-        node.args(["--bind", "loopback", "--auth", "none", "--port", &free().to_string()]);
+        node.args(["--bind", "loopback", "--auth", "none", "--port", &port.to_string()]);
         node.stdout(out.try_clone().expect("log")).stderr(out);
         let child = node.spawn().expect("gateway");
-        let locks = home.join(".openclaw/tmp");
         let mut gateway = Gateway { child };
-        let held = wait(|| {
+        let answers = wait(|| {
             assert!(gateway.child.try_wait().expect("gateway").is_none(), "{}", said(&log));
-            let users = std::fs::read_dir(&locks).into_iter().flatten().flatten();
-            users.map(|user| user.path().join("gateway.state.lock")).any(|lock| lock.is_file())
+            said(&log).contains("http server listening")
         });
-        assert!(held, "no lock: {}", said(&log));
+        assert!(answers, "it does not listen: {}", said(&log));
         gateway
     }
 }
@@ -162,7 +167,7 @@ fn said(log: &Path) -> String {
 }
 
 /// A free port.
-fn free() -> u16 {
+pub fn free() -> u16 {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("port");
     listener.local_addr().expect("port").port()
 }

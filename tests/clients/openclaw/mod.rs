@@ -2,5 +2,6 @@
 
 mod cases;
 mod client;
+mod door;
 mod session;
 mod world;

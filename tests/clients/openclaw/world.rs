@@ -69,13 +69,6 @@ impl World {
         format!("{}:{ID}", self.database().display())
     }
 
-    /// The number of copies of the database.
-    pub fn copies(&self) -> usize {
-        let folder = fs::read_dir(self.database().parent().expect("folder")).expect("folder");
-        let names = folder.flatten().map(|entry| entry.file_name());
-        names.filter(|name| name.to_string_lossy().contains(".brain-guard-")).count()
-    }
-
     /// Runs `brain-guard extract` with these arguments.
     pub fn extract(&self, words: &[&str]) -> Output {
         let mut program = Command::new(env!("CARGO_BIN_EXE_brain-guard"));

@@ -1,40 +1,23 @@
-//! Kills the writer of OpenClaw's database at each kind of writing call. The database and its
-//! copies are complete, with the old or the new session, and the next call ends like an undisturbed
-//! one.
+//! Sessions in a database of OpenClaw: what the model gets is in the ledger alone, also where the
+//! program is killed while it decides.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use rusqlite::{Connection, params};
-use sessions::files::SessionFile as _;
-use sha2::{Digest as _, Sha256};
-use store::openclaw::Database;
+use serde_json::Value;
 
 use crate::store::Played;
 use crate::store::extracts::{killed, rows};
 use crate::store::scene::Scene;
 
-/// The tables to compare.
+/// The tables to read.
 const TABLES: &str = include_str!("../../../crates/store/src/openclaw/tests/schema.sql");
-/// The size from which OpenClaw compresses an event.
-const COMPRESSED: usize = 1024;
 
 /// A home with a session in a database.
 struct World {
     scene: Scene,
     place: String,
-}
-
-impl Drop for World {
-    fn drop(&mut self) {
-        // The only lock outside of the home.
-        let state = self.openclaw().join("state/openclaw.sqlite");
-        let digest = Sha256::digest(state.as_os_str().as_encoded_bytes());
-        let name = format!("{:08x}", u32::from_be_bytes(digest[..4].try_into().expect("four")));
-        let user = rustix::process::getuid().as_raw();
-        let locks = PathBuf::from(format!("/tmp/openclaw-state-locks-{user}"));
-        let _ = fs::remove_file(locks.join(format!("gateway-lifecycle.{name}.lock.sqlite")));
-    }
 }
 
 impl World {
@@ -43,144 +26,82 @@ impl World {
         let path = world.database();
         world.place = format!("{}:s", path.display());
         fs::create_dir_all(path.parent().expect("a folder")).expect("made");
+        world.set(r#"{"extract": {"when": "interval"}}"#);
         let database = Connection::open(&path).expect("a database");
-        let wal = database.pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(()));
-        wal.and_then(|()| database.execute_batch(TABLES)).expect("tables");
-        let put = "INSERT INTO transcript_events VALUES ('s', ?1, ?2, ?3, ?4, ?5, ?6)";
+        database.execute_batch(TABLES).expect("tables");
+        let put = "INSERT INTO transcript_events VALUES ('s', ?1, ?2, ?3, NULL, ?4, NULL)";
         for (seq, json) in rows().into_iter().enumerate() {
-            let (bytes, long) = (json.len(), json.len() >= COMPRESSED);
-            let frame = long.then(|| zstd::bulk::compress(json.as_bytes(), 1).expect("a frame"));
-            let (plain, navigation) = if long { (None, Some("{}")) } else { (Some(json), None) };
-            let row =
-                params![seq as i64, plain, 1000 + seq as i64, frame, bytes as i64, navigation];
-            database.execute(put, row).expect("a row");
+            let time = r#"{"role":"#;
+            let timed = json.replace(time, &format!(r#"{{"timestamp":{seq},"role":"#));
+            let (seq, bytes) = (seq as i64, timed.len() as i64);
+            database.execute(put, params![seq, timed, 1000 + seq, bytes]).expect("a row");
         }
-        database
-            .execute_batch(
-                "INSERT INTO transcript_rewrite_watermarks VALUES ('s', 'aa', 5);
-                 INSERT INTO session_windows VALUES ('s', 4000, 9999);
-                 INSERT INTO session_transcript_index_state VALUES ('s', 0);",
-            )
-            .expect("the rest");
         world
     }
 
-    fn openclaw(&self) -> PathBuf {
-        fs::canonicalize(self.scene.path()).expect("a home").join("home/.openclaw")
+    fn set(&self, settings: &str) {
+        let file = self.scene.path().join("home/.claude/brain-guard/settings.json");
+        fs::create_dir_all(file.parent().expect("a folder")).expect("made");
+        fs::write(file, settings).expect("settings");
     }
 
     fn database(&self) -> PathBuf {
-        self.openclaw().join("agents/main/agent/openclaw-agent.sqlite")
+        self.scene.path().join("home/.openclaw/agents/main/agent/openclaw-agent.sqlite")
     }
 
-    /// The content, read from a copy because opening the database would repair it.
-    fn text(&self) -> String {
-        let aside = tempfile::tempdir().expect("a folder");
-        for end in ["", "-wal", "-journal"] {
-            let from = format!("{}{end}", self.database().display());
-            if fs::exists(&from).unwrap_or_default() {
-                fs::copy(from, aside.path().join(format!("d.sqlite{end}"))).expect("copied");
-            }
-        }
-        text(&aside.path().join("d.sqlite"))
-    }
-
-    /// The copies beside it are complete, none is partial.
-    fn copies(&self, before: &str, after: &str) -> Result<(), String> {
-        let folder = fs::read_dir(self.database().parent().expect("a folder")).expect("listed");
-        let mut copies = 0;
-        for path in folder.map(|entry| entry.expect("an entry").path()) {
-            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-            if !name.contains(".brain-guard-") {
-                continue;
-            }
-            copies += 1;
-            // Reading leaves files beside the database.
-            let aside = tempfile::tempdir().expect("a folder");
-            let copy = aside.path().join("d.sqlite");
-            fs::copy(&path, &copy).expect("copied");
-            if !name.ends_with('Z') || ![before, after].contains(&text(&copy).as_str()) {
-                return Err(format!("{name} stayed"));
-            }
-        }
-        if (1..=2).contains(&copies) { Ok(()) } else { Err(format!("{copies} copies")) }
-    }
-
-    fn extract(&self) -> Vec<&str> {
-        vec!["extract", "run", &self.place, "--offline"]
-    }
-
-    fn restore(&self) -> Vec<&str> {
-        vec!["extract", "restore", &self.place, "all", "--in-place", "--unmarked", "--offline"]
+    /// The content of the masked entries, by their messages' time.
+    fn asked(&self, verb: &str) -> Vec<(u64, String)> {
+        let answer = self.scene.run(&["extract", verb, &self.place, "--drops-thinking"]);
+        let said: Value = serde_json::from_str(&answer.stdout)
+            .unwrap_or_else(|e| panic!("extract {verb}: {e}: {answer:?}"));
+        let all = said["entries"].as_array().expect("entries");
+        let of = |entry: &Value| {
+            (entry["timestamp"].as_u64().expect("a time"), entry["content"].to_string())
+        };
+        all.iter().map(of).collect()
     }
 }
 
-/// The rows of a database, and whether OpenClaw was notified; or why it is damaged.
-fn text(path: &Path) -> String {
-    let read = || -> Result<String, Box<dyn std::error::Error>> {
-        let database = Connection::open(path)?;
-        let one = |sql: &str| database.query_row(sql, [], |row| row.get::<_, String>(0));
-        let (whole, drawn) = (
-            one("PRAGMA integrity_check")?,
-            one("SELECT generation FROM transcript_rewrite_watermarks")?,
-        );
-        let mut all = format!("{whole} {}\n", if drawn == "aa" { "as it was" } else { "told" });
-        Database::find(path, None, false)?.rows(&mut |_, row| {
-            all += &String::from_utf8_lossy(row);
-            all.push('\n');
-            Ok(())
-        })?;
-        Ok(all)
-    };
-    read().unwrap_or_else(|why| why.to_string())
-}
-
-/// `extract run`.
-pub fn run() -> Played {
+#[test]
+fn a_database_is_masked_by_the_ledger_alone() {
     let world = World::new();
-    let before = world.text();
-    if !before.starts_with("ok as it was\n") {
-        return Err(before);
-    }
-    let rows = |text: &str| text.split_once('\n').map(|(_, rows)| rows.to_owned());
+    let before = fs::read(world.database()).expect("a database");
+    let masked = world.asked("keep");
+    let times: Vec<u64> = masked.iter().map(|(time, _)| *time).collect();
+    // Not the last turn's.
+    assert_eq!(times, [3, 6, 9]);
+    assert!(masked.iter().all(|(_, content)| content.contains("[[extracted-r")), "{masked:?}");
+    assert_eq!(world.asked("keep"), masked, "it is decided once");
+
+    let extract = |args: &[&str]| world.scene.run(&[&["extract"], args].concat());
+    let place = world.place.as_str();
+    let back = extract(&["restore", place, "r0"]);
+    assert_eq!(back.stdout, "row 0 größer\n".repeat(200) + "\n");
+    let whole = extract(&["set-extractable", place, "r0", "false"]);
+    assert_eq!(whole.code, Some(0), "{whole:?}");
+    assert_eq!(world.asked("decide"), masked[1..]);
+    let none = extract(&["set-extractable", place, "r0", "none"]);
+    assert_eq!((none.code, world.asked("decide")), (Some(0), masked));
+    let refused = extract(&["restore", place, "all", "--in-place"]);
+    assert!(refused.stderr.contains("is never written"), "{refused:?}");
+
+    world.set(r#"{"extract": {"enabled": false}}"#);
+    assert_eq!(world.asked("keep"), []);
+    assert_eq!(fs::read(world.database()).expect("a database"), before);
+}
+
+/// `extract keep`.
+pub fn kept() -> Played {
+    let world = World::new();
+    let args = ["extract", "keep", &world.place, "--drops-thinking"];
     killed(
         &world.scene,
-        &world.extract(),
-        || world.text(),
+        &args,
+        || format!("{:?}", world.asked("decide")),
         || (),
         |after| {
-            let answer = world.scene.run(&world.extract());
-            if answer.code != Some(0) || world.text() != after {
-                return Err(format!("the next one: {answer:?}"));
-            }
-            world.copies(&before, after)?;
-            let answer = world.scene.run(&world.restore());
-            if answer.code == Some(0) && rows(&world.text()) == rows(&before) {
-                Ok(())
-            } else {
-                Err(format!("restored: {answer:?}"))
-            }
-        },
-    )
-}
-
-/// `extract restore --in-place`.
-pub fn restore() -> Played {
-    let world = World::new();
-    let answer = world.scene.run(&world.extract());
-    let before = world.text();
-    if answer.code != Some(0) || !before.starts_with("ok told\n") {
-        return Err(format!("{answer:?}: {before}"));
-    }
-    killed(
-        &world.scene,
-        &world.restore(),
-        || world.text(),
-        || (),
-        |after| {
-            // A kill near the end leaves nothing to restore.
-            let answer = world.scene.run(&world.restore());
-            if world.text() == after { Ok(()) } else { Err(format!("the next one: {answer:?}")) }
+            let again = format!("{:?}", world.asked("keep"));
+            if again == after { Ok(()) } else { Err(format!("the next one: {again}")) }
         },
     )
 }

@@ -33,8 +33,7 @@ cases! {
     kills_of_a_rewrite: edits::killed();
     kills_of_extract_run: extracts::run();
     kills_of_extract_restore: extracts::restore();
-    kills_of_extract_run_on_a_database: database::run();
-    kills_of_extract_restore_on_a_database: database::restore();
+    kills_of_extract_keep_on_a_database: database::kept();
     kills_of_a_rewrite_that_another_process_writes_to: late::killed();
     kills_of_carrying_over_late_rows: late::carrying();
     a_file_held_open_for_over_5_s_gets_its_late_rows: late::held();

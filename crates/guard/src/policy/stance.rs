@@ -52,7 +52,10 @@ impl Cap {
             Self::NoCarrier => "no carrier can clear this session now".into(),
             Self::NotWritable(why) => format!("the notes can't be written: {why}"),
             Self::Lifted(why) => why.clone(),
-            Self::Grace => "the session was already this full when it was first seen".into(),
+            Self::Grace => {
+                "the session was already this full when it was first seen, resumed or compacted"
+                    .into()
+            }
         }
     }
 }

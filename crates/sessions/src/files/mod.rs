@@ -11,7 +11,7 @@ mod kept;
 use std::fs::Metadata;
 use std::io;
 use std::os::unix::fs::MetadataExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use thiserror::Error;
 
@@ -91,11 +91,6 @@ pub trait SessionFile {
     /// [`Refused`]: the unfinished edit is as it was.
     fn settle(&self) -> Result<Option<String>, Refused> {
         Ok(None)
-    }
-
-    /// The copy of the previous content, if the last edit left one.
-    fn copied(&self) -> Option<PathBuf> {
-        None
     }
 }
 

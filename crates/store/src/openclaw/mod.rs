@@ -1,21 +1,15 @@
 //! Sessions in a database of OpenClaw (2026.7.2 and later). Read at any time, even while a gateway
-//! writes; written only while no OpenClaw runs, and after a copy.
+//! writes; never written.
 #![allow(clippy::disallowed_methods, reason = "it owns the databases")]
 
-mod alone;
-mod copies;
 mod read;
-mod write;
 
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
 
 use rusqlite::Connection;
 
 use sessions::files::{Change, Edited, Refused, SessionFile, Stamp};
-
-pub use copies::remove_older;
 
 /// A session in a database of OpenClaw.
 #[derive(Debug)]
@@ -23,9 +17,6 @@ pub struct Database {
     path: PathBuf,
     agent: String,
     session: String,
-    offline: bool,
-    /// The copy that the last edit made.
-    copied: Mutex<Option<PathBuf>>,
 }
 
 /// A session in a list.
@@ -39,11 +30,10 @@ pub struct Listed {
 
 impl Database {
     /// Finds a session by its id or a unique prefix of it; without a name, the only session.
-    /// `offline` allows writes: the caller has ended the gateway.
     ///
     /// # Errors
     /// `NotFound` if the file or session does not exist; `InvalidInput` if several match.
-    pub fn find(path: &Path, name: Option<&str>, offline: bool) -> io::Result<Self> {
+    pub fn find(path: &Path, name: Option<&str>) -> io::Result<Self> {
         let connection = read::open(path)?;
         let agent = read::agent(&connection, path)?;
         let mut all = read::sessions(&connection, path)?;
@@ -58,13 +48,7 @@ impl Database {
         let why = match (&all[..], name) {
             ([one], _) => {
                 let session = one.session.clone();
-                return Ok(Self {
-                    path: path.to_owned(),
-                    agent,
-                    session,
-                    offline,
-                    copied: Mutex::default(),
-                });
+                return Ok(Self { path: path.to_owned(), agent, session });
             }
             ([], None) => (io::ErrorKind::NotFound, format!("{said} holds no session")),
             ([], Some(name)) => {
@@ -124,22 +108,11 @@ impl SessionFile for Database {
         Ok(stamp)
     }
 
-    fn edit(&self, stamp: Stamp, change: Change<'_>) -> Result<Edited, Refused> {
-        if !self.offline {
-            return Err(Refused::Unsupported(format!(
-                "{} is in a database of OpenClaw, which is written with --offline only, while no \
-                 gateway runs; `plan`, `search` and `restore` without --in-place work as it is",
-                self.said()
-            )));
-        }
-        let _alone = alone::take(&self.path)?;
-        let copied = write::edit(self, stamp, change)?;
-        *self.copied.lock().unwrap_or_else(PoisonError::into_inner) = copied;
-        Ok(Edited::default())
-    }
-
-    fn copied(&self) -> Option<PathBuf> {
-        self.copied.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    fn edit(&self, _: Stamp, _: Change<'_>) -> Result<Edited, Refused> {
+        Err(Refused::Unsupported(format!(
+            "{} is in a database of OpenClaw, which is never written: in OpenClaw, the plugin masks what the model gets (docs/openclaw.md); `extract restore` without --in-place prints what is masked",
+            self.said()
+        )))
     }
 }
 

@@ -10,7 +10,7 @@ use crate::cmd::extract::placeholder_lookup::Live;
 use crate::cmd::extract::read::{self, Read};
 use crate::cmd::extract::redact::Asked;
 use crate::cmd::extract::report_left_rows;
-use crate::cmd::extract::source::{Kind, Source};
+use crate::cmd::extract::source::Source;
 use base::clock::Time;
 use extract::edit;
 use extract::restore::{self, Answer};
@@ -48,9 +48,8 @@ pub fn in_place(
     // `gc` looks at every file that a ledger names.
     read::adopt_records(source, &read);
     let mut choice = choose::choose(source, &read, entry, keys)?;
-    // A damaged value makes a file's edit fail without a change, but a database's only after a
-    // copy. For `all`, the others are restored, and calls for failed entries must stay.
-    if source.kind == Kind::Database || entry == choose::ALL {
+    // For `all`, the others are restored, and calls for failed entries must stay.
+    if entry == choose::ALL {
         sound(source, &mut choice)?;
     }
     let Choice { live: chosen, left, .. } = choice;

@@ -55,7 +55,7 @@ fn heirs(place: &Path) -> Option<Vec<PathBuf>> {
             return Some(Vec::new());
         }
         let place = PathBuf::from(format!("{}:{id}", file.display()));
-        match Database::find(&file, Some(id), false) {
+        match Database::find(&file, Some(id)) {
             Ok(found) if found.session() == id => Some(vec![place]),
             Err(e) if e.kind() == ErrorKind::NotFound => Some(Vec::new()),
             // Another session's id has this prefix, or the database is unreadable.

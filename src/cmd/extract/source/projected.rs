@@ -3,7 +3,6 @@
 
 use std::collections::{HashMap, HashSet};
 use std::io;
-use std::path::PathBuf;
 
 use extract::edit;
 use memchr::memmem;
@@ -143,9 +142,5 @@ impl SessionFile for Projected {
 
     fn settle(&self) -> Result<Option<String>, Refused> {
         self.file.settle()
-    }
-
-    fn copied(&self) -> Option<PathBuf> {
-        self.file.copied()
     }
 }

@@ -24,7 +24,7 @@ impl World {
     }
 
     fn open(&self, path: &str) -> Source {
-        source::open(&self.root(), &self.at(path), false).unwrap()
+        source::open(&self.root(), &self.at(path)).unwrap()
     }
 
     pub(super) fn extract(&self, path: &str) -> u64 {

@@ -110,7 +110,7 @@ fn a_ledger_of_another_session_that_is_broken_keeps_its_rows_alone() {
     fs::write(&path, text).unwrap();
     file.set_modified(SystemTime::now() - Duration::from_secs(7_200)).unwrap();
     let lean = fs::read(&path).unwrap();
-    let open = || source::open(&world.root(), &path, false).unwrap();
+    let open = || source::open(&world.root(), &path).unwrap();
     let ledger = world.source().extracted.folder.join("ledger.jsonl");
     let sound = fs::read(&ledger).unwrap();
     fs::write(&ledger, "no record\n").unwrap();

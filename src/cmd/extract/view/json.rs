@@ -101,7 +101,6 @@ struct DoneFields<'a> {
     bytes: u64,
     freed: u64,
     left: BTreeMap<Stays, Vec<u64>>,
-    copy: Option<PathBuf>,
     redacted: u64,
 }
 
@@ -118,7 +117,6 @@ impl Serialize for DoneReport<'_> {
             bytes: done.bytes,
             freed: done.freed,
             left: left(plan),
-            copy: source.file.copied(),
             redacted: done.redacted,
         };
         fields.serialize(serializer)

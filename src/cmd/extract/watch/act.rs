@@ -16,8 +16,8 @@ use sessions::files::Refused;
 use sessions::settings::ExtractSettings;
 use store::blocks::Root;
 
-/// Why a database is skipped, and the command that works.
-pub const DATABASE: &str = "a database of OpenClaw is never written while watching; end what uses it, then `brain-guard extract run FILE:ID --offline`";
+/// Why a database is skipped, and what works.
+pub const DATABASE: &str = "a database of OpenClaw is never written; OpenClaw's plugin masks what the model gets (docs/openclaw.md)";
 
 /// Reads a session, and extracts if it is due. `say` gets the message about doubtful rows.
 pub fn act(
@@ -56,7 +56,7 @@ fn attempt(
     if source::is_database_name(path) {
         return Ok(Came::Never { why: DATABASE.to_owned() });
     }
-    let source = source::open(root, path, false)?;
+    let source = source::open(root, path)?;
     let never = match source.kind {
         Kind::Jsonl => None,
         Kind::Claude => Some(

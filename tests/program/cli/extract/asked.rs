@@ -79,7 +79,8 @@ fn watch_reports_a_database_it_never_writes() {
     fs::write(agent.join("openclaw-agent.sqlite"), "SQLite format 3\0").expect("database");
     let openclaw = world.hook.home.join(".openclaw");
     let told = world.run(&["watch", openclaw.to_str().expect("utf-8"), "--once"]);
-    let line = "a database of OpenClaw is never written while watching; end what uses it, then";
+    let line =
+        "a database of OpenClaw is never written; OpenClaw's plugin masks what the model gets";
     assert_eq!(told.stderr.matches(line).count(), 1, "{}", told.stderr);
 }
 

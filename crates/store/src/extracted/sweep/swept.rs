@@ -37,8 +37,6 @@ pub struct Swept {
     pub sessions: Vec<String>,
     /// Sessions whose files are gone and whose content stays: the files may have moved.
     pub missing: Vec<String>,
-    /// Copies of OpenClaw's databases that were removed, or would be; the caller counts them.
-    pub copies: Amount,
     /// What could not be read; what it may need stays. An unreadable ledger or ledger folder keeps
     /// everything.
     pub unread: Vec<PathBuf>,

@@ -6,9 +6,8 @@ use std::path::PathBuf;
 use rusqlite::{Connection, params};
 use tempfile::TempDir;
 
-use super::super::alone;
 use crate::openclaw::Database;
-use sessions::files::{Edited, Refused, SessionFile as _, Stamp};
+use sessions::files::{SessionFile as _, Stamp};
 
 /// The tables of OpenClaw that we use.
 const TABLES: &str = include_str!("schema.sql");
@@ -20,13 +19,6 @@ pub const SAID: &str = r#"{"type":"message","id":"a3","message":{"role":"assista
 /// A folder of OpenClaw.
 pub struct Lab {
     pub dir: TempDir,
-}
-
-impl Drop for Lab {
-    fn drop(&mut self) {
-        let me = rustix::process::getuid().as_raw();
-        let _ = fs::remove_file(alone::starting(&self.root(), me));
-    }
 }
 
 impl Lab {
@@ -74,18 +66,8 @@ impl Lab {
         db.execute("INSERT INTO session_transcript_index_state VALUES (?1, 0)", [id]).unwrap();
     }
 
-    pub fn find(&self, offline: bool) -> Database {
-        Database::find(&self.path(), Some("3f2c-one"), offline).unwrap()
-    }
-
-    pub fn one<T: rusqlite::types::FromSql>(&self, sql: &str) -> T {
-        self.raw().query_row(sql, [], |row| row.get(0)).unwrap()
-    }
-
-    pub fn copies(&self) -> Vec<PathBuf> {
-        let all = fs::read_dir(self.path().parent().unwrap()).unwrap().flatten();
-        let paths = all.map(|entry| entry.path());
-        paths.filter(|path| path.to_string_lossy().contains(".brain-guard-")).collect()
+    pub fn find(&self) -> Database {
+        Database::find(&self.path(), Some("3f2c-one")).unwrap()
     }
 }
 
@@ -98,9 +80,4 @@ pub fn rows(of: &Database) -> (Stamp, Vec<String>) {
         Ok(())
     });
     (stamp.unwrap(), all)
-}
-
-/// Replaces the row with that number by `new`.
-pub fn put(of: &Database, stamp: Stamp, number: u64, new: &str) -> Result<Edited, Refused> {
-    of.edit(stamp, &mut |at, _| Ok((at == number).then(|| new.into())))
 }
