@@ -11,6 +11,7 @@ use super::{FIX, Finding, INSTALL, World};
 use crate::cmd::install::assets::ASSETS;
 use crate::cmd::install::client::{Client, NOT_FOUND};
 use crate::cmd::install::{self, COMMAND, place};
+use base::paths::same_file;
 use base::process;
 
 /// Time limit for our own binary to print its version.
@@ -55,11 +56,12 @@ pub fn files(world: &World) -> Vec<Finding> {
     let all = ASSETS.iter().map(|(path, _)| (path.as_str(), installed(path)));
     let binary = installed(place::BINARY);
     let own = ASSETS.iter().map(|(path, bytes)| (path.as_str(), bytes));
+    let path = world.current.join(place::BINARY);
+    let is_running = world.env.program().is_some_and(|program| same_file(&program, &path));
     vec![if release.ends_with(&place::digest(all, &binary)) {
         Finding::ok(format!("{} files and the binary are as installed", ASSETS.len()))
-    } else if !release.ends_with(&place::digest(own, &binary)) {
-        let shown = world.current.join(place::BINARY);
-        let seen = format!("{} has changed since the installation", shown.display());
+    } else if is_running && !release.ends_with(&place::digest(own, &binary)) {
+        let seen = format!("{} has changed since the installation", path.display());
         Finding::problem(seen, "install a release again; a damaged program can't repair itself")
     } else {
         Finding::problem("files are missing or changed since the installation", FIX)
