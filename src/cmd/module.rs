@@ -270,7 +270,9 @@ fn end_turn(facts: &mut Facts, asked: &Ask, is_aborted: bool) {
         facts.update(|s| {
             s.turn = s.turn.filter(|began| *began >= ended);
             s.over = Some(ended);
-            s.dialog = s.dialog.take().filter(|_| !is_refused);
+            if is_refused {
+                (s.dialog, s.notified.need) = (None, None);
+            }
         });
     }
 }

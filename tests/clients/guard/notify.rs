@@ -169,3 +169,32 @@ fn a_dialog_that_was_refused_waits_no_longer() {
         world.wait("the turn's end", || (activity() == "turn-over").then_some(()));
     }
 }
+
+/// Beside it a call runs that needs none, and ends.
+#[test]
+fn a_dialog_waits_though_another_call_ends() {
+    let agent = |request: &crate::support::mock::Request| {
+        if request.last_user_text().contains("look") {
+            let log = json!({"command": "tail -f log", "timeout": 9_000});
+            Reply::tool("Bash", log).and_tool("Read", json!({"file_path": "/etc/hostname"}))
+        } else {
+            Reply::text("done")
+        }
+    };
+    let built = World::build().permission_mode("default").guard_settings(alone());
+    let world = built.agent(move |request| agent(request).tokens(percent(5.0))).start();
+    fs::write(world.project().join("log"), "one\n").expect("a log");
+    let tui = world.tui(&[]);
+    tui.prompt("look at both");
+    let listed = || {
+        let listed = world.guard(&["status", "--all", "--json"]).stdout;
+        let listed: Value = serde_json::from_str(&listed).expect("JSON");
+        listed["sessions"][0].clone()
+    };
+    world.wait("the dialog", || (listed()["activity"] == "waits-for-you").then_some(()));
+    let is_named = |one: &Value| one["why"].as_str().is_some_and(|why| why.contains("(Read: "));
+    let waits = world.wait("the other call's end", || Some(listed()).filter(is_named));
+    assert_eq!(waits["activity"], "waits-for-you");
+    tui.keys("Escape");
+    world.wait("the turn's end", || (listed()["activity"] == "turn-over").then_some(()));
+}

@@ -106,8 +106,8 @@ fn a_dialog_waits_for_you_until_something_else_happens() {
         (&json!("waits-for-you"), &json!("Claude needs this"))
     );
     let status = hook.raw(&["status"], b"").stdout;
-    let doing = status.lines().find(|line| line.starts_with("doing     waits for you, "));
-    assert!(doing.is_some_and(|line| line.ends_with(" s: Claude needs this")), "{status}");
+    let doing = status.lines().find(|line| line.starts_with("doing     waits for you"));
+    assert!(doing.is_some_and(|line| line.ends_with(": Claude needs this")), "{status}");
     // Whoever answers late has not made the turn late.
     let mut state = hook.state();
     state["turn"] = json!(base::clock::now() - TimeDelta::minutes(20));
@@ -145,6 +145,37 @@ fn a_dialog_says_what_it_is_about() {
     assert_eq!(why(&[&call("t3", "Agent", json!({}))]), "Claude needs this", "it is the agent's");
 }
 
+/// Of calls that run beside one another, one ends while another one's dialog stands.
+#[test]
+fn a_dialog_stands_until_its_own_call_has_ended() {
+    let call = |id: &str, command: &str| {
+        let block =
+            json!({"type": "tool_use", "id": id, "name": "Bash", "input": {"command": command}});
+        json!({"type": "assistant", "message": {"role": "assistant", "content": [block]}})
+    };
+    let (hook, _client) = alone();
+    hook.prompt("Go");
+    let rows = [call("t1", "tail log"), call("t2", "rm -r build")].map(|row| row.to_string());
+    fs::write(&hook.transcript, rows.join("\n") + "\n").expect("transcript");
+    dialog(&hook);
+    assert_eq!(listed(&hook)[0]["why"], "Claude needs this");
+    let end = |id: &str| {
+        let call =
+            json!({"tool_name": "Bash", "tool_input": {}, "tool_use_id": id, "tool_response": {}});
+        hook.send(&hook.payload("PostToolUse", &call));
+    };
+    end("t1");
+    let waits = &listed(&hook)[0];
+    assert_eq!(waits["activity"], "waits-for-you");
+    assert_eq!(waits["why"], "Claude needs this (Bash: rm -r build)");
+    // The client has written its result by now.
+    let done = json!({"type": "user", "message": {"role": "user", "content": [
+        {"type": "tool_result", "tool_use_id": "t1", "content": "x"}]}});
+    fs::write(&hook.transcript, format!("{}\n{}\n{done}\n", rows[0], rows[1])).expect("transcript");
+    end("t2");
+    assert_eq!(listed(&hook)[0]["activity"], "works");
+}
+
 #[test]
 fn who_is_away_is_told_once_of_each_need() {
     let (hook, _client) = alone();
@@ -155,7 +186,7 @@ fn who_is_away_is_told_once_of_each_need() {
     for _ in 0..3 {
         assert_eq!(ask().code, Some(0));
     }
-    assert_eq!(told(&hook), ["waits for you, 0 s: Claude needs this"]);
+    assert_eq!(told(&hook), ["waits for you: Claude needs this"]);
     hook.read();
     dialog(&hook);
     hook.read();
@@ -181,7 +212,7 @@ fn who_is_away_is_told_once_of_each_need() {
         std::thread::sleep(Duration::from_millis(20));
     };
     let title = format!("brain-guard: project ({})", &hook.session[..8]);
-    let first = format!("{title}|waits for you, 0 s: Claude needs this");
+    let first = format!("{title}|waits for you: Claude needs this");
     assert_eq!(lines.lines().next(), Some(&*first));
     assert_eq!(lines.lines().count(), 4, "{lines}");
 }

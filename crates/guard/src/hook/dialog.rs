@@ -19,9 +19,12 @@ const TELLING: [&str; 5] = ["command", "file_path", "notebook_path", "url", "des
 const SUBAGENTS: [&str; 2] = ["Agent", "Task"];
 
 /// What the client says of a dialog, with the call it is about: the only one of the main loop
-/// without a result.
-pub fn text(facts: &Facts, said: &str) -> String {
-    match only_call(facts) {
+/// without a result, but for the one that `ended` now.
+pub fn text(facts: &Facts, said: &str, ended: Option<&str>) -> String {
+    let is_of_agent = facts.session.background.agents > 0;
+    let mut open = if is_of_agent { Vec::new() } else { open_calls(facts, ended) };
+    let only = open.pop().filter(|call| open.is_empty() && !is_agent(call));
+    match only {
         Some(call) if call["name"] == QUESTION_TOOL => {
             let question = call["input"]["questions"][0]["question"].as_str();
             question.map_or_else(|| said.to_owned(), |question| format!("it asks: {question}"))
@@ -36,13 +39,22 @@ pub fn text(facts: &Facts, said: &str) -> String {
     }
 }
 
-fn only_call(facts: &Facts) -> Option<Value> {
+/// Whether a dialog may still stand when a call of the main loop has ended: others have no result.
+pub fn may_stand(facts: &Facts, ended: &str) -> bool {
+    open_calls(facts, Some(ended)).iter().any(|call| !is_agent(call))
+}
+
+fn is_agent(call: &Value) -> bool {
+    call["name"].as_str().is_some_and(|name| SUBAGENTS.contains(&name))
+}
+
+/// The calls of the main loop without a result.
+fn open_calls(facts: &Facts, ended: Option<&str>) -> Vec<Value> {
+    let Some(transcript) = &facts.transcript else { return Vec::new() };
     let (mut rows, mut done, mut open) = (0, HashSet::new(), Vec::new());
-    if facts.session.background.agents > 0 {
-        return None;
-    }
+    done.extend(ended.map(str::to_owned));
     // A transcript that can't be read says nothing.
-    let _ = tail::lines_backwards(facts.transcript.as_ref()?, |line| {
+    let _ = tail::lines_backwards(transcript, |line| {
         rows += 1;
         let row: Value = serde_json::from_slice(line).unwrap_or_default();
         let blocks = row["message"]["content"].as_array().cloned().unwrap_or_default();
@@ -55,6 +67,5 @@ fn only_call(facts: &Facts) -> Option<Value> {
         if rows < ROWS && !is_prompt { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     });
     open.retain(|call| call["id"].as_str().is_none_or(|id| !done.contains(id)));
-    let only = open.pop().filter(|_| open.is_empty());
-    only.filter(|call| call["name"].as_str().is_none_or(|name| !SUBAGENTS.contains(&name)))
+    open
 }

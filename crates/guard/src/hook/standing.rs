@@ -73,9 +73,10 @@ impl Standing {
         Self::new(Activity::TurnOver, session.over.max(answered).or(session.started), "")
     }
 
-    /// All three on one line: `waits for you, 12 min: …`.
+    /// All three on one line: `waits for you, 12 min: …`; what begins now has no age.
     pub fn line(&self, now: Time) -> String {
-        let since = self.since.map(|since| format!(", {}", age(now - since)));
+        let aged = self.since.filter(|since| now - *since >= Duration::seconds(1));
+        let since = aged.map(|since| format!(", {}", age(now - since)));
         let why = if self.why.is_empty() { String::new() } else { format!(": {}", self.why) };
         format!("{}{}{why}", self.activity.words(), since.unwrap_or_default())
     }
@@ -142,13 +143,24 @@ pub fn ask_for_user(facts: &mut Facts) {
 /// Most characters of a dialog's text.
 const DIALOG: usize = 200;
 
-/// Remembers a dialog that the client shows. Any other event of the session means that it is closed.
-/// Whoever let its call run is there.
+/// Remembers a dialog that the client shows. Any other event of the session means that it is closed,
+/// but for the end of one of several calls. Whoever let its call run is there.
 pub fn note_dialog(facts: &mut Facts, event: &Event) {
+    let text = |said: &str, ended| plain::line(&dialog::text(facts, said, ended), DIALOG);
     let shown = match &event.kind {
-        Kind::Dialog(said) => Some((facts.now, plain::line(&dialog::text(facts, said), DIALOG))),
+        Kind::Dialog(said) => Some((facts.now, text(said, None))),
         _ => None,
     };
+    if let Kind::PostTool(call, _) | Kind::PostToolFailure(call) = &event.kind
+        && let Some((since, said)) = &facts.session.dialog
+        && !event.subagent
+        && dialog::may_stand(facts, call.id)
+    {
+        let is_named = said.contains(['(', ':']);
+        let said = if is_named { said.clone() } else { text(said, Some(call.id)) };
+        let stands = Some((*since, said));
+        return facts.update(|s| s.dialog.clone_from(&stands));
+    }
     let is_run = match &event.kind {
         Kind::PostTool(..) => true,
         // The guard itself closes a question that nobody answers.
