@@ -13,36 +13,46 @@ use memchr::memmem::Finder;
 use super::source::Source;
 use crate::cmd::err;
 use extract::entry::Entry;
-use extract::placeholder::BEGIN;
+use extract::placeholder::{BEGIN, Names};
 use store::extracted::{Extract, Kin, Ledger, Object, Record, Shared};
 
 /// Rows with what looks like a placeholder but is not in the session's ledger.
 pub struct UnknownPlaceholders {
     finder: Finder<'static>,
+    /// The names of the ledger's entries: what names one of them is only text.
+    names: HashSet<String>,
     /// Their ids by row number, from 0.
     rows: HashMap<u64, String>,
 }
 
-impl Default for UnknownPlaceholders {
-    fn default() -> Self {
-        Self { finder: Finder::new(BEGIN), rows: HashMap::new() }
-    }
-}
-
-/// Whether the JSON begins with an entry's name alone, as in a call that asks for it: `"[[extracted-ID]]"`.
-fn is_only_name(json: &[u8]) -> bool {
-    let rest = json.get(BEGIN.len()..).unwrap_or_default();
-    let id = rest.iter().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'-').count();
-    rest[id..].starts_with(b"]]\"")
-}
-
 impl UnknownPlaceholders {
+    /// None yet.
+    pub fn of(ledger: &Ledger) -> Self {
+        let mut short: Names = ledger.entries().collect();
+        let mut names = HashSet::new();
+        for entry in ledger.entries() {
+            names.insert(entry.to_owned());
+            names.insert(short.of(entry).to_owned());
+        }
+        Self { finder: Finder::new(BEGIN), names, rows: HashMap::new() }
+    }
+
+    /// Whether the JSON names another entry of the ledger, as the agent does that asks for it or
+    /// quotes its placeholder.
+    fn is_named(&self, json: &[u8], own: &str) -> bool {
+        let rest = json.get(BEGIN.len()..).unwrap_or_default();
+        let end = rest.iter().position(|byte| *byte == b']').unwrap_or_default();
+        str::from_utf8(&rest[..end])
+            .is_ok_and(|name| self.names.contains(name) && !own.starts_with(name))
+    }
+
     /// Checks a row, given its known placeholders.
     pub fn row(&mut self, entry: &Entry, line: &[u8], known: &[Live]) {
+        let names = |json| self.is_named(json, &entry.id);
         let strange = |at: usize| {
             let quoted = at > 0 && line[at - 1] == b'\\';
             !quoted
-                && !is_only_name(&line[at..])
+                && !names(&line[at..])
                 && !known.iter().any(|live| live.span.start <= at && at < live.span.end)
         };
         if self.finder.find_iter(line).any(strange) {

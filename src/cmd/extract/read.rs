@@ -139,7 +139,7 @@ fn read_with_ledger(
     settings: Option<&ExtractSettings>,
 ) -> anyhow::Result<(Read, UnknownPlaceholders)> {
     let finder = Finder::new(&ledger, source.place());
-    let mut strange = UnknownPlaceholders::default();
+    let mut strange = UnknownPlaceholders::of(&ledger);
     let gain = settings.map(|settings| Gain::new(source.kind != Kind::Claude, settings));
     let dedupe = settings.is_some_and(|settings| settings.fixed.dedupe);
     let compared = gain.as_ref().filter(|_| dedupe).map(|gain| gain.shortest().max(COMPARED));
