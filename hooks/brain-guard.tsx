@@ -235,7 +235,8 @@ async function readLimit($: EngineInterface): Promise<void> {
 async function readFigures($: EngineInterface): Promise<void> {
   figuresAt = Date.now()
   const session_id = await $.session.id()
-  const answer = await ask($, 'strip', { session_id, row: await lastRow($) })
+  drawnRow = await lastRow($)
+  const answer = await ask($, 'strip', { session_id, row: drawnRow })
   if (typeof answer.say === 'string') $.ui.log(answer.say)
   if ((await $.session.id()) !== session_id) return
   figures = Array.isArray(answer.tiers) ? (answer as Figures) : null
@@ -562,6 +563,8 @@ async function look($: EngineInterface): Promise<void> {
   if (Date.now() - Date.parse(String(at)) > FRESH_MS) return
   if (Array.isArray(command)) return void (await $.process.run(command))
   await tell($, { event: 'agreed' })
+  // A boundary may have been made between two turns.
+  begin($, 0)
 }
 
 /** Brings the strip up to date after a change from another terminal, such as an override, other settings, or an
@@ -572,7 +575,6 @@ async function follow($: EngineInterface): Promise<void> {
   if ((changed === drawn && row === drawnRow) || silences >= SILENCES) return
   await readFigures($)
   drawn = changed
-  drawnRow = row
 }
 
 /** Asks the program to tell a user who is away that the session needs them. */

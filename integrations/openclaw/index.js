@@ -1,5 +1,5 @@
-// brain-guard in OpenClaw: long old values leave what the model gets, and the agent has them back by a
-// tool. The program decides and stores; this carries it out. Nothing that OpenClaw has written is
+// brain-guard in OpenClaw: long old values leave what the model gets, and the agent gets them back with
+// a tool. The program decides and stores; this carries it out. Nothing that OpenClaw has written is
 // changed. It fails open: without the program, OpenClaw runs as without this.
 import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
@@ -12,6 +12,9 @@ import { definePluginEntry } from 'openclaw/plugin-sdk/plugin-entry'
 const TIMEOUT_MS = 5_000
 const PAUSE_MS = 10 * 60_000
 const ASKED_MS = 20_000
+
+/** Of how many sessions it is remembered what was masked last. */
+const KNOWN = 20
 
 const ID = 'brain-guard'
 const TOOL = 'purge_control'
@@ -55,16 +58,27 @@ function masked(message, content) {
 
 /** Newer models of Claude refuse their thinking behind a change. */
 function withoutThinking(message) {
-  if (message.role !== 'assistant' || !message.api?.startsWith('anthropic')) return message
+  const isClaude = message.role === 'assistant' && message.api?.startsWith('anthropic')
+  if (!isClaude || !Array.isArray(message.content)) return message
   return { ...message, content: message.content.filter(({ type }) => type !== 'thinking') }
+}
+
+/** What tells a message from the others. Results of parallel calls may come in the same millisecond, and
+ * OpenClaw takes some characters out of the ids of calls. */
+function key(timestamp, call) {
+  return `${timestamp} ${call === undefined ? '' : call.replace(/[^A-Za-z0-9]/g, '')}`
 }
 
 /** The messages as the model is to get them. */
 function lean(messages, entries) {
-  const contents = new Map(entries.map(({ timestamp, content }) => [timestamp, content]))
+  const contents = new Map()
+  for (const { timestamp, call, content } of entries) {
+    const name = key(timestamp, call)
+    contents.set(name, timestamp === undefined || contents.has(name) ? undefined : content)
+  }
   let hasChanged = false
   return messages.map(message => {
-    const content = message.role === 'user' ? undefined : contents.get(message.timestamp)
+    const content = message.role === 'user' ? undefined : contents.get(key(message.timestamp, message.toolCallId))
     const changed = content === undefined ? undefined : masked(message, content)
     hasChanged ||= changed !== undefined
     return hasChanged ? withoutThinking(changed ?? message) : message
@@ -85,7 +99,9 @@ export default definePluginEntry({
       const began = Date.now()
       try {
         const [said] = await run(agentDir, sessionId, ['keep'], ['--drops-thinking'], TIMEOUT_MS)
+        known.delete(sessionId)
         known.set(sessionId, JSON.parse(said).entries)
+        if (known.size > KNOWN) known.delete(known.keys().next().value)
       } catch (why) {
         if (Date.now() - began >= TIMEOUT_MS) pausedUntil = Date.now() + PAUSE_MS
         api.logger.warn(`brain-guard: nothing new goes in session ${sessionId}: ${why.message}`)
@@ -114,7 +130,8 @@ export default definePluginEntry({
         // A session's first turn has nothing before it.
         if (messages.length > 0 && agentDir !== undefined) await decide(agentDir, sessionId)
         const all = lean(messages, known.get(sessionId) ?? [])
-        return { messages: all, estimatedTokens: Math.ceil(JSON.stringify(all).length / 4) }
+        const text = JSON.stringify(all, (name, value) => (name === 'data' ? '' : value))
+        return { messages: all, estimatedTokens: Math.ceil(text.length / 4) }
       },
       async compact(params) {
         return await delegateCompactionToRuntime(params)
@@ -139,13 +156,13 @@ export default definePluginEntry({
         required: ['action'],
       },
       async execute(_id, { action, entry_id = '', keys = [], lines, value = '' }) {
-        const of = {
+        const actions = {
           get_context: () => run(agentDir, sessionId, ['context'], ['--json']),
           // All of it at once may be more than the model's window.
           restore: () => entry_id === 'all' ? Promise.reject(new Error('name one entry: each is restored by its own call')) : run(agentDir, sessionId, ['restore'], [entry_id, ...keys.flatMap(key => ['--key', key]), ...(lines ? ['--lines', lines] : [])]),
           set_extractable: () => run(agentDir, sessionId, ['set-extractable'], [entry_id, value]),
         }
-        const texts = await of[action]()
+        const texts = await actions[action]()
         return { content: texts.map(text => ({ type: 'text', text })), details: {} }
       },
     }), { names: [TOOL] })

@@ -1,5 +1,5 @@
 // brain-guard in pi: long old values leave what the model gets, by pi's own `context_edit` entries,
-// and the agent has them back by a tool. The program decides and stores; this carries it out. Nothing
+// and the agent gets them back with a tool. The program decides and stores; this carries it out. Nothing
 // that pi has written is changed. It fails open: without the program, pi runs as without this.
 import { existsSync } from 'node:fs'
 import { homedir } from 'node:os'
@@ -21,6 +21,9 @@ type Decision = { acts: boolean; refused?: string; entries: Lean[]; back?: strin
 
 /** Characters of a token, roughly. */
 const CHARACTERS = 4
+
+/** Tokens that pi keeps free: it compacts before they are used (its `compaction.reserveTokens`). */
+const RESERVE = 16_384
 
 /** The type of our own entries, which keep that the user has switched it off. */
 const ENTRY = 'brain-guard'
@@ -171,10 +174,11 @@ export default function (pi: ExtensionAPI) {
         return ctx.ui.notify('Extraction goes on when the next turn ends.', 'info')
       }
       if (word === 'off' || word === 'off!') {
-        const length = (edit: ContextEdit) => JSON.stringify(edit.replacement).length
+        // An image counts by its size on the screen, not by its letters.
+        const length = (edit: ContextEdit) => JSON.stringify(edit.replacement, (name, value) => (name === 'data' ? '' : value)).length
         const tokens = Math.round(masked(ctx).reduce((sum, edit) => sum + length(edit), 0) / CHARACTERS)
         const used = ctx.getContextUsage()
-        if (word === 'off' && used && (used.tokens ?? 0) + tokens > used.contextWindow) {
+        if (word === 'off' && used && (used.tokens ?? 0) + tokens > used.contextWindow - RESERVE) {
           const text = `Nothing is changed: about ${tokens} tokens would come back, and the window has no room for them, so pi would compact.`
           return ctx.ui.notify(`${text} /brain-guard off! does it.`, 'warning')
         }

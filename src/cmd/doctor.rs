@@ -11,7 +11,7 @@ mod store;
 mod switches;
 
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
@@ -213,9 +213,12 @@ impl<'a> World<'a> {
         if !command.exists() {
             return finding;
         }
-        let typed = format!("`{} ", self.plan.typed(&command));
-        let way_out = finding.way_out.map(|way| way.replace("`brain-guard ", &typed));
-        Finding { way_out, ..finding }
+        let client = self.plan.client.as_deref().unwrap_or(Path::new("claude"));
+        let [own, client] =
+            [&command, client].map(|program| format!("`{} ", self.plan.typed(program)));
+        let as_typed =
+            |way: String| way.replace("`brain-guard ", &own).replace("`claude ", &client);
+        Finding { way_out: finding.way_out.map(as_typed), ..finding }
     }
 }
 
@@ -270,6 +273,7 @@ impl fmt::Display for Done {
 /// Fixes what can be fixed. Each check looks after the fixes before it, which may have helped.
 fn fix_all(env: &Env, now: Time) -> anyhow::Result<Vec<Done>> {
     let mut world = World::of(env, now)?;
+    world.plan.check_owner()?;
     let mut done = Vec::new();
     for Check { name: check, look, fix } in CHECKS {
         let is_fixable = |finding: &Finding| finding.way_out.as_deref() == Some(FIX);

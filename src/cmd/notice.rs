@@ -4,6 +4,7 @@
 use chrono::Duration;
 
 use super::operator_override::{self, clock_time};
+use super::succession::wake;
 use super::{Context, Exit, Failure, Run, operator, out, selector};
 use crate::cli::{LaterArgs, NowArgs, SessionSelector, duration};
 use guard::boundary::{Carrier, Step};
@@ -120,6 +121,7 @@ fn now(facts: &Facts) -> anyhow::Result<String> {
         (t.at_once, t.hold) = (true, None);
     })?;
     watch::start(facts.env, &facts.places, &token.id)?;
+    wake::module(facts)?;
     if token.carrier == Carrier::Manual {
         return Ok("brain-guard: type /clear now; the fresh session gets the notes".to_owned());
     }

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context as _;
 use serde::Serialize;
 
+use super::succession::wake;
 use super::{Context, Exit, Failure, Run, append, err, out, out_json, selector, show, stdin_text};
 use crate::cli::SealArgs;
 use base::atomic;
@@ -174,6 +175,10 @@ fn next(
     let clear = ask.boundary().or_else(|| waits.then_some(true));
     let opening = Opening::of_seal(&facts.places, job, version, clear, authored.entries > 0);
     let opened = boundary_flow::open(facts, &opening);
+    if opened.is_ok() && facts.session.turn.is_none() {
+        // Without a turn, none will end. If this fails, the waiter tries another way.
+        let _ = wake::module(facts);
+    }
     if authored.entries == 0 {
         let empty = if authored.empty.is_empty() {
             String::new()

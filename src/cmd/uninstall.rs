@@ -32,7 +32,7 @@ pub fn uninstall(at: &Installation, out: &mut dyn Write) -> Result<()> {
         Some(program) => leave(at, program, out)?,
         None => writeln!(
             out,
-            "client   {NOT_FOUND}; what one keeps of the plugin stays in {0}/plugins and {0}/settings.json: where there is one, run `claude plugin uninstall {PLUGIN}` and `claude plugin marketplace remove {MARKETPLACE}`",
+            "client   {NOT_FOUND}. Claude Code's own record of the plugin stays in {0}/plugins and {0}/settings.json. If Claude Code is installed, run `claude plugin uninstall {PLUGIN}` and `claude plugin marketplace remove {MARKETPLACE}`",
             at.config.display()
         )?,
     }

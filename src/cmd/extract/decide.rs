@@ -23,6 +23,7 @@ use extract::plan::Plan;
 use extract::when::Verdict;
 use sessions::files::{Change, Edited, Refused, SessionFile, Stamp};
 use sessions::model::refuses_changed_thinking;
+use sessions::settings::Trigger;
 use sessions::span;
 use store::extracted::Word;
 
@@ -33,9 +34,12 @@ const CONTENT: &str = "message.content";
 #[derive(Debug, Serialize)]
 struct Lean {
     entry_id: String,
-    /// The message's own time, by which a client's plugin knows it that is told no ids.
+    /// The message's own time, and for a result the id of its call. A client's plugin that gets no
+    /// ids of entries finds the message by these.
     #[serde(skip_serializing_if = "Option::is_none")]
     timestamp: Option<Box<RawValue>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    call: Option<Box<RawValue>>,
     content: Box<RawValue>,
 }
 
@@ -47,9 +51,9 @@ impl Lean {
             let json = json.map(|json| String::from_utf8(json).map_err(io::Error::other));
             Ok::<_, io::Error>(json.transpose()?.map(RawValue::from_string).transpose()?)
         };
-        let timestamp = json("message.timestamp")?;
+        let (timestamp, call) = (json("message.timestamp")?, json("message.toolCallId")?);
         let content = json(CONTENT)?.ok_or_else(|| io::Error::other("it has no content"))?;
-        Ok(Self { entry_id: entry.to_owned(), timestamp, content })
+        Ok(Self { entry_id: entry.to_owned(), timestamp, call, content })
     }
 }
 
@@ -90,6 +94,8 @@ pub fn run(Context { env, now }: Context, args: &DecideArgs, keep: bool) -> anyh
     let Planned { mut read, mut plan, .. } = plan_session(&source, &settings, now)?;
     // Only what the model gets, and no thinking: its placeholder would be the agent's own words.
     plan.items.retain(|item| item.sent && !item.whole && item.key.starts_with(CONTENT));
+    // OpenClaw has a user's text in several forms.
+    plan.items.retain(|item| source.kind != Kind::Database || item.trigger != Trigger::User);
     let found = Masked::find(&source, &read, &plan)?;
     plan.items.retain(|item| found.rows.contains(&item.row));
     // The user's next prompt may be in the session by now; it says nothing about the cache.
@@ -120,7 +126,8 @@ pub fn run(Context { env, now }: Context, args: &DecideArgs, keep: bool) -> anyh
 /// All entries that are masked now.
 fn all_masked(source: &Source) -> anyhow::Result<Vec<Lean>> {
     let live = read::live(source, &source.extracted.ledger()?)?;
-    let rows: HashMap<u64, Word> = live.iter().map(|live| (live.row, live.entry.clone())).collect();
+    let live = live.iter().filter(|live| live.key.starts_with(CONTENT));
+    let rows: HashMap<u64, Word> = live.map(|live| (live.row, live.entry.clone())).collect();
     let mut all = Vec::new();
     source.file.rows(&mut |row, line| {
         if let Some(entry) = rows.get(&row) {

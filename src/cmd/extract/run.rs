@@ -46,7 +46,7 @@ fn preview(
     let fixed = Fixed { min_saving: 0, ..settings.fixed.clone() };
     let by_hand = ExtractSettings { fixed, ..settings.clone() };
     planned.verdict = when::verdict(&planned.look, &by_hand, now);
-    let little = source.kind != Kind::Claude && when::saves_too_little(&planned.look, settings);
+    let little = source.kind == Kind::Jsonl && when::saves_too_little(&planned.look, settings);
     let report =
         view::PlanReport { source, planned: &planned, preview: &preview, cost, little, now };
     show(&report, json)?;

@@ -86,15 +86,14 @@ impl Said {
                 "{id} may be extracted at any length and place, but nothing in it can be now: it is already extracted, would not get shorter, or must not be changed"
             ),
             Some(Extractable::Never | Extractable::After(_)) if is_extracted(&source, id)? => {
-                if source.kind == Kind::Jsonl {
-                    format!(
-                        "{id} is extracted already; in pi, it is back in its place when the turn ends, elsewhere this counts once it is put back"
-                    )
+                let in_pi = if source.kind == Kind::Jsonl && value == Some(Extractable::Never) {
+                    ". A running pi does that when its turn ends"
                 } else {
-                    format!(
-                        "{id} is extracted already; this counts once it is put back in its place"
-                    )
-                }
+                    ""
+                };
+                format!(
+                    "{id} is extracted already; this counts once it is put back in its place{in_pi}"
+                )
             }
             Some(Extractable::Never) => format!("{id} is never extracted"),
             Some(Extractable::After(n)) => {

@@ -51,12 +51,7 @@ impl Source {
     /// The path that [`open`] takes: the file; for a database, `FILE:ID`.
     pub fn place(&self) -> PathBuf {
         match self.kind {
-            Kind::Database => {
-                let mut place = self.path.clone().into_os_string();
-                place.push(":");
-                place.push(&self.session);
-                place.into()
-            }
+            Kind::Database => place_in(&self.path, &self.session),
             Kind::Jsonl | Kind::Claude => self.path.clone(),
         }
     }
@@ -65,6 +60,14 @@ impl Source {
     pub fn name(&self) -> String {
         format!("{}/{}", self.agent, self.session)
     }
+}
+
+/// `FILE:ID`
+fn place_in(database: &Path, session: &str) -> PathBuf {
+    let mut place = database.as_os_str().to_owned();
+    place.push(":");
+    place.push(session);
+    place.into()
 }
 
 /// Whether the file has the name of an `OpenClaw` agent database.
@@ -201,9 +204,15 @@ pub fn open(root: &Root, place: &Path) -> anyhow::Result<Source> {
     Ok(Source { kind, agent, session, path, file, extracted, meant: None })
 }
 
-/// [`open`], to find what it may need: a session of pi has placeholders on other branches, too.
+/// [`open`], to find what it may need: a session of pi has placeholders on other branches, too, and
+/// one of `OpenClaw` where an entry is whole for now.
 pub(super) fn open_for_needs(root: &Root, place: &Path) -> anyhow::Result<Source> {
     let source = open(root, place)?;
+    if source.kind == Kind::Database {
+        let file = Database::find(&source.path, Some(&source.session))?;
+        let masked = Masked::now(file, source.place(), source.extracted.clone()).ever();
+        return Ok(Source { file: Box::new(masked), ..source });
+    }
     if source.kind != Kind::Jsonl {
         return Ok(source);
     }
@@ -236,6 +245,7 @@ fn database(root: &Root, file: &Path, id: Option<&str>) -> anyhow::Result<Source
     };
     let session = file.session().to_owned();
     let extracted = Extracted::for_session(root, &agent, &session);
-    let file = Box::new(Masked::new(file, extracted.clone()));
+    let place = place_in(&path, &session);
+    let file = Box::new(Masked::now(file, place, extracted.clone()));
     Ok(Source { kind: Kind::Database, agent, session, path, file, extracted, meant: None })
 }

@@ -92,13 +92,13 @@ impl Installation {
         })
     }
 
-    /// Refuses what would change the installation of another user, as with `sudo` before its command.
+    /// Refuses to change another user's installation as root, as with `sudo` before its command.
     ///
     /// # Errors
     /// Somebody else owns the folder.
     pub fn check_owner(&self) -> Result<()> {
         let Ok(meta) = fs::metadata(&self.data) else { return Ok(()) };
-        let is_ours = meta.uid() == rustix::process::geteuid().as_raw();
+        let is_ours = meta.uid() == 0 || !rustix::process::geteuid().is_root();
         ensure!(
             is_ours,
             "{} is the installation of another user (id {}); run this as that user, without sudo",

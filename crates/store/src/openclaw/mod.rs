@@ -7,8 +7,6 @@ mod read;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use rusqlite::Connection;
-
 use sessions::files::{Change, Edited, Refused, SessionFile, Stamp};
 
 /// A session in a database of OpenClaw.
@@ -100,7 +98,7 @@ impl SessionFile for Database {
         let connection = read::open(&self.path)?;
         // A snapshot, without what others write meanwhile.
         let view = connection.unchecked_transaction().map_err(|e| self.error(&e))?;
-        let stamp = self.stamp(&view)?;
+        let stamp = read::stamp(self, &view)?;
         if stamp.size == 0 && read::is_cold(&view, &self.path, &self.session)? {
             return Err(cold(&self.path, &self.session));
         }
@@ -113,12 +111,6 @@ impl SessionFile for Database {
             "{} is in a database of OpenClaw, which is never written: in OpenClaw, the plugin masks what the model gets (docs/openclaw.md); `extract restore` without --in-place prints what is masked",
             self.said()
         )))
-    }
-}
-
-impl Database {
-    fn stamp(&self, connection: &Connection) -> io::Result<Stamp> {
-        read::stamp(self, connection)
     }
 }
 

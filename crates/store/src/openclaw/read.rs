@@ -16,7 +16,7 @@ use base::paths::digest;
 use sessions::files::Stamp;
 
 /// How long to wait for a busy database.
-pub(super) const PATIENCE: Duration = Duration::from_secs(10);
+const PATIENCE: Duration = Duration::from_secs(10);
 /// The largest event that OpenClaw compresses.
 const LARGEST: usize = 4 * 1024 * 1024;
 
@@ -62,7 +62,7 @@ fn check(path: &Path, known: rusqlite::Result<bool>) -> io::Result<()> {
 }
 
 /// Whether a table has a column; this depends on the version.
-pub(super) fn has(connection: &Connection, table: &str, column: &str) -> rusqlite::Result<bool> {
+fn has(connection: &Connection, table: &str, column: &str) -> rusqlite::Result<bool> {
     connection
         .query_row("SELECT 1 FROM pragma_table_info(?1) WHERE name = ?2", [table, column], |_| {
             Ok(())

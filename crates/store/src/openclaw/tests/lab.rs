@@ -63,7 +63,6 @@ impl Lab {
         db.execute(put, params![id, 2, None::<String>, 1002, frame, bytes, "{}"]).unwrap();
         db.execute("INSERT INTO transcript_rewrite_watermarks VALUES (?1, 'aa', 5)", [id]).unwrap();
         db.execute("INSERT INTO session_windows VALUES (?1, 4000, 9999999999999)", [id]).unwrap();
-        db.execute("INSERT INTO session_transcript_index_state VALUES (?1, 0)", [id]).unwrap();
     }
 
     pub fn find(&self) -> Database {

@@ -10,7 +10,5 @@ CREATE TABLE transcript_rewrite_watermarks(
 CREATE TABLE session_windows(
     session_id TEXT PRIMARY KEY, transcript_updated_at INTEGER,
     transcript_observed_at INTEGER);
-CREATE TABLE session_transcript_index_state(
-    session_id TEXT PRIMARY KEY, needs_rebuild INTEGER NOT NULL);
 CREATE TABLE session_transcript_cold_archives(session_id TEXT PRIMARY KEY);
 PRAGMA user_version = 23;
