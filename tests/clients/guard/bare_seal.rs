@@ -1,6 +1,8 @@
 //! Sealing a file without new notes starts no boundary. Agents often seal right after a denial,
 //! and must not lose their context by it.
 
+use std::time::{Duration, Instant};
+
 use serde_json::json;
 
 use super::{append, asked, deliveries, moves, only_result, percent, step, unattended};
@@ -55,4 +57,28 @@ fn a_seal_without_new_notes_starts_no_boundary() {
     tui.wait_idle();
     let status = asked(&world, "status");
     assert_eq!((&status["stance"], &status["boundary"]), (&json!("free"), &json!(null)));
+}
+
+/// Between two turns no event tells the module of it.
+#[test]
+fn a_seal_from_a_terminal_clears_an_idle_session() {
+    let agent = moves(vec![
+        step(|_| append("next", "write the lexer").tokens(percent(5.0))),
+        step(|_| Reply::text("noted").tokens(percent(5.1))),
+        step(|r| {
+            assert_eq!(deliveries(r), 1);
+            Reply::text("going on").tokens(percent(6.0))
+        }),
+    ]);
+    let world = World::build().guard_settings(unattended()).agent(agent).start();
+    let tui = world.tui(&[]);
+    tui.prompt("Note it");
+    let first = world.mock.wait_main(2);
+    tui.wait_idle();
+    let began = Instant::now();
+    let sealed = world.guard(&["seal", "--clear"]);
+    assert!(sealed.stdout.contains("this session is then cleared"), "{sealed:?}");
+    assert_ne!(world.mock.wait_main(3).session, first.session);
+    // The waiter would have tried tmux only after 80 s.
+    assert!(began.elapsed() < Duration::from_secs(40), "{:?}", began.elapsed());
 }

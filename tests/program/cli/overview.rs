@@ -106,8 +106,8 @@ fn a_dialog_waits_for_you_until_something_else_happens() {
         (&json!("waits-for-you"), &json!("Claude needs this"))
     );
     let status = hook.raw(&["status"], b"").stdout;
-    let doing = status.lines().find(|line| line.starts_with("doing     waits for you"));
-    assert!(doing.is_some_and(|line| line.ends_with(": Claude needs this")), "{status}");
+    let doing = status.lines().find(|line| line.starts_with("doing     waits for you, "));
+    assert!(doing.is_some_and(|line| line.ends_with(" s: Claude needs this")), "{status}");
     // Whoever answers late has not made the turn late.
     let mut state = hook.state();
     state["turn"] = json!(base::clock::now() - TimeDelta::minutes(20));

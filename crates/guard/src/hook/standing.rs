@@ -73,10 +73,9 @@ impl Standing {
         Self::new(Activity::TurnOver, session.over.max(answered).or(session.started), "")
     }
 
-    /// All three on one line: `waits for you, 12 min: …`; what begins now has no age.
+    /// All three on one line: `waits for you, 12 min: …`.
     pub fn line(&self, now: Time) -> String {
-        let aged = self.since.filter(|since| now - *since >= Duration::seconds(1));
-        let since = aged.map(|since| format!(", {}", age(now - since)));
+        let since = self.since.map(|since| format!(", {}", age(now - since)));
         let why = if self.why.is_empty() { String::new() } else { format!(": {}", self.why) };
         format!("{}{}{why}", self.activity.words(), since.unwrap_or_default())
     }
@@ -131,9 +130,12 @@ pub fn ask_for_user(facts: &mut Facts) {
         return;
     }
     let text = match need {
-        // It is over now, or was when they left.
+        // It is over now, or was when they left. What begins now has no age.
         Some(Activity::TurnOver) => Standing { since: None, ..standing }.line(facts.now),
-        _ => standing.line(facts.now),
+        _ => {
+            let since = standing.since.filter(|since| facts.now - *since >= Duration::seconds(1));
+            Standing { since, ..standing }.line(facts.now)
+        }
     };
     if need.is_none() || notify::tell(facts, &text) {
         facts.update(|s| s.notified.need = need);
