@@ -129,14 +129,11 @@ pub fn ask_for_user(facts: &mut Facts) {
     if need == told || is_known {
         return;
     }
-    let text = match need {
-        // It is over now, or was when they left. What begins now has no age.
-        Some(Activity::TurnOver) => Standing { since: None, ..standing }.line(facts.now),
-        _ => {
-            let since = standing.since.filter(|since| facts.now - *since >= Duration::seconds(1));
-            Standing { since, ..standing }.line(facts.now)
-        }
+    // A turn is over now, or was when they left. What begins now has no age.
+    let is_aged = |since: &Time| {
+        need != Some(Activity::TurnOver) && facts.now - *since >= Duration::seconds(1)
     };
+    let text = Standing { since: standing.since.filter(is_aged), ..standing }.line(facts.now);
     if need.is_none() || notify::tell(facts, &text) {
         facts.update(|s| s.notified.need = need);
     }
