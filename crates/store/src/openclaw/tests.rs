@@ -5,6 +5,8 @@ mod lab;
 use std::fs;
 
 use self::lab::{Lab, RESULT, SAID, USER, rows};
+use rusqlite::Connection;
+
 use super::*;
 
 #[test]
