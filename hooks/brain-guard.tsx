@@ -563,8 +563,6 @@ async function look($: EngineInterface): Promise<void> {
   if (Date.now() - Date.parse(String(at)) > FRESH_MS) return
   if (Array.isArray(command)) return void (await $.process.run(command))
   await tell($, { event: 'agreed' })
-  // A boundary may have been made between two turns.
-  begin($, 0)
 }
 
 /** Brings the strip up to date after a change from another terminal, such as an override, other settings, or an

@@ -110,7 +110,7 @@ fn source(facts: &Facts, events: Vec<Line>) -> (Source, Turns) {
             missing.push("its transcript is unknown: no hook has reported it".to_owned());
             Course::default()
         }
-        Some(path) => course(path, session.ended.is_some(), &mut missing),
+        Some(path) => course(path, &mut missing),
     };
     let limits = limits(facts, &course);
     let mut model = None;
@@ -143,14 +143,14 @@ fn source(facts: &Facts, events: Vec<Line>) -> (Source, Turns) {
     (source, Turns { ends: course.turn_ends, requests: course.requests })
 }
 
-fn course(path: &Path, is_over: bool, missing: &mut Vec<String>) -> Course {
+fn course(path: &Path, missing: &mut Vec<String>) -> Course {
     let mut course = Course::default();
     if let Err(e) = rows::lines(path, |line| course.feed(line)) {
-        let is_missing = e.kind() == std::io::ErrorKind::NotFound;
-        missing.push(if is_missing && !is_over {
-            "its transcript is not written yet, so its context usage is unknown".to_owned()
-        } else if is_missing {
-            format!("its transcript is gone, so its context usage is unknown: {}", path.display())
+        missing.push(if e.kind() == std::io::ErrorKind::NotFound {
+            format!(
+                "its transcript is not written yet, or gone, so its context usage is unknown: {}",
+                path.display()
+            )
         } else {
             format!(
                 "its transcript can't be read, so its context usage is unknown: {}: {e}",
@@ -219,8 +219,7 @@ fn measure_boundary(
     for session in [Some(&token.parent), token.child.as_ref()].into_iter().flatten() {
         if !turns.contains_key(session) && is_safe_name(session) {
             let facts = Facts::for_session(env, now, &places.project, session)?;
-            let course =
-                facts.transcript.as_deref().map(|path| course(path, true, &mut Vec::new()));
+            let course = facts.transcript.as_deref().map(|path| course(path, &mut Vec::new()));
             let course = course.unwrap_or_default();
             let turn = Turns { ends: course.turn_ends, requests: course.requests };
             turns.insert(session.clone(), turn);

@@ -22,7 +22,9 @@ pub enum Report {
     },
     /// The requested wait is over.
     Waited,
-    /// The carrier begins, for example in a client that resumed the session, or begins again.
+    /// The carrier begins, for example in a client that resumed the session, or begins again; or a
+    /// command between two turns wants it to.
+    #[serde(alias = "agreed")]
     Begun,
     /// The session was cleared.
     Cleared,
