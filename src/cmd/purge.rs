@@ -26,7 +26,7 @@ use super::{Context, Exit, Run, confirmed, err, operator, out, out_json, selecto
 use crate::cli::{PurgeArgs, PurgeKind, SessionSelector};
 use base::clock::Time;
 use base::env::Env;
-use base::paths::{Places, state_root};
+use base::paths::Places;
 use guard::report::clean;
 use store::blocks::Root;
 
@@ -72,8 +72,6 @@ impl Run for PurgeArgs {
 
 /// What a purge lists and removes.
 pub(super) struct Selection {
-    /// The folder with the state of all projects.
-    state: PathBuf,
     /// The store, if it is usable.
     pub store: Option<Root>,
     /// The chosen data, with what stays of it.
@@ -87,7 +85,6 @@ impl Selection {
     /// HOME is not set, or the choice matches nothing.
     pub fn find(env: &Env, args: &PurgeArgs, now: Time) -> anyhow::Result<Self> {
         let choice = choice(env, args, now)?;
-        let state = state_root(env).context(NO_HOME)?;
         let projects = projects(env, args)?;
         let mut found: Vec<Stored> =
             projects.iter().flat_map(|project| project.kept(now)).collect();
@@ -101,12 +98,12 @@ impl Selection {
             }
         }
         let chosen = choose(found, &choice)?;
-        Ok(Self { state, store, chosen })
+        Ok(Self { store, chosen })
     }
 
     /// Removes it.
     pub fn remove(&self) -> Vec<RemovalFailure> {
-        remove::remove(&self.state, self.store.as_ref(), &self.chosen)
+        remove::remove(self.store.as_ref(), &self.chosen)
     }
 }
 

@@ -25,7 +25,7 @@ pub fn is_folder(path: &Path) -> bool {
 
 /// The folders and files of one project. Everything that the guard writes is below `states`; in the
 /// project it only reads.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Places {
     /// Root of the project.
     pub project: PathBuf,

@@ -1,6 +1,6 @@
 //! Removes the chosen data. After a failure it continues with the rest.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -11,14 +11,14 @@ use serde::Serialize;
 
 use super::project::Project;
 use super::project::is_link;
-use super::stored::Stored;
+use super::stored::{Owner, Stored};
 use crate::cli::PurgeKind as Kind;
 use crate::cmd::import;
 use base::lock::{self, Lock};
 use base::paths::Places;
 use guard::files::prune;
 use guard::files::state;
-use store::blocks::Root;
+use store::blocks::{Folder, Root};
 use store::extracted;
 use store::index::Index;
 
@@ -29,25 +29,38 @@ pub struct RemovalFailure {
 }
 
 /// Removes all chosen data that has no reason to stay.
-pub fn remove(states: &Path, store: Option<&Root>, chosen: &[Stored]) -> Vec<RemovalFailure> {
-    let mut remover = Remover { states, store, projects: BTreeMap::new(), imported: false };
-    let (mut failed, mut contents) = (Vec::new(), Vec::new());
-    for kept in chosen.iter().filter(|kept| kept.keep_reason.is_none()) {
-        let done = match kept.kind {
-            Kind::Extracted if !is_link(&kept.path) => {
-                contents.push(kept);
-                Ok(())
+pub fn remove(store: Option<&Root>, chosen: &[Stored]) -> Vec<RemovalFailure> {
+    let going = || chosen.iter().filter(|stored| stored.keep_reason.is_none());
+    // As they are now: the user may have taken long to answer.
+    let mut projects = BTreeMap::new();
+    let mut failed = Vec::new();
+    for stored in going() {
+        let removed = match &stored.owner {
+            Owner::Project(places) => {
+                let project = projects.entry(&places.state);
+                remove_state(project.or_insert_with(|| Project::of(places.clone())), stored)
             }
-            Kind::Editions | Kind::Store | Kind::Extracted => remover.store(kept),
-            _ => remover.state(kept),
+            Owner::Imported(folder) => remove_imported(store, folder, stored),
+            Owner::Extracted(_) if is_link(&stored.path) => {
+                remove_all(&stored.path).map_err(Into::into)
+            }
+            Owner::Extracted(_) => continue,
         };
-        failed.extend(done.err().map(|e| failure(&kept.path, &e)));
+        failed.extend(removed.err().map(|e| failure(&stored.path, &e)));
     }
-    if let Err(e) = remover.contents(&contents) {
-        failed.extend(contents.iter().map(|kept| failure(&kept.path, &e)));
+    let Some(root) = store else { return failed };
+    let contents = going().filter_map(|stored| match &stored.owner {
+        Owner::Extracted(name) if !is_link(&stored.path) => Some((name.clone(), &stored.path)),
+        _ => None,
+    });
+    let contents: BTreeMap<String, &PathBuf> = contents.collect();
+    if !contents.is_empty()
+        && let Err(e) = extracted::forget(root, &contents.keys().cloned().collect())
+    {
+        let e = e.into();
+        failed.extend(contents.values().map(|path| failure(path, &e)));
     }
-    if remover.imported
-        && let Some(root) = store
+    if going().any(|stored| stored.kind == Kind::Store)
         && let Err(e) = Index::new(root.clone()).compact()
     {
         failed.push(failure(&root.sessions(), &e.into()));
@@ -59,76 +72,33 @@ fn failure(path: &Path, why: &anyhow::Error) -> RemovalFailure {
     RemovalFailure { path: path.to_owned(), why: format!("{why:#}") }
 }
 
-struct Remover<'a> {
-    states: &'a Path,
-    store: Option<&'a Root>,
-    /// The present state of the projects: the user may have taken long to answer.
-    projects: BTreeMap<PathBuf, Project>,
-    imported: bool,
+fn remove_state(project: &Project, stored: &Stored) -> anyhow::Result<()> {
+    let (session, job) = (stored.session.as_deref(), stored.job.as_deref());
+    if stored.kind != Kind::Log && project.keep_reason(session, job).is_some() {
+        bail!("its session was opened meanwhile");
+    }
+    let _held = session.map(|id| hold(&project.places, id)).transpose()?;
+    stored.paths.iter().map(|path| remove_all(path)).fold(Ok(()), io::Result::and)?;
+    if stored.kind == Kind::Notes && !is_link(&stored.path) {
+        // This fails if something else is still in it.
+        let _ = fs::remove_dir(&stored.path);
+    }
+    Ok(())
 }
 
-impl Remover<'_> {
-    fn state(&mut self, kept: &Stored) -> anyhow::Result<()> {
-        let mut above = kept.path.ancestors();
-        let projects = self.states.join("projects");
-        let state = above.find(|path| path.parent() == Some(&*projects));
-        let state = state.context("it is not in the state")?.to_path_buf();
-        let project = self.projects.entry(state.clone()).or_insert_with(|| {
-            let (project, user) = (PathBuf::new(), PathBuf::new());
-            Project::of(Places {
-                project,
-                states: self.states.to_path_buf(),
-                state,
-                user_settings: user.clone(),
-                user_texts: user,
-            })
-        });
-        let (session, job) = (kept.session.as_deref(), kept.job.as_deref());
-        if kept.kind != Kind::Log && project.keep_reason(session, job).is_some() {
-            bail!("its session was opened meanwhile");
-        }
-        let _held = session.map(|id| hold(&project.places, id)).transpose()?;
-        let removed = kept.paths.iter().map(|path| remove_all(path));
-        removed.fold(Ok(()), io::Result::and)?;
-        if kept.kind == Kind::Notes && !is_link(&kept.path) {
-            // This fails if something else is still in it.
-            let _ = fs::remove_dir(&kept.path);
-        }
-        Ok(())
+/// Removes an imported session, or an edition of it.
+fn remove_imported(store: Option<&Root>, folder: &Folder, stored: &Stored) -> anyhow::Result<()> {
+    let root = store.context("the store can't be used")?;
+    let agent = folder.path.parent().unwrap_or(&folder.path);
+    if is_link(agent) {
+        bail!("{} is a link; remove it with rm", agent.display());
     }
-
-    /// Removes an imported session or an edition of it, or a link in the place of extracted content.
-    fn store(&mut self, kept: &Stored) -> anyhow::Result<()> {
-        let root = self.store.context("the store can't be used")?;
-        let is_session = kept.kind == Kind::Store;
-        let path = if is_session { Some(&*kept.path) } else { kept.path.parent() };
-        let folder = root.all()?.into_iter().find(|folder| Some(&*folder.path) == path);
-        let mut held = None;
-        if let Some(folder) = folder.filter(|_| kept.kind != Kind::Extracted) {
-            let agent = folder.path.parent().unwrap_or(&folder.path);
-            if is_link(agent) {
-                bail!("{} is a link; remove it with rm", agent.display());
-            }
-            if !is_link(&folder.path) {
-                held = Some(import::hold(&folder, Duration::ZERO)?);
-            }
-            if is_session {
-                Index::new(root.clone()).forget(&folder)?;
-                self.imported = true;
-            }
-        }
-        remove_all(&kept.path)?;
-        drop(held);
-        Ok(())
+    let is_ours = !is_link(&folder.path);
+    let _held = is_ours.then(|| import::hold(folder, Duration::ZERO)).transpose()?;
+    if stored.kind == Kind::Store {
+        Index::new(root.clone()).forget(folder)?;
     }
-
-    fn contents(&self, chosen: &[&Stored]) -> anyhow::Result<()> {
-        let Some(root) = self.store.filter(|_| !chosen.is_empty()) else { return Ok(()) };
-        let all = extracted::find_ledgers(root).found.into_iter();
-        let ours = all.filter(|of| chosen.iter().any(|kept| kept.path == of.folder));
-        let names: BTreeSet<String> = ours.map(|of| of.name()).collect();
-        Ok(extracted::forget(root, &names)?)
-    }
+    Ok(remove_all(&stored.path)?)
 }
 
 /// Removes a file, a link, or a folder with its content. A missing path is no error.

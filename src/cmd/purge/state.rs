@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::project::{Project, is_link, names, seat};
 use super::size;
-use super::stored::Stored;
+use super::stored::{Owner, Stored};
 use crate::cli::PurgeKind as Kind;
 use base::clock::Time;
 use guard::files::boundary;
@@ -60,10 +60,12 @@ impl Collector<'_> {
         };
         let (session, path) = (session.map(str::to_owned), path.to_owned());
         let needed = matches!(kind, Kind::Notes | Kind::Sealed);
+        let owner = Owner::Project(self.project.places.clone());
         self.found.push(Stored {
             kind,
             path,
             paths,
+            owner,
             session,
             job,
             count,

@@ -8,6 +8,8 @@ use serde::Serialize;
 use crate::cli::PurgeKind;
 use crate::cmd::Failure;
 use base::clock::Time;
+use base::paths::Places;
+use store::blocks::Folder;
 
 /// Stored data: files of one kind that belong together.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -18,6 +20,8 @@ pub struct Stored {
     /// The paths to remove.
     #[serde(skip)]
     pub paths: Vec<PathBuf>,
+    #[serde(skip)]
+    pub owner: Owner,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -33,6 +37,17 @@ pub struct Stored {
     pub needed: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub keep_reason: Option<KeepReason>,
+}
+
+/// What stored data is part of.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Owner {
+    /// The state of a project.
+    Project(Places),
+    /// An imported session.
+    Imported(Folder),
+    /// The extracted content of a session, by its name in the store.
+    Extracted(String),
 }
 
 /// Why data stays.
@@ -111,6 +126,7 @@ mod tests {
             kind,
             path: path.into(),
             paths: Vec::new(),
+            owner: Owner::Extracted(path.into()),
             session: session.map(str::to_owned),
             job: job.map(str::to_owned),
             count: 1,

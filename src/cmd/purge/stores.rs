@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::project::Project;
 use super::size;
-use super::stored::{KeepReason, Stored};
+use super::stored::{KeepReason, Owner, Stored};
 use crate::cli::PurgeKind as Kind;
 use crate::cmd::import;
 use base::env::Env;
@@ -46,12 +46,24 @@ impl<'a> Owners<'a> {
         self.projects.iter().find_map(|project| project.keep_reason(Some(session), None))
     }
 
-    fn kept(&self, kind: Kind, session: String, path: PathBuf) -> Stored {
+    fn kept(&self, kind: Kind, session: String, path: PathBuf, owner: Owner) -> Stored {
         let paths = vec![path.clone()];
         let (count, bytes, written) = size::measure(&paths);
         let (job, keep_reason) = (self.job(&session), self.keep_reason(&session));
         let (session, needed) = (Some(session), false);
-        Stored { kind, path, paths, session, job, count, bytes, written, needed, keep_reason }
+        Stored {
+            kind,
+            path,
+            paths,
+            owner,
+            session,
+            job,
+            count,
+            bytes,
+            written,
+            needed,
+            keep_reason,
+        }
     }
 }
 
@@ -77,14 +89,15 @@ pub fn imported(root: &Root, owners: &Owners) -> anyhow::Result<Vec<Stored>> {
         let cwd = origin.and_then(|origin| origin.cwd.as_deref());
         let session = source.and_then(main_session).unwrap_or_else(|| of.1.clone());
         if owners.is_ours(&session, source, cwd) {
+            let owner = Owner::Imported(folder.clone());
             let editions = blocks::editions(&folder)?.into_iter();
             let editions: Vec<Stored> = editions
                 .map(|edition| Stored {
                     needed: sources.contains(&of),
-                    ..owners.kept(Kind::Editions, session.clone(), edition.path)
+                    ..owners.kept(Kind::Editions, session.clone(), edition.path, owner.clone())
                 })
                 .collect();
-            let mut kept = owners.kept(Kind::Store, session, folder.path);
+            let mut kept = owners.kept(Kind::Store, session, folder.path, owner.clone());
             // They are listed apart.
             kept.count = kept.count.saturating_sub(editions.len() as u64);
             let apart: u64 = editions.iter().map(|edition| edition.bytes).sum();
@@ -118,7 +131,8 @@ fn extracted_entry(extracted: &Extracted, owners: &Owners) -> Option<Stored> {
     }
     let objects: BTreeMap<String, u64> =
         extracts.iter().map(|extract| (extract.object.to_string(), extract.bytes)).collect();
-    let kept = owners.kept(Kind::Extracted, session, extracted.folder.clone());
+    let owner = Owner::Extracted(extracted.name());
+    let kept = owners.kept(Kind::Extracted, session, extracted.folder.clone(), owner);
     let (count, bytes) = (kept.count + objects.len() as u64, objects.values().sum::<u64>());
     Some(Stored { count, bytes: kept.bytes + bytes, needed: true, ..kept })
 }
