@@ -6,6 +6,7 @@ mod carrier;
 mod copies;
 mod hooks;
 mod installed;
+mod openclaw;
 mod state;
 mod store;
 mod switches;
@@ -46,7 +47,7 @@ struct Check {
 
 /// All checks, in the order they are printed. The last one reads the whole store, and is left out
 /// where an answer must come soon.
-const CHECKS: [Check; 16] = [
+const CHECKS: [Check; 17] = [
     Check { name: "plugin", look: installed::plugin, fix: Some(installed::fix) },
     Check { name: "files", look: installed::files, fix: Some(installed::fix) },
     Check {
@@ -74,6 +75,7 @@ const CHECKS: [Check; 16] = [
     Check { name: "settings", look: state::settings, fix: None },
     Check { name: "keys", look: carrier::keys, fix: None },
     Check { name: "carrier", look: carrier::look, fix: None },
+    Check { name: "openclaw", look: openclaw::look, fix: None },
     Check { name: "store", look: store::look, fix: Some(store::repair) },
 ];
 

@@ -35,7 +35,7 @@ pub use anew::{reindex, renew};
 pub use bounds::{Bounds, remove};
 pub use engagement::Engagements;
 pub use session::{Done, PATIENCE, hold, settled};
-pub use source::{Source, below, find_files, homes, ids, is_session, of_project};
+pub use source::{Source, below, find_files, homes, ids, is_session, of_project, open, openclaw};
 
 /// The command that has each session imported as it ends.
 pub const AT_SESSION_END: &str = "settings set surgery.import session-end";

@@ -102,10 +102,14 @@ pub fn open(path: &Path) -> io::Result<File> {
 /// The folders with sessions of Claude Code, `OpenClaw` and pi.
 pub fn homes(env: &Env) -> Vec<PathBuf> {
     let claude = paths::config_folder(env).map(|config| config.join("projects"));
-    let home = env.home();
-    let claw = env.path("OPENCLAW_STATE_DIR").or_else(|| Some(home.clone()?.join(".openclaw")));
-    let pi = home.map(|home| home.join(".pi/agent/sessions"));
-    [claude, claw.map(|claw| claw.join("agents")), pi].into_iter().flatten().collect()
+    let claw = openclaw(env).map(|claw| claw.join("agents"));
+    let pi = env.home().map(|home| home.join(".pi/agent/sessions"));
+    [claude, claw, pi].into_iter().flatten().collect()
+}
+
+/// `OpenClaw`'s folder.
+pub fn openclaw(env: &Env) -> Option<PathBuf> {
+    env.path("OPENCLAW_STATE_DIR").or_else(|| Some(env.home()?.join(".openclaw")))
 }
 
 /// The folders with a project's sessions of Claude Code and pi.

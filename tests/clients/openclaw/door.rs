@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::thread;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::openclaw::client::{Client, Gateway};
 use crate::openclaw::session::ID;
@@ -159,6 +159,37 @@ fn a_running_gateway_gets_lean_and_has_everything_back() {
 
     let found = home.run(&["search", "keep"]);
     assert_eq!(found.code, Some(0), "{found:?}");
+}
+
+/// A plugin that lacks what this OpenClaw wants: only its log says so, and `doctor` reads it.
+#[test]
+#[ignore = "needs OpenClaw (0.9 GB): ./test --openclaw"]
+fn doctor_says_that_a_gateway_leaves_the_plugin_out() {
+    let home = Home::new(Client::find().unwrap_or_else(|why| panic!("{why}")));
+    let plugin = home.dir.path().join("plugin");
+    fs::create_dir(&plugin).expect("a folder");
+    for name in ["index.js", "openclaw.plugin.json", "package.json"] {
+        let text = fs::read_to_string(Path::new(PLUGIN).join(name)).expect("a file");
+        let text = text.replace("currentTurnFence: 'before-current-turn-entry-v1',", "");
+        fs::write(plugin.join(name), text).expect("a file");
+    }
+    let config = home.dir.path().join(".openclaw/openclaw.json");
+    let mut json: Value =
+        serde_json::from_slice(&fs::read(&config).expect("config")).expect("JSON");
+    json["logging"] = json!({"file": home.dir.path().join("openclaw.log")});
+    fs::write(&config, json.to_string()).expect("config");
+    let plugin = plugin.to_str().expect("utf-8");
+    let install = ["plugins", "install", "--force", "--accept-capabilities", "--link", plugin];
+    home.client.run(home.dir.path(), &install);
+    let seen = || {
+        let text = home.run(&["doctor"]).stdout;
+        text.lines().find(|line| line.contains("  openclaw ")).expect("a line").to_owned()
+    };
+    assert!(seen().contains("uses the plugin"), "{}", seen());
+    let gateway = home.gateway();
+    home.turn("main", "please read 1.txt", &[]);
+    gateway.stop();
+    assert!(seen().contains("left the plugin out"), "{}", seen());
 }
 
 /// What the model gets is in the ledger alone.

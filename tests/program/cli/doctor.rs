@@ -81,6 +81,42 @@ fn doctor_checks_the_surroundings() {
 }
 
 #[test]
+fn doctor_says_when_openclaw_leaves_the_plugin_out() {
+    let hook = Hook::begun();
+    let has = |hook: &Hook| {
+        let all = found(&hook.raw(&["doctor", "--json"], b""));
+        all.into_iter().find(|finding| finding["check"] == "openclaw")
+    };
+    assert_eq!(has(&hook), None, "no OpenClaw");
+    let folder = hook.home.join(".openclaw");
+    fs::create_dir_all(&folder).expect("a folder");
+    let log = folder.join("openclaw.log");
+    let config = |engine: Value| {
+        let config = json!({
+            "logging": {"file": log},
+            "plugins": {"entries": {"brain-guard": {"enabled": true}}, "slots": {"contextEngine": engine}},
+        });
+        fs::write(folder.join("openclaw.json"), config.to_string()).expect("config");
+    };
+    config(Value::Null);
+    let other = check(&hook, "openclaw");
+    assert!(other["level"] == "note" && other["seen"].to_string().contains("is legacy"), "{other}");
+    config("brain-guard".into());
+    assert_eq!(check(&hook, "openclaw")["level"], "ok");
+    let left_out = |engine: &str, why: &str| {
+        let message = format!(
+            "[context-engine] Context engine \"{engine}\" degraded to \"legacy\" for this logical turn: {why}. The \"legacy\" engine will handle only this turn."
+        );
+        json!({"message": message, "time": "2026-11-30T01:24:30.177+00:00"}).to_string()
+    };
+    let lines = [left_out("brain-guard", "too old"), left_out("brain-guard", "not declared")];
+    let lines = [&lines[..], &[left_out("another", "broken"), "torn {".to_owned()]].concat();
+    fs::write(&log, lines.join("\n")).expect("log");
+    let seen = check(&hook, "openclaw")["seen"].to_string();
+    assert!(seen.contains("its model got everything: not declared (2026-11-30T"), "{seen}");
+}
+
+#[test]
 fn the_carrier_is_tried_without_touching_anything() {
     let mut hook = Hook::begun();
     let before = hook.state();
