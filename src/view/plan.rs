@@ -124,7 +124,7 @@ impl Pending {
             }
         }
         lines.extend(self.why.clone());
-        lines.push(surgery::advise::command(session, &order.operation));
+        lines.push(surgery::plan::command(session, &order.operation));
         lines
     }
 }

@@ -9,9 +9,8 @@ pub use beside::Beside;
 pub use turn::{Turn, cut, last_turn};
 
 use super::context::Change;
-use super::plan::{self, Plan, Refused, edit};
+use super::plan::{self, Plan, Refused, command};
 use super::ranges;
-use super::table::short;
 use base::shown::format_minute;
 use base::when::When;
 use sessions::operation::{Fidelity, Operation};
@@ -92,30 +91,6 @@ impl Advice {
             operation: Some(operation),
         }
     }
-}
-
-/// The command for an operation. The map of a split is left out.
-pub fn command(session: &Session, operation: &Operation) -> String {
-    let session = short(&session.id);
-    let surgery = match operation {
-        Operation::CompressBefore(When::Round(seq)) => {
-            format!("compress-before {session} round:{seq}")
-        }
-        Operation::CompressBefore(When::At(moment)) => {
-            format!("compress-before {session} {}", moment.at.to_rfc3339())
-        }
-        Operation::CompressEngagement(name) => format!("compress-engagement {session} {name}"),
-        Operation::ExtractEngagement(name) => format!("extract-engagement {session} {name}"),
-        Operation::Merge { with, .. } => format!("merge {session} {with}"),
-        Operation::Split(None) => format!("split {session} --by-tag"),
-        Operation::Split(Some(_)) => format!("split {session}"),
-        Operation::Edit(fates) => {
-            let lines = edit::lines(fates).join("\\n");
-            return format!("printf '{lines}\\n' | brain-guard surgery edit {session} --plan -");
-        }
-        Operation::Extract(_) => return format!("brain-guard extract run {session}"),
-    };
-    format!("brain-guard surgery {surgery}")
 }
 
 /// Loads a session that tables name, by its id.

@@ -51,12 +51,12 @@ pub struct Held {
     limit: u64,
     /// Percent by which the tiers of this session are raised.
     moved_up: f64,
-    tiers: Vec<Tier>,
+    tiers: Vec<TierRow>,
     words: Words,
 }
 
 #[derive(Debug, Serialize)]
-struct Tier {
+struct TierRow {
     name: String,
     context: f64,
     tokens: u64,
@@ -94,7 +94,7 @@ impl Held {
         let first = |ramp: &guard::policy::ramp::Ramp| ramp.tier(1).map_or(0.0, |t| t.context);
         let of = |percent: f64, whole: u64| (whole as f64 * percent / 100.0).round() as u64;
         let seal = held.seal_limits();
-        let tiers = ramp.tiers().iter().map(|t| Tier {
+        let tiers = ramp.tiers().iter().map(|t| TierRow {
             name: t.name.clone(),
             context: t.context,
             tokens: of(t.context, limit),

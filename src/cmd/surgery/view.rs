@@ -59,10 +59,8 @@ pub fn rounds(plan: &Plan) -> String {
 /// What it does to the running session, for the user: `rounds 1-46 become lines of the index
 /// table; 47-58 stay whole`.
 pub fn effect(made: &Made) -> String {
-    match made.plan.operation {
-        Performed::Extract { .. } => "long values of old messages become placeholders".to_owned(),
-        _ => format!("rounds {}", rounds(&made.plan)),
-    }
+    let effect = made.plan.operation.effect().map(str::to_owned);
+    effect.unwrap_or_else(|| format!("rounds {}", rounds(&made.plan)))
 }
 
 /// Groups of rounds, each with what becomes of it. Empty groups are left out.

@@ -15,7 +15,7 @@ use thiserror::Error;
 
 pub use merge::merge;
 pub use operations::{compress_before, compress_engagement, extract_engagement, in_whole};
-pub use performed::Performed;
+pub use performed::{Performed, command};
 pub use split::split;
 
 use base::clock::Time;

@@ -1,9 +1,14 @@
-//! What was done to make a session, and its words.
+//! What was done to make a session, and what each operation is called.
 
 use serde::{Deserialize, Serialize};
 
+use super::edit;
+use crate::table::short;
 use base::clock::Time;
 use base::shown::local_minute;
+use base::when::When;
+use sessions::operation::Operation;
+use sessions::round::Session;
 
 /// What was done, of the session that it made.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -98,6 +103,19 @@ impl Performed {
         }
     }
 
+    /// What it does, where the rounds don't say it.
+    pub fn effect(&self) -> Option<&'static str> {
+        match self {
+            Self::Extract { .. } => Some("long values of old messages become placeholders"),
+            Self::CompressBefore { .. }
+            | Self::CompressEngagement { .. }
+            | Self::ExtractEngagement { .. }
+            | Self::Edit
+            | Self::Merge
+            | Self::Split { .. } => None,
+        }
+    }
+
     /// The engagement that a split made it for.
     pub fn child(&self) -> Option<&str> {
         match self {
@@ -118,4 +136,28 @@ impl Performed {
             _ => self.child(),
         }
     }
+}
+
+/// The command for an operation. The map of a split is left out.
+pub fn command(session: &Session, operation: &Operation) -> String {
+    let session = short(&session.id);
+    let surgery = match operation {
+        Operation::CompressBefore(When::Round(seq)) => {
+            format!("compress-before {session} round:{seq}")
+        }
+        Operation::CompressBefore(When::At(moment)) => {
+            format!("compress-before {session} {}", moment.at.to_rfc3339())
+        }
+        Operation::CompressEngagement(name) => format!("compress-engagement {session} {name}"),
+        Operation::ExtractEngagement(name) => format!("extract-engagement {session} {name}"),
+        Operation::Merge { with, .. } => format!("merge {session} {with}"),
+        Operation::Split(None) => format!("split {session} --by-tag"),
+        Operation::Split(Some(_)) => format!("split {session}"),
+        Operation::Edit(fates) => {
+            let lines = edit::lines(fates).join("\\n");
+            return format!("printf '{lines}\\n' | brain-guard surgery edit {session} --plan -");
+        }
+        Operation::Extract(_) => return format!("brain-guard extract run {session}"),
+    };
+    format!("brain-guard surgery {surgery}")
 }
