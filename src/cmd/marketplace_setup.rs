@@ -38,7 +38,7 @@ fn typed(facts: &Facts, args: &str) -> anyhow::Result<String> {
     let (at, program) =
         (Installation::find(facts.env)?, launcher(&installation::program(facts.env)?));
     match args.trim() {
-        "" => set_up(&at, &program, installation::settings(facts.env)?.boundary.chords),
+        "" => set_up(&at, &program, installation::settings(facts.env)?.0.boundary.chords),
         "off" => undo(&at),
         other => Err(Failure::usage(format_args!(
             "/brain-guard:setup takes nothing or `off`, not `{other}`"

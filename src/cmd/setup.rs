@@ -27,7 +27,7 @@ const WHY_NOT_STATIC: &str = "BRAIN_GUARD_NOT_STATIC";
 
 impl Run for InstallArgs {
     fn run(&self, Context { env, .. }: Context) -> Result<Exit> {
-        let (at, settings) = (Installation::find(env)?, settings(env)?);
+        let (at, (settings, faults)) = (Installation::find(env)?, settings(env)?);
         at.check_owner()?;
         let stdout = &mut Lines::default();
         let mut registration = install(&at, &program(env)?, stdout)?;
@@ -44,6 +44,9 @@ impl Run for InstallArgs {
         }
         writeln!(stdout, "tiers    {}", tiers(&settings))?;
         writeln!(stdout, "         to change them: `{command} settings set profile relaxed`")?;
+        for fault in faults {
+            writeln!(stdout, "         {fault}; the file has no effect: {}", fault.way_out)?;
+        }
         if settings.surgery.import != ImportWhen::SessionEnd {
             writeln!(
                 stdout,

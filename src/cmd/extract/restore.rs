@@ -281,6 +281,7 @@ fn answered(of_entry: &[Live], previous: Option<Time>) -> Answer {
 /// Prints the texts; with headings, unless there is only one.
 fn tell(source: &Source, chosen: &Chosen) -> anyhow::Result<()> {
     let alone = chosen.live.len() == 1 && chosen.left.is_empty();
+    let of_one = chosen.entries().count() == 1;
     for of_entry in chosen.entries() {
         for live in of_entry {
             let text = text(source, live, chosen.lines)?;
@@ -290,7 +291,10 @@ fn tell(source: &Source, chosen: &Chosen) -> anyhow::Result<()> {
                 out(format_args!("## {} {}\n\n{text}\n", live.entry, live.key));
             }
         }
-        suggest(&answer(&chosen.read, of_entry));
+        // Who takes all of it out does not want it in the context.
+        if of_one {
+            suggest(&answer(&chosen.read, of_entry));
+        }
     }
     Ok(())
 }

@@ -14,6 +14,7 @@ use base::paths::{config_folder, state_root};
 use base::shown::shell_quote;
 use guard::hook::facts::read_settings;
 use guard::settings::Settings;
+use guard::settings::file::Fault;
 
 /// The folder of the user's commands, in their home.
 pub const LINKS: &str = ".local/bin";
@@ -28,13 +29,12 @@ pub fn program(env: &Env) -> Result<PathBuf> {
     env.program().context("brain-guard cannot find its own program file")
 }
 
-/// The user's settings, without any project's.
+/// The user's settings, without any project's, and what is wrong with their file.
 ///
 /// # Errors
 /// HOME is not set.
-pub fn settings(env: &Env) -> Result<Settings> {
-    let places = selector::places(env, Path::new("/"))?;
-    Ok(read_settings(&places, env).0)
+pub fn settings(env: &Env) -> Result<(Settings, Vec<Fault>)> {
+    Ok(read_settings(&selector::places(env, Path::new("/"))?, env))
 }
 
 /// Where an installation is.

@@ -51,6 +51,17 @@ fn uninstall_lists_what_stays() {
 }
 
 #[test]
+fn install_says_that_broken_settings_have_no_effect() {
+    let lab = ended();
+    lab.put(".claude/brain-guard/settings.json", "{\n  \"profil\": 1\n}");
+    let done = lab.hook.raw(&["install", "--no-demo"], b"");
+    assert_eq!((done.code, done.stderr.as_str()), (Some(0), ""), "{done:?}");
+    let said = done.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(said.contains("settings.json:2:"), "{said}");
+    assert!(said.contains("the file has no effect: did you mean `profile`?"), "{said}");
+}
+
+#[test]
 fn purge_without_a_terminal_needs_yes() {
     let lab = ended();
     let before = folders(&lab);
