@@ -52,13 +52,23 @@ fn match_edits(draft: &mut Draft, fresh: &[usize], ids: &BTreeSet<EntryId>) {
         .collect();
     for &index in fresh {
         let item = &mut draft.items[index];
-        let before = gone.iter().position(|(old, _)| {
-            old.home == item.home && (fold::covers(item, old) || fold::covers(old, item))
-        });
+        let before = gone.iter().position(|(old, _)| old.home == item.home && are_alike(old, item));
         if let Some(before) = before {
             item.age.absorb(gone.remove(before).1);
         }
     }
+}
+
+/// Whether one entry begins with the other, or they share three in four of all their words. Of short
+/// entries, other texts have the words by chance.
+fn are_alike(a: &Item, b: &Item) -> bool {
+    const SHORT: usize = 6;
+    if fold::covers(a, b) || fold::covers(b, a) {
+        return true;
+    }
+    let [a, b] = [a, b].map(|item| item.tokens.iter().copied().collect::<BTreeSet<u64>>());
+    let (shared, all) = (a.intersection(&b).count(), a.union(&b).count());
+    a.len().min(b.len()) >= SHORT && shared * 4 >= all * 3
 }
 
 /// Adds a reference to each named entry.

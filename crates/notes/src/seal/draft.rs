@@ -39,8 +39,6 @@ pub(super) struct Item {
     pub words: usize,
     /// Hashes of its words in order, lower case, without punctuation.
     pub tokens: Vec<u64>,
-    /// The same, sorted and without duplicates.
-    pub set: Vec<u64>,
 }
 
 impl Item {
@@ -48,9 +46,6 @@ impl Item {
         let (marker, text) = sound(marker, text);
         let flags = flags(&text);
         let tokens = tokens(flags.bare);
-        let mut set = tokens.clone();
-        set.sort_unstable();
-        set.dedup();
         Self {
             id: EntryId::from_text(flags.bare),
             section,
@@ -64,7 +59,6 @@ impl Item {
             fresh: false,
             words: count_words(flags.bare),
             tokens,
-            set,
             marker,
             text,
         }

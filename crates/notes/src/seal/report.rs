@@ -16,7 +16,7 @@ pub enum Step {
     Normalize,
     /// Removes equal entries.
     Dedup,
-    /// Removes near-duplicates.
+    /// Removes entries with which another one begins.
     Fold,
     /// Moves entries to their sections.
     Organize,
