@@ -182,7 +182,7 @@ mod tests {
         let wrong = testing::checked_in::difference(
             &path,
             &reference(),
-            "UPDATE_GOLDEN=1 cargo test -p brain-guard --lib reference",
+            "UPDATE_GOLDEN=1 cargo test --workspace --lib reference",
         );
         assert_eq!(wrong, None, "{}", wrong.as_deref().unwrap_or_default());
     }

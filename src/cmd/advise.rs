@@ -144,9 +144,9 @@ pub(crate) fn scale<'f>(
     Some(Scale { limit, tiers })
 }
 
-/// Tokens in percent of a limit.
+/// Tokens in percent of a limit, rounded down as everywhere.
 pub(crate) fn percent(tokens: u64, limit: u64) -> u64 {
-    (tokens * 100 + limit / 2).checked_div(limit).unwrap_or(0)
+    (tokens * 100).checked_div(limit).unwrap_or(0)
 }
 
 /// What is recommended for a session.

@@ -7,7 +7,7 @@ use super::operator_override::{self, clock_time};
 use super::succession::wake;
 use super::{Context, Exit, Failure, Run, operator, out, selector};
 use crate::cli::{LaterArgs, NowArgs, SessionSelector, duration};
-use guard::boundary::{Carrier, Step};
+use guard::boundary::{Carrier, Step, Token};
 use guard::files::{boundary, state};
 use guard::hook::boundary_flow;
 use guard::hook::facts::Facts;
@@ -81,9 +81,18 @@ fn later(facts: &Facts, time: Option<Duration>) -> anyhow::Result<String> {
     let until = facts.now + time.unwrap_or(KEPT);
     operator_override::set(facts, Some(Override::Until(until)), "later")?;
     let local = clock_time(until, facts.now);
+    let now = waiting(facts).map_or("", |_| "/brain-guard:now restarts it; ");
     Ok(format!(
-        "brain-guard: until {local}, this session does not restart and nothing is blocked. /brain-guard:now restarts it; /brain-guard:override --off ends the wait."
+        "brain-guard: until {local}, this session does not restart and nothing is blocked. {now}/brain-guard:override --off ends the wait."
     ))
+}
+
+/// The boundary that `now` would perform.
+fn waiting(facts: &Facts) -> Option<Token> {
+    facts.token().filter(|token| match token.step {
+        Step::Unsealed => boundary_flow::wrote_notes(facts),
+        _ => token.awaits_carrier_or_held(facts.id),
+    })
 }
 
 /// The user pressed a button of the notice. "now" leaves some seconds, because its digit may begin a
@@ -101,11 +110,7 @@ pub fn pressed(facts: &Facts, button: &str) -> anyhow::Result<String> {
 }
 
 fn now(facts: &Facts) -> anyhow::Result<String> {
-    let waits = |t: &guard::boundary::Token| match t.step {
-        Step::Unsealed => boundary_flow::wrote_notes(facts),
-        _ => t.awaits_carrier_or_held(facts.id),
-    };
-    let Some(token) = facts.token().filter(waits) else {
+    let Some(token) = waiting(facts) else {
         let is_new = facts.token().is_some_and(|t| t.step == Step::Unsealed);
         let kind = if is_new { "new" } else { "sealed" };
         return Ok(format!(

@@ -174,7 +174,11 @@ impl Run for UninstallArgs {
                 // With settings, and the indexes that belong to no session.
                 list_folders(purgeable(&at), "all of", &mut Lines::default())?;
             }
-            let what = "the plugin and all of this would be removed";
+            let what = if is_open {
+                "the plugin and all of this that does not stay would be removed"
+            } else {
+                "the plugin and all of this would be removed"
+            };
             let otherwise =
                 "--yes removes them, and `brain-guard uninstall` removes only the plugin";
             if !self.yes && !confirmed(what, otherwise)? {

@@ -224,7 +224,7 @@ fn screens_are_as_checked_in() {
         let all: String = scenes.iter().map(scene).collect();
         let file = format!("fixtures/view-{}x{}.txt", size.0, size.1);
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(file);
-        let command = "UPDATE_GOLDEN=1 cargo test -p brain-guard --lib view";
+        let command = "UPDATE_GOLDEN=1 cargo test --workspace --lib view";
         let wrong = testing::checked_in::difference(&path, &all, command);
         assert_eq!(wrong, None, "{}", wrong.as_deref().unwrap_or_default());
     }

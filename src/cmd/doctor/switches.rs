@@ -83,7 +83,7 @@ fn check_file(
     let plugins = content["enabledPlugins"].as_object().into_iter().flatten();
     for (plugin, _) in plugins.filter(|(id, on)| id.split('@').next() == name && **on == false) {
         let seen = format!("enabledPlugins in {shown} switches the plugin off");
-        let way = by(layer, &format!("take \"{plugin}\": false out of {shown}"));
+        let way = by(layer, &format!("set \"{plugin}\" to true in {shown}"));
         found.push(Finding::problem(seen, way));
     }
     if !matches!(layer, Layer::Project | Layer::Local) {

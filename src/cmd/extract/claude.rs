@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::Path;
 
-use anyhow::{Context as _, ensure};
+use anyhow::Context as _;
 use serde::Serialize;
 
 use super::planned::How;
@@ -23,7 +23,7 @@ use ::surgery::plan::{Performed, Plan, in_whole};
 use ::surgery::table::short;
 use base::env::Env;
 use base::shown::local_minute;
-use sessions::operation::{Extraction, Operation, Order};
+use sessions::operation::{Extraction, Fidelity, Operation, Order};
 use sessions::round::Session;
 use store::extracted::Record;
 
@@ -82,18 +82,13 @@ pub fn run(
 /// The plan of an extraction, and the values that it takes.
 ///
 /// # Errors
-/// A session of another client, or one that cannot be read.
+/// A session that cannot be read.
 pub fn plan(
     Context { env, now }: Context,
     session: &Session,
     extraction: &Extraction,
+    fidelity: Fidelity,
 ) -> anyhow::Result<(Plan, Chosen)> {
-    ensure!(
-        session.dialect == "claude",
-        "{} is not a session of Claude Code: its rows are those of {}",
-        session.id,
-        session.dialect
-    );
     let settings = merged_settings(env, extraction)?;
     let path = session.source.as_deref().context("the session's file is not known")?;
     let source = source::open(&import::root(env)?, Path::new(path))?;
@@ -105,7 +100,7 @@ pub fn plan(
         min_value_length: settings.min_value_length,
         trigger_types: settings.trigger_types,
     };
-    Ok((in_whole(session.clone(), performed), chosen))
+    Ok((in_whole(session.clone(), performed, fidelity), chosen))
 }
 
 /// Checks that no session that `extract run` made from this one is still there. A second one would

@@ -91,7 +91,7 @@ fn effect(old: &Settings, new: &Settings) -> String {
     let parts = [
         ("in force at once, because it is stricter:", changes(old, &held)),
         (
-            "in force in new sessions, and in a running one from your next prompt on\n(or at once: brain-guard settings apply --all):",
+            "in force in sessions that you start, and in a running one from your next prompt on, also after\nits restart (or at once: brain-guard settings apply --all):",
             changes(&held, new),
         ),
     ];
@@ -295,7 +295,7 @@ mod tests {
         assert!(effect(&more, &plain).contains("at once, because it is stricter"));
         let both = of("{\"file\": {\"words\": 3000}, \"coach\": {\"shell_chars\": 300}}");
         let both = effect(&plain, &both);
-        let (now, later) = both.split_once("in new sessions").unwrap();
+        let (now, later) = both.split_once("in sessions that you start").unwrap();
         assert!(now.contains("shell_chars") && later.contains("words"), "{both}");
         assert_eq!(effect(&plain, &of("{}")), "nothing changes in how brain-guard works");
     }

@@ -85,5 +85,5 @@ fn nearly_full(facts: &mut Facts) -> Option<String> {
         None => (0, "shows what could leave this session".to_owned()),
     };
     facts.update(|session| session.notified.slim_tokens = Some(freed));
-    Some(format!("the context is {percent:.0} % full. /brain-guard:slim {frees}"))
+    Some(format!("the context is {:.0} % full. /brain-guard:slim {frees}", percent.floor()))
 }

@@ -6,8 +6,10 @@ use super::make;
 use super::source::Store;
 use super::target::Destination;
 use crate::cmd::{Context, Failure, extract, tag};
+use sessions::dialect::{Claude, Dialect as _};
 use sessions::operation::{Map, Operation, Order};
 use sessions::round::Session;
+use surgery::export::Failed;
 use surgery::plan::{self, Plan};
 use surgery::table::short;
 
@@ -23,13 +25,16 @@ pub struct Planned {
 /// Plans an operation.
 ///
 /// # Errors
-/// An operation that does not fit the session.
+/// A session of another client, or an operation that does not fit the session.
 pub fn plan_sessions(
     context: Context,
     store: &Store,
     session: &Session,
     order: &Order,
 ) -> anyhow::Result<Planned> {
+    if session.dialect != Claude.name() {
+        return Err(Failed::Dialect(session.id.clone(), session.dialect.clone()).into());
+    }
     let (own, fidelity) = (|| session.clone(), order.fidelity);
     let mut chosen = Chosen::default();
     let mut plans = match &order.operation {
@@ -58,7 +63,7 @@ pub fn plan_sessions(
         }
         Operation::Edit(fates) => plan::edit::edit(session, fates, fidelity)?,
         Operation::Extract(extraction) => {
-            let (plan, values) = extract::claude::plan(context, session, extraction)?;
+            let (plan, values) = extract::claude::plan(context, session, extraction, fidelity)?;
             chosen = values;
             if chosen.is_empty() { Vec::new() } else { vec![plan] }
         }

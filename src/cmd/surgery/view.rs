@@ -43,7 +43,7 @@ pub fn cost(cost: &Cost) -> String {
 /// The rounds on one line: `1-46 become lines of the index table; 47-58 stay whole`.
 pub fn rounds(plan: &Plan) -> String {
     let (shrunk, whole): (Vec<Place>, Vec<Place>) =
-        plan.whole().partition(|place| plan.shrunk.contains(place));
+        plan.whole().partition(|place| plan.shrunk.contains_key(place));
     let indexed: Vec<Place> = plan.indexed().collect();
     list(
         plan,

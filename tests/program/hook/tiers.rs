@@ -360,3 +360,17 @@ fn a_note_says_what_the_users_own_tier_blocks() {
         "{note}"
     );
 }
+
+/// The seal's own response may be the one that reaches the next tier.
+#[test]
+fn a_sealed_agent_is_not_told_to_seal() {
+    let hook = Hook::begun();
+    hook.fill(percent_in("coach"));
+    hook.agent("brain-guard append --kind next 'the parser'");
+    let sealed = hook.agent("brain-guard seal --clear");
+    assert!(sealed.stdout.contains("end your turn now"), "{sealed:?}");
+    hook.fill(percent_in("narrow"));
+    let batch = hook.batch();
+    assert!(!batch.stdout.contains("additionalContext"), "{batch:?}");
+    assert!(hook.read().reason().contains("your notes are sealed"));
+}

@@ -305,18 +305,23 @@ pub fn due(token: &mut Token, at: &Situation) -> Due {
         let ms = millis(agents_until - at.now).min(LOOK);
         return Due::Later { ms, status, soon: false };
     }
-    if let Some(until) = token.not_before.filter(|until| at.now < *until) {
+    let earliest = token.not_before.filter(|earliest| at.now < *earliest);
+    if earliest.is_some() {
         keep_waiting(token, at.now);
+    }
+    let is_noticed = at.gone_at.is_some() && at.settings.attended_notice_seconds > 0;
+    if let Some(until) = earliest.filter(|_| !is_noticed) {
         let ms = millis(until - at.now);
         let (restart, left) = (token.restart(), ms.div_ceil(TICK));
         let status = format!(
-            "{restart} in {left} s at the earliest, because the last restart was shortly before; a prompt from you goes first"
+            "{restart} in {left} s, because the last restart was shortly before; a prompt from you goes first"
         );
         return Due::Later { ms: (ms - 1) % TICK + 1, status, soon: false };
     }
-    if at.gone_at.is_some() && at.settings.attended_notice_seconds > 0 {
+    if is_noticed {
         let notice = seconds(at.settings.attended_notice_seconds.max(SHORTEST_NOTICE));
-        let ends = *token.notice_until.get_or_insert(at.now + notice);
+        let ends = (at.now + notice).max(earliest.unwrap_or(at.now));
+        let ends = *token.notice_until.get_or_insert(ends);
         let held = at.typed.map_or(ends, |typed| (typed + TYPING).min(ends + TYPING_AT_MOST));
         let until = ends.max(held);
         if at.now < until {
@@ -472,7 +477,7 @@ mod tests {
             let Action::Wait { status, .. } = next(&mut t, &done(true), &at) else {
                 panic!("it waits")
             };
-            assert!(status.contains(" in 90 s at the earliest"), "{status}");
+            assert!(status.contains(" in 90 s"), "the notice runs meanwhile: {status}");
         }
         let later = now + Duration::seconds(90);
         let action = next(&mut t, &Report::Waited, &at("old", false, later));

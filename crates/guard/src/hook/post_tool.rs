@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
+use super::boundary_flow;
 use super::event::{Event, ToolCall};
 use super::facts::Facts;
 use super::limits;
@@ -180,7 +181,10 @@ pub fn batch(facts: &mut Facts, event: &Event, bytes: u64) -> Reply {
         let again = now.rank == s.notified.agent.rank;
         // After a failed boundary the agent was told to go on with the work.
         let is_lifted = matches!(stance.cap, Some(Cap::Lifted(_)));
-        let due = note_due(&s.notified.agent, &now, top) && !(again && is_lifted);
+        // A sealed agent ends its turn. This batch's own seal may have raised the usage.
+        let due = note_due(&s.notified.agent, &now, top)
+            && !(again && is_lifted)
+            && !boundary_flow::waits_sealed(facts);
         if due || now.rank < s.notified.agent.rank {
             s.notified.agent = now;
         }

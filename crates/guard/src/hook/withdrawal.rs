@@ -53,7 +53,7 @@ fn view(facts: &Facts, client: ClientCount) -> View {
 /// `4 % (39k of 967k)`.
 fn shown_usage(reading: &sessions::gauge::Reading) -> String {
     let (used, limit) = (shown::tokens(reading.used), shown::tokens(reading.limit));
-    format!("{:.0} % ({used} of {limit})", reading.percent())
+    format!("{:.0} % ({used} of {limit})", reading.percent().floor())
 }
 
 /// Withdraws a boundary that the tiers asked for and that has not cleared yet. Returns the line for

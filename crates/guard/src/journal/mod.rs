@@ -223,7 +223,25 @@ impl What {
             | Self::Partial(call)
             | Self::Deny(call)
             | Self::WouldDeny(call) => Some(call),
-            _ => None,
+            Self::Note { .. }
+            | Self::Stop
+            | Self::WouldStop
+            | Self::Cut(_)
+            | Self::Sealed(_)
+            | Self::Boundary(_)
+            | Self::Delivered { .. }
+            | Self::CarrierWaits { .. }
+            | Self::CarrierActed { .. }
+            | Self::CarrierGaveUp { .. }
+            | Self::Arrived { .. }
+            | Self::ClientCompaction
+            | Self::Override { .. }
+            | Self::Lifted { .. }
+            | Self::NoBoundary { .. }
+            | Self::Succession { .. }
+            | Self::StoreBounds { .. }
+            | Self::Notified { .. }
+            | Self::Fault { .. } => None,
         }
     }
 }

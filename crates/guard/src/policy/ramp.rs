@@ -61,7 +61,8 @@ impl Ramp {
         self.tier(rank).map_or("free", |t| t.name.as_str())
     }
 
-    /// The lowest rank that blocks anything; past the end if none does.
+    /// The lowest rank that blocks anything, from which on a cap has an effect; past the end if none
+    /// does.
     pub fn first_blocking(&self) -> usize {
         self.tiers.iter().position(|t| !t.blocks.is_empty()).map_or(self.tiers.len() + 1, |i| i + 1)
     }

@@ -79,7 +79,7 @@ fn pages_name_keys_that_there_are() {
 #[test]
 fn the_schema_is_that_of_the_types() {
     let schema = serde_json::to_string_pretty(&generated()).unwrap() + "\n";
-    let command = "UPDATE_SCHEMA=1 cargo test -p guard schema";
+    let command = "UPDATE_SCHEMA=1 cargo test --workspace --lib schema";
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../templates/settings.schema.json");
     let wrong = difference(&path, &schema, command);
     assert!(wrong.is_none(), "the settings changed:\n{}", wrong.unwrap_or_default());

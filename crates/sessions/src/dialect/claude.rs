@@ -145,7 +145,8 @@ impl Dialect for Claude {
     }
 }
 
-/// A prompt sent while the agent was working (attachments as client 2.1.329 writes them).
+/// A prompt sent while the agent was working (attachments as client 2.1.329 writes them). The row has
+/// it a second time, as it is sent: `rendered[].content`.
 #[derive(Deserialize)]
 struct Queued {
     attachment: Command,

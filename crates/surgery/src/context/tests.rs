@@ -94,6 +94,6 @@ fn a_merge_is_compared_with_the_larger_session() {
 #[test]
 fn what_stays_whole_changes_nothing() {
     let operation = crate::plan::Performed::Merge;
-    let found = change(&in_whole(measured(Some(33_000)), operation), 1.0);
+    let found = change(&in_whole(measured(Some(33_000)), operation, Fidelity::default()), 1.0);
     assert_eq!((found.before, found.after, found.behind), (33_000, 33_000, 0));
 }

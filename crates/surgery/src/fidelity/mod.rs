@@ -4,6 +4,9 @@
 //! stay what they are with shorter values, or go together. A note on the prompt says what thinking
 //! is gone. A changed message keeps no original thinking, because the signature covers the message.
 //! Nothing gets longer, except for that prompt. An empty row goes.
+//!
+//! Only messages are reduced: attachments pass. A row must stay what it is: whether a prompt begins a
+//! round depends on how its text begins ([`Claude.said`](Claude)), so no text of a person's goes.
 
 mod claude;
 mod splice;

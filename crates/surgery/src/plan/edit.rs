@@ -9,7 +9,7 @@ use crate::ranges;
 use crate::table;
 use base::shown::{local_minute, tokens};
 use sessions::digest::preview;
-use sessions::operation::{Fate, Fates, Fidelity};
+use sessions::operation::{Fate, Fates, Fidelity, Level};
 use sessions::origin::Named;
 use sessions::round::{Round, Session};
 use store::engagement::id_fault;
@@ -245,7 +245,8 @@ fn rest(session: &Session, fates: &Fates, all: &[u32], fidelity: Fidelity) -> Pl
     let left = Left { dropped, ..Left::of(session, 0, &self::all(session), all) };
     let mut plan = Plan::new(Performed::Edit, vec![session.clone()], pieces, left, fidelity);
     let shrunk = all.iter().filter(|seq| *fate(fates, **seq) == Fate::Shrink);
-    plan.shrunk = shrunk.copied().map(Place::first).collect();
+    let less = Fidelity { tool_result: fidelity.tool_result.max(Level::Summary), ..fidelity };
+    plan.shrunk = shrunk.map(|seq| (Place::first(*seq), less)).collect();
     plan
 }
 
@@ -269,7 +270,7 @@ mod tests {
                     format!("i{}", places.iter().map(|p| p.seq.to_string()).collect::<String>())
                 }
                 Piece::Summary(place) => format!("({})", place.seq),
-                Piece::Round(p) if plan.shrunk.contains(p) => format!("s{}", p.seq),
+                Piece::Round(p) if plan.shrunk.contains_key(p) => format!("s{}", p.seq),
                 Piece::Round(p) => p.seq.to_string(),
             });
             pieces.collect::<Vec<_>>().join(" ")

@@ -8,7 +8,7 @@ mod performed;
 mod split;
 mod tables;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -20,7 +20,7 @@ pub use split::split;
 
 use base::clock::Time;
 use sessions::model::refuses_changed_thinking;
-use sessions::operation::{Fidelity, Level};
+use sessions::operation::Fidelity;
 use sessions::round::{Round, Session};
 use sessions::sent::State;
 
@@ -83,9 +83,9 @@ pub struct Plan {
     pub left: Left,
     /// How much of each whole round stays.
     pub fidelity: Fidelity,
-    /// Whole rounds with a line in place of each result of a tool.
+    /// Whole rounds of which less stays, and how much.
     #[serde(skip)]
-    pub shrunk: BTreeSet<Place>,
+    pub shrunk: BTreeMap<Place, Fidelity>,
     /// Whether a session made from several begins with a message about which rounds are from which,
     /// so that the reader can tell the voices apart.
     pub voices: bool,
@@ -137,11 +137,7 @@ impl Plan {
 
     /// How much of a whole round stays.
     pub fn fidelity_of(&self, place: Place) -> Fidelity {
-        let mut fidelity = self.fidelity;
-        if self.shrunk.contains(&place) {
-            fidelity.tool_result = fidelity.tool_result.max(Level::Summary);
-        }
-        fidelity
+        self.shrunk.get(&place).copied().unwrap_or(self.fidelity)
     }
 
     /// How many pieces at the beginning are those of the first session's context, unchanged.

@@ -157,11 +157,11 @@ pub fn extract_engagement(
 }
 
 /// Every round in the context, whole. The caller changes the values in their rows on the way.
-pub fn in_whole(session: Session, operation: Performed) -> Plan {
+pub fn in_whole(session: Session, operation: Performed, fidelity: Fidelity) -> Plan {
     let context = session.in_context();
     let pieces = context.iter().copied().map(Place::first).map(Piece::Round).collect();
     let left = Left::of(&session, 0, &all(&session), &context);
-    Plan::new(operation, vec![session], pieces, left, Fidelity::default())
+    Plan::new(operation, vec![session], pieces, left, fidelity)
 }
 
 /// All rounds, ascending.

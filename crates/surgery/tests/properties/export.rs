@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::world::{IDS, Read, export, read};
 use sessions::dialect::{Claude, Dialect as _, Kind, Scratch};
+use sessions::operation::Fidelity;
 use sessions::sent;
 use surgery::export::Report;
 use surgery::plan::{Lineage, Performed, Piece, Place, Plan, in_whole};
@@ -79,7 +80,7 @@ proptest! {
             let rows = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
             rows.filter_map(|row| Some(row["forkedFrom"]["messageUuid"].as_str()?.to_owned())).collect()
         };
-        let plan = in_whole(source.session.clone(), Performed::Edit);
+        let plan = in_whole(source.session.clone(), Performed::Edit, Fidelity::default());
         let (_, text) = export(IDS[0], &plan, &[&source], &mut |line| Some(line.to_vec()))?;
         prop_assert_eq!(of(&text), sent.clone());
         // An attachment may go without a call or an answer.

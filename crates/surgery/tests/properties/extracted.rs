@@ -11,6 +11,7 @@ use extract::edit;
 use extract::entry::{Entries, Entry};
 use extract::plan::{Item, NoGain, plan};
 use sessions::dialect::{Claude, Dialect, Scratch};
+use sessions::operation::Fidelity;
 use sessions::rows::Rows;
 use sessions::settings::{ExtractSettings, Fixed};
 use surgery::ids;
@@ -46,7 +47,7 @@ fn items(read: &Read, settings: &ExtractSettings) -> BTreeMap<String, Vec<Item>>
 fn whole(read: &Read) -> Plan {
     let operation =
         Performed::Extract { keep_recent: 0, min_value_length: 0, trigger_types: Vec::new() };
-    in_whole(read.session.clone(), operation)
+    in_whole(read.session.clone(), operation, Fidelity::default())
 }
 
 fn id(line: &[u8]) -> Option<String> {
