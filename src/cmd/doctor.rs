@@ -23,7 +23,7 @@ use super::{Context, Exit, Run, install, out_json, selector};
 use crate::cli::{DoctorArgs, SessionSelector};
 use base::clock::Time;
 use base::env::Env;
-use base::paths::Places;
+use base::paths::{Places, config_folder};
 use guard::files::state as sessions;
 use guard::hook::facts::read_settings;
 use guard::session::Session;
@@ -238,6 +238,17 @@ pub fn own_obstacle(env: &Env, at: &Installation) -> Option<String> {
     let project = selector::project(env, &SessionSelector::default()).ok()?;
     let places = selector::places(env, &project).ok()?;
     first_problem(installed::binary(&at.current()).into_iter().chain(state::folder(&places)))
+}
+
+/// What in the client's settings keeps the plugin's hooks from running.
+pub fn switched_off(env: &Env, project: &Path) -> Vec<String> {
+    let config = config_folder(env);
+    let found = config.map(|config| switches::look(&config, project)).unwrap_or_default();
+    found
+        .into_iter()
+        .filter(|found| found.level == Level::Problem)
+        .map(|found| found.seen)
+        .collect()
 }
 
 fn first_problem(mut found: impl Iterator<Item = Finding>) -> Option<String> {

@@ -10,7 +10,7 @@ use serde::Serialize;
 use super::operator_override::clock_time;
 use super::output::out_folded;
 use super::overview::Overview;
-use super::{Context, Exit, Run, out_json, selector, show};
+use super::{Context, Exit, Run, doctor, out_json, selector, show};
 use crate::cli::StatusArgs;
 use base::clock::Time;
 use base::shown::group_thousands;
@@ -57,6 +57,9 @@ pub struct Status {
     #[serde(skip_serializing_if = "Option::is_none")]
     state: Option<String>,
     settings_problems: Vec<String>,
+    /// What in the client's settings keeps the plugin from running.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    switched_off: Vec<String>,
     #[serde(skip)]
     for_people: ForPeople,
 }
@@ -167,6 +170,7 @@ impl Status {
             mode: facts.settings.mode,
             state: state::obstacle(&facts.places).map(|obstacle| obstacle.why),
             added: added(facts, view),
+            switched_off: doctor::switched_off(facts.env, &facts.places.project),
             settings_problems: facts.files.faults.iter().map(ToString::to_string).collect(),
             for_people,
         }
@@ -193,6 +197,9 @@ impl fmt::Display for Status {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{}", self.now)?;
         let mut line = |name: &str, value: &str| writeln!(f, "{name:<9} {value}");
+        for why in &self.switched_off {
+            line("plugin", &format!("{why}; a running session may keep it until /reload-plugins"))?;
+        }
         line("session", &self.session)?;
         if let Some(mode) = self.mode() {
             line("mode", mode)?;

@@ -219,7 +219,7 @@ fn the_figures_are_those_of_the_verb() {
     );
     assert!(shown.starts_with(&expected), "{shown}\n{told}");
     let limit = limit.as_u64().expect("a limit");
-    let percent = |tokens: u64| (tokens * 100 + limit / 2) / limit;
+    let percent = |tokens: u64| tokens * 100 / limit;
     let expected = format!("({} → {} %)", percent(tokens("before")), percent(tokens("after")));
     assert!(shown.contains(&expected), "{shown}\n{expected}");
 }

@@ -78,6 +78,8 @@ fn doctor_checks_the_surroundings() {
     fs::write(hook.home.join(".claude/settings.json"), r#"{"disableAllHooks": true}"#)
         .expect("settings");
     assert!(check(&hook, "switches")["seen"].as_str().expect("text").contains("disableAllHooks"));
+    let status = hook.raw(&["status"], b"").stdout;
+    assert!(status.contains("plugin    disableAllHooks in "), "{status}");
 }
 
 #[test]
