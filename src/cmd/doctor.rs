@@ -241,14 +241,8 @@ pub fn own_obstacle(env: &Env, at: &Installation) -> Option<String> {
 }
 
 /// What in the client's settings keeps the plugin's hooks from running.
-pub fn switched_off(env: &Env, project: &Path) -> Vec<String> {
-    let config = config_folder(env);
-    let found = config.map(|config| switches::look(&config, project)).unwrap_or_default();
-    found
-        .into_iter()
-        .filter(|found| found.level == Level::Problem)
-        .map(|found| found.seen)
-        .collect()
+pub fn switched_off(env: &Env, project: &Path) -> Option<String> {
+    switches::switched_off(&config_folder(env)?, project)
 }
 
 fn first_problem(mut found: impl Iterator<Item = Finding>) -> Option<String> {

@@ -104,7 +104,7 @@ pub fn pressed(facts: &Facts, button: &str) -> anyhow::Result<String> {
     let Some(token) = facts.token().filter(|t| t.step == Step::Pending) else { return now(facts) };
     state::update(&facts.places, facts.id, |s| s.override_ = None)?;
     boundary::update(&facts.places, &token.id, |t| {
-        (t.notice_until, t.hold) = (Some(facts.now), None);
+        (t.notice_until, t.not_before, t.hold) = (Some(facts.now), None, None);
     })?;
     Ok("brain-guard: this session is cleared as soon as nobody types".to_owned())
 }

@@ -92,7 +92,7 @@ impl Row {
         let usage = |reading: sessions::gauge::Reading| Usage {
             used: reading.used,
             limit: reading.limit,
-            percent: (reading.percent() * 10.0).round() / 10.0,
+            percent: (reading.percent() * 10.0).floor() / 10.0,
             at: reading.at,
         };
         Some(Self {

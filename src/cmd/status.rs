@@ -58,8 +58,8 @@ pub struct Status {
     state: Option<String>,
     settings_problems: Vec<String>,
     /// What in the client's settings keeps the plugin from running.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    switched_off: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    switched_off: Option<String>,
     #[serde(skip)]
     for_people: ForPeople,
 }
@@ -190,14 +190,14 @@ impl Status {
 }
 
 fn rounded(percent: f64) -> f64 {
-    (percent * 10.0).round() / 10.0
+    (percent * 10.0).floor() / 10.0
 }
 
 impl fmt::Display for Status {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{}", self.now)?;
         let mut line = |name: &str, value: &str| writeln!(f, "{name:<9} {value}");
-        for why in &self.switched_off {
+        if let Some(why) = &self.switched_off {
             line("plugin", &format!("{why}; a running session may keep it until /reload-plugins"))?;
         }
         line("session", &self.session)?;
@@ -349,6 +349,9 @@ pub(super) fn at_boundary(facts: &Facts, token: &Token) -> Option<String> {
             "This session does not restart: {why}. /brain-guard:now restarts it; /brain-guard:override --off ends the pause."
         ));
     }
+    let left = token.notice_until.map(|until| (until - facts.now).num_seconds());
+    let left =
+        left.filter(|left| *left > 0).map(|left| format!(" in {left} s")).unwrap_or_default();
     Some(match &token.waits {
         Some(waits) => {
             format!("{what}; the clear waits: {waits}. /clear, typed by you, does as well.")
@@ -357,7 +360,7 @@ pub(super) fn at_boundary(facts: &Facts, token: &Token) -> Option<String> {
             format!("{what}: type /clear, and the fresh session gets the notes.")
         }
         None => format!(
-            "{}: {what}. /brain-guard:now restarts it at once, /brain-guard:later keeps it (in a terminal: brain-guard now, brain-guard later).",
+            "{}{left}: {what}. /brain-guard:now restarts it at once, /brain-guard:later keeps it (in a terminal: brain-guard now, brain-guard later).",
             token.restart()
         ),
     })

@@ -1,5 +1,5 @@
 //! The tables of promises in `CONTRIBUTING.md` and of rules in `docs/extraction.md` name tests that
-//! exist.
+//! exist, and lists in help and skill name what there is.
 
 use std::fs;
 use std::path::Path;

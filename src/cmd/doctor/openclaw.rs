@@ -28,7 +28,12 @@ pub fn look(world: &World) -> Vec<Finding> {
 
 fn look_in(folder: &Path) -> Option<Finding> {
     let config = atomic::read_text(&folder.join("openclaw.json")).ok()??;
-    let config: Value = serde_json::from_str(&config).ok()?;
+    let Ok(config) = serde_json::from_str::<Value>(&config) else {
+        let seen =
+            "openclaw.json is not plain JSON, so it is not known whether OpenClaw uses the plugin";
+        let way = "run `openclaw config get plugins.slots.contextEngine`";
+        return config.contains(ENGINE).then(|| Finding::note(seen, way));
+    };
     let plugins = &config["plugins"];
     if plugins["entries"][ENGINE]["enabled"] != true {
         return None;
@@ -52,9 +57,12 @@ fn look_in(folder: &Path) -> Option<Finding> {
 }
 
 fn newest_log() -> Option<PathBuf> {
-    let all = fs::read_dir(LOGS).ok()?.flatten();
-    all.max_by_key(|entry| entry.metadata().and_then(|meta| meta.modified()).ok())
-        .map(|entry| entry.path())
+    let is_log = |path: &PathBuf| {
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        name.starts_with("openclaw-") && path.extension().is_some_and(|end| end == "log")
+    };
+    let all = fs::read_dir(LOGS).ok()?.flatten().map(|entry| entry.path()).filter(is_log);
+    all.max_by_key(|path| path.metadata().and_then(|meta| meta.modified()).ok())
 }
 
 /// When and why a turn ran without the plugin the last time, by `OpenClaw`'s log: a JSON object on

@@ -1,6 +1,6 @@
 //! Checks the client's own settings for entries that stop our hooks or disable the plugin.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use serde_json::Value;
@@ -19,7 +19,34 @@ pub fn look(config: &Path, project: &Path) -> Vec<Finding> {
     look_in(config, project, Path::new(MANAGED))
 }
 
-fn look_in(config: &Path, project: &Path, managed: &Path) -> Vec<Finding> {
+/// Why the client runs none of our hooks, by its settings: the last file that says something decides.
+pub fn switched_off(config: &Path, project: &Path) -> Option<String> {
+    let (sets, _) = read(config, project, Path::new(MANAGED));
+    let mut copies = BTreeMap::new();
+    for (_, shown, content) in &sets {
+        let plugins = content["enabledPlugins"].as_object().into_iter().flatten();
+        copies.extend(plugins.filter(|(id, _)| is_ours(id)).map(|(id, on)| (id, (on, shown))));
+    }
+    let hooks = sets.iter().rev().find(|(.., content)| content["disableAllHooks"].is_boolean());
+    if let Some((_, shown, _)) = hooks.filter(|(.., content)| content["disableAllHooks"] == true) {
+        return Some(format!("disableAllHooks in {shown} ends every hook of this plugin"));
+    }
+    let is_on = copies.values().any(|(on, _)| **on == true);
+    let (_, shown) = copies.into_values().next_back().filter(|_| !is_on)?;
+    Some(format!("enabledPlugins in {shown} switches the plugin off"))
+}
+
+/// Whether this is the id of a copy of the plugin.
+fn is_ours(id: &str) -> bool {
+    id.split('@').next() == PLUGIN.split('@').next()
+}
+
+/// The client's settings that can be read, the strongest last, and findings about the others.
+fn read(
+    config: &Path,
+    project: &Path,
+    managed: &Path,
+) -> (Vec<(Layer, String, Value)>, Vec<Finding>) {
     let (mut sets, mut found) = (Vec::new(), Vec::new());
     // In the home folder, the user's file is the project's, too.
     let mut read = BTreeSet::new();
@@ -40,6 +67,11 @@ fn look_in(config: &Path, project: &Path, managed: &Path) -> Vec<Finding> {
             }
         }
     }
+    (sets, found)
+}
+
+fn look_in(config: &Path, project: &Path, managed: &Path) -> Vec<Finding> {
+    let (sets, mut found) = read(config, project, managed);
     let enabled_by_managed = sets.iter().any(|(layer, _, content)| {
         *layer == Layer::Managed && content["enabledPlugins"][PLUGIN] == true
     });
@@ -79,9 +111,8 @@ fn check_file(
         let way = by(layer, &format!("enable {PLUGIN} in the managed enabledPlugins"));
         found.push(Finding::problem(seen, way));
     }
-    let name = PLUGIN.split('@').next();
     let plugins = content["enabledPlugins"].as_object().into_iter().flatten();
-    for (plugin, _) in plugins.filter(|(id, on)| id.split('@').next() == name && **on == false) {
+    for (plugin, _) in plugins.filter(|(id, on)| is_ours(id) && **on == false) {
         let seen = format!("enabledPlugins in {shown} switches the plugin off");
         let way = by(layer, &format!("set \"{plugin}\" to true in {shown}"));
         found.push(Finding::problem(seen, way));

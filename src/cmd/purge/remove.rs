@@ -50,7 +50,9 @@ pub fn remove(store: Option<&Root>, chosen: &[Stored]) -> Vec<RemovalFailure> {
     }
     let Some(root) = store else { return failed };
     let contents = going().filter_map(|stored| match &stored.owner {
-        Owner::Extracted(name) if !is_link(&stored.path) => Some((name.clone(), &stored.path)),
+        Owner::Extracted(name) if stored.path.is_dir() && !is_link(&stored.path) => {
+            Some((name.clone(), &stored.path))
+        }
         _ => None,
     });
     let contents: BTreeMap<String, &PathBuf> = contents.collect();

@@ -91,7 +91,7 @@ fn effect(old: &Settings, new: &Settings) -> String {
     let parts = [
         ("in force at once, because it is stricter:", changes(old, &held)),
         (
-            "in force in sessions that you start, and in a running one from your next prompt on, also after\nits restart (or at once: brain-guard settings apply --all):",
+            "in force in sessions that you start, and in a running one, or one that continues it,\nfrom your next prompt on (or at once: brain-guard settings apply --all):",
             changes(&held, new),
         ),
     ];

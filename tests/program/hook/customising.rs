@@ -139,7 +139,6 @@ fn a_citation_section_takes_notes_up_to_its_slice() {
     let wrote =
         hook.agent("brain-guard append --kind citation '! Smith 2019, p. 4: read, not quoted'");
     assert!(wrote.stdout.starts_with("added to Citation State: "), "{wrote:?}");
-    // Unlike words, because the seal folds similar entries.
     let source = |n: usize| (0..10).map(|k| format!("word{n}x{k}")).collect::<Vec<_>>().join(" ");
     let list = (0..50).map(source).collect::<Vec<_>>().join("\n- ");
     let wrote = hook.agent(&format!("brain-guard append --kind citation <<'EOF'\n- {list}\nEOF"));

@@ -480,7 +480,7 @@ mod tests {
             assert!(status.contains(" in 90 s"), "the notice runs meanwhile: {status}");
         }
         let later = now + Duration::seconds(90);
-        let action = next(&mut t, &Report::Waited, &at("old", false, later));
+        let action = next(&mut t, &Report::Waited, &at("old", true, later));
         assert!(matches!(action, Action::Clear { .. }));
     }
 

@@ -128,7 +128,7 @@ fn notice(facts: &Facts, token: &Token) -> Option<String> {
         _ => return None,
     };
     let early = token.not_before.map_or(0, |until| (until - facts.now).num_seconds().max(0));
-    let seconds = (seconds + early.unsigned_abs()).to_string();
+    let seconds = seconds.max(early.unsigned_abs()).to_string();
     let (what, restart) = (token.what(), token.restart());
     let clear = shadows::free_name(&facts.places, &shadows::CLEAR).unwrap_or(shadows::CLEAR[0]);
     let values =

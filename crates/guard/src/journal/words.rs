@@ -82,7 +82,7 @@ impl Line {
         }
         parts.extend(self.cap.as_ref().map(|cap| format!("not blocked: {cap}")));
         parts.extend(self.context.map(|c| format!("context {:.1} %", c.percent())));
-        parts.extend(self.file.map(|f| format!("file {:.0} %", f.percent())));
+        parts.extend(self.file.map(|f| format!("file {:.0} %", f.percent().floor())));
         let text = self.text();
         let first = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
         if !first.is_empty() {

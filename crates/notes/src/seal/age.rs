@@ -66,6 +66,9 @@ fn are_alike(a: &Item, b: &Item) -> bool {
     if fold::covers(a, b) || fold::covers(b, a) {
         return true;
     }
+    if a.tokens.len().min(b.tokens.len()) < SHORT {
+        return false;
+    }
     let [a, b] = [a, b].map(|item| item.tokens.iter().copied().collect::<BTreeSet<u64>>());
     let (shared, all) = (a.intersection(&b).count(), a.union(&b).count());
     a.len().min(b.len()) >= SHORT && shared * 4 >= all * 3

@@ -91,18 +91,24 @@ impl Item {
     }
 }
 
-/// Hashes of a text's words, without case and punctuation.
+/// Hashes of a text's words, without case and the marks around words. Marks inside and signs in front
+/// count: `1.5` is not `15`, and `!=` is not `==`.
 fn tokens(text: &str) -> Vec<u64> {
-    let mut tokens = Vec::new();
-    for run in text.split_whitespace() {
-        let mut letters = run.chars().filter(|letter| letter.is_alphanumeric()).peekable();
-        if letters.peek().is_some() {
-            let mut hash = DefaultHasher::new();
-            letters.flat_map(char::to_lowercase).for_each(|letter| hash.write_u32(letter.into()));
-            tokens.push(hash.finish());
-        }
-    }
-    tokens
+    const BEFORE: &[char] = &['"', '\'', '`', '(', '[', '{', '*', '_', '“', '‘', '«'];
+    const BEHIND: &[char] = &[
+        '.', ',', ';', ':', '!', '?', '…', '"', '\'', '`', ')', ']', '}', '*', '_', '”', '’', '»',
+    ];
+    let words = text.split_whitespace().map(|run| {
+        let word = run.trim_start_matches(BEFORE).trim_end_matches(BEHIND);
+        // Marks alone are an operator, or nothing.
+        if word.is_empty() && run.chars().any(|mark| !BEHIND.contains(&mark)) { run } else { word }
+    });
+    let hash = |word: &str| {
+        let mut hash = DefaultHasher::new();
+        word.chars().flat_map(char::to_lowercase).for_each(|letter| hash.write_u32(letter.into()));
+        hash.finish()
+    };
+    words.filter(|word| !word.is_empty()).map(hash).collect()
 }
 
 /// The file between the steps.

@@ -82,6 +82,8 @@ mod tests {
                 "the flag --fast is safe to use on every machine",
                 "the flag --fast is not safe to use on every machine",
             ),
+            ("the timeout is 1.5 s in every test", "the timeout is 15 s in every test"),
+            ("the loop ends where a == b holds", "the loop ends where a != b holds"),
             ("don't push to main before the tests pass", "push to main before the tests pass"),
         ] {
             assert!(!says(a, b) && !says(b, a), "{a} / {b}");
