@@ -26,6 +26,19 @@ fn below_the_top_tier_a_turn_just_ends() {
     }
 }
 
+/// No call came in between that would have told the tier.
+#[test]
+fn a_last_answer_may_reach_the_tier_by_itself() {
+    let hook = Hook::begun();
+    hook.fill(5.0);
+    hook.agent("brain-guard append --kind next 'the parser'");
+    assert!(hook.agent("brain-guard seal").stdout.contains("no tier is reached"));
+    hook.fill(percent_in("narrow"));
+    assert_eq!([blocked(&hook), blocked(&hook)], [true, true]);
+    assert!(!hook.stop().refuses_end(), "nobody is there, so the guard seals");
+    assert_eq!(hook.opened().len(), 1);
+}
+
 #[test]
 fn an_attended_third_stop_waits_for_the_person() {
     let hook = Hook::climbed(percent_in("narrow"));

@@ -10,7 +10,7 @@ use super::{boundary_flow, jobs, limits, withdrawal};
 use crate::boundary::{EndReason, Token};
 use crate::files::{sealing, state};
 use crate::journal::What;
-use crate::policy::stance::Cap;
+use crate::policy::stance::{Cap, Ranks};
 
 /// How many turn ends are refused before the guard acts without the agent.
 const REFUSALS: u32 = 2;
@@ -99,6 +99,11 @@ fn unsealed(facts: &mut Facts, broke: bool) -> Reply {
     let readings = facts.readings(context, file.map(|f| f.0));
     let ramp = facts.ramp(context.map_or(u64::MAX, |c| c.reading.limit));
     let stance = facts.stance(&ramp, &readings);
+    // A boundary asks what was reached, and this response may have reached it alone.
+    let ranks = Ranks { context: stance.context_rank, file: stance.file_rank };
+    if ranks != facts.session.ranks {
+        facts.update(|s| s.ranks = ranks);
+    }
     let top = |rank: usize| rank >= ramp.top() && ramp.first_blocking() <= ramp.top();
     if facts.settings.is_shadow() {
         let shadow =

@@ -15,7 +15,7 @@ pub struct Tier {
     pub context: f64,
     /// Percent of the compaction file's limit at which it begins.
     pub file: f64,
-    /// The bands that the main agent may not use.
+    /// The bands that the main agent may not use: their calls are denied.
     pub blocks: BTreeSet<Band>,
 }
 

@@ -37,7 +37,7 @@ pub(super) struct Item {
     /// Part of the new summary from this call.
     pub fresh: bool,
     pub words: usize,
-    /// Hashes of its words in order, lower case, without punctuation.
+    /// Hashes of its words, in order.
     pub tokens: Vec<u64>,
 }
 
@@ -91,24 +91,21 @@ impl Item {
     }
 }
 
-/// Hashes of a text's words, without case and the marks around words. Marks inside and signs in front
-/// count: `1.5` is not `15`, and `!=` is not `==`.
+/// Hashes of a text's words. Their characters count, because `-r` is not `-R` and `a, b` is not
+/// `a b`; only the case of the first letter, marks at the end and a full stop behind a word do not.
 fn tokens(text: &str) -> Vec<u64> {
-    const BEFORE: &[char] = &['"', '\'', '`', '(', '[', '{', '*', '_', '“', '‘', '«'];
-    const BEHIND: &[char] = &[
-        '.', ',', ';', ':', '!', '?', '…', '"', '\'', '`', ')', ']', '}', '*', '_', '”', '’', '»',
-    ];
-    let words = text.split_whitespace().map(|run| {
-        let word = run.trim_start_matches(BEFORE).trim_end_matches(BEHIND);
-        // Marks alone are an operator, or nothing.
-        if word.is_empty() && run.chars().any(|mark| !BEHIND.contains(&mark)) { run } else { word }
-    });
-    let hash = |word: &str| {
+    let text = text.trim().trim_end_matches(['.', '!']);
+    let first = text.chars().next().map(|first| first.to_lowercase().to_string());
+    let first = first.unwrap_or_default();
+    let text =
+        first + text.get(text.chars().next().map_or(0, char::len_utf8)..).unwrap_or_default();
+    let hash = |run: &str| {
+        let word = run.strip_suffix('.').filter(|word| word.ends_with(char::is_alphanumeric));
         let mut hash = DefaultHasher::new();
-        word.chars().flat_map(char::to_lowercase).for_each(|letter| hash.write_u32(letter.into()));
+        hash.write(word.unwrap_or(run).as_bytes());
         hash.finish()
     };
-    words.filter(|word| !word.is_empty()).map(hash).collect()
+    text.split_whitespace().map(hash).collect()
 }
 
 /// The file between the steps.
