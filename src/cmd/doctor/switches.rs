@@ -19,7 +19,7 @@ pub fn look(config: &Path, project: &Path) -> Vec<Finding> {
     look_in(config, project, Path::new(MANAGED))
 }
 
-/// Why the client runs none of our hooks, by its settings: the last file that says something decides.
+/// What in the client's settings switches our hooks off: the last file that says something decides.
 pub fn switched_off(config: &Path, project: &Path) -> Option<String> {
     let (sets, _) = read(config, project, Path::new(MANAGED));
     let mut copies = BTreeMap::new();
@@ -31,8 +31,8 @@ pub fn switched_off(config: &Path, project: &Path) -> Option<String> {
     if let Some((_, shown, _)) = hooks.filter(|(.., content)| content["disableAllHooks"] == true) {
         return Some(format!("disableAllHooks in {shown} ends every hook of this plugin"));
     }
-    let is_on = copies.values().any(|(on, _)| **on == true);
-    let (_, shown) = copies.into_values().next_back().filter(|_| !is_on)?;
+    let is_off = copies.values().all(|(on, _)| **on == false);
+    let (_, shown) = copies.into_values().next_back().filter(|_| is_off)?;
     Some(format!("enabledPlugins in {shown} switches the plugin off"))
 }
 

@@ -10,7 +10,7 @@ use super::{boundary_flow, jobs, limits, withdrawal};
 use crate::boundary::{EndReason, Token};
 use crate::files::{sealing, state};
 use crate::journal::What;
-use crate::policy::stance::{Cap, Ranks};
+use crate::policy::stance::{Cap, Ranks, Stance};
 
 /// How many turn ends are refused before the guard acts without the agent.
 const REFUSALS: u32 = 2;
@@ -53,10 +53,14 @@ pub fn failed(facts: &mut Facts, event: &Event) -> Reply {
         .is_some_and(|t| t.awaits_carrier_or_held(facts.id) && !broken(facts, &t))
     {
         hand_over(facts)
-    } else if !facts.settings.is_shadow() && facts.view().is_at_top() {
-        without_the_agent(facts)
     } else {
-        Reply::default()
+        let view = facts.view();
+        if view.is_at_top() && !facts.settings.is_shadow() {
+            keep_ranks(facts, &view.stance);
+            without_the_agent(facts)
+        } else {
+            Reply::default()
+        }
     };
     let now = facts.now;
     facts.update(|s| (s.turn, s.over, s.broke) = (None, Some(now), Some(now)));
@@ -80,6 +84,14 @@ fn turn_end(facts: &mut Facts, agents: u32, shells: &[&str]) -> Reply {
     }
 }
 
+/// A boundary asks what was reached, and the last response may have reached it alone.
+fn keep_ranks(facts: &mut Facts, stance: &Stance) {
+    let ranks = Ranks { context: stance.context_rank, file: stance.file_rank };
+    if ranks != facts.session.ranks {
+        facts.update(|s| s.ranks = ranks);
+    }
+}
+
 /// Whether the file was edited after the token's seal. Such a token fails here, and the file counts
 /// as not sealed.
 fn broken(facts: &Facts, token: &Token) -> bool {
@@ -99,11 +111,7 @@ fn unsealed(facts: &mut Facts, broke: bool) -> Reply {
     let readings = facts.readings(context, file.map(|f| f.0));
     let ramp = facts.ramp(context.map_or(u64::MAX, |c| c.reading.limit));
     let stance = facts.stance(&ramp, &readings);
-    // A boundary asks what was reached, and this response may have reached it alone.
-    let ranks = Ranks { context: stance.context_rank, file: stance.file_rank };
-    if ranks != facts.session.ranks {
-        facts.update(|s| s.ranks = ranks);
-    }
+    keep_ranks(facts, &stance);
     let top = |rank: usize| rank >= ramp.top() && ramp.first_blocking() <= ramp.top();
     if facts.settings.is_shadow() {
         let shadow =

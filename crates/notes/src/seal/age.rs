@@ -251,7 +251,7 @@ mod tests {
     fn a_directive_binds_wherever_it_stands() {
         let mut job = Job::new(80);
         let text = "## Process Insight\n- directive: never push\n## Forward State\n\
-                    - directive: never push to main\n- directive: Never push\n";
+                    - directive: never push to main\n- directive: never push.\n";
         job.session(|_| text.to_owned(), None);
         for session in 0..4 {
             job.adds(&format!("- lesson{session} of{session} session{session} with{session}\n"));

@@ -92,19 +92,22 @@ impl Item {
 }
 
 /// Hashes of a text's words. Their characters count, because `-r` is not `-R` and `a, b` is not
-/// `a b`; only the case of the first letter, marks at the end and a full stop behind a word do not.
+/// `a b`. Only the case of the first letter, an exclamation mark at the end, and full stops do not:
+/// if they are behind a word, and not part of a path or range.
 fn tokens(text: &str) -> Vec<u64> {
-    let text = text.trim().trim_end_matches(['.', '!']);
-    let first = text.chars().next().map(|first| first.to_lowercase().to_string());
-    let first = first.unwrap_or_default();
-    let text =
-        first + text.get(text.chars().next().map_or(0, char::len_utf8)..).unwrap_or_default();
+    let mut rest = text.trim().chars();
+    let first = rest.next().map(|first| first.to_lowercase().to_string()).unwrap_or_default();
+    let text = first + rest.as_str();
+    let is_behind_a_word =
+        |text: &&str| text.ends_with(|c: char| c.is_alphanumeric() || ")`\"'".contains(c));
     let hash = |run: &str| {
-        let word = run.strip_suffix('.').filter(|word| word.ends_with(char::is_alphanumeric));
         let mut hash = DefaultHasher::new();
-        hash.write(word.unwrap_or(run).as_bytes());
+        hash.write(run.strip_suffix('.').filter(is_behind_a_word).unwrap_or(run).as_bytes());
         hash.finish()
     };
+    let plain = text.strip_suffix('!');
+    let plain = plain.filter(|text| is_behind_a_word(&text.strip_suffix('.').unwrap_or(text)));
+    let text = plain.unwrap_or(&text);
     text.split_whitespace().map(hash).collect()
 }
 

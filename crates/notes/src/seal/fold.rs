@@ -88,6 +88,9 @@ mod tests {
             ("the call is f(a, b)", "the call is f(a b)"),
             ("run rm build/", "run rm build/*"),
             ("deploy to staging?", "deploy to staging!"),
+            ("run the lint in .", "run the lint in .."),
+            ("pip install -e .", "pip install -e sub/x"),
+            ("see git diff main..", "see git diff main..."),
             ("don't push to main before the tests pass", "push to main before the tests pass"),
         ] {
             assert!(!says(a, b) && !says(b, a), "{a} / {b}");
