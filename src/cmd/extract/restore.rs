@@ -291,7 +291,7 @@ fn tell(source: &Source, chosen: &Chosen) -> anyhow::Result<()> {
                 out(format_args!("## {} {}\n\n{text}\n", live.entry, live.key));
             }
         }
-        // Who takes all of it out does not want it in the context.
+        // Advice about one entry; whoever prints everything wants a copy.
         if of_one {
             suggest(&answer(&chosen.read, of_entry));
         }

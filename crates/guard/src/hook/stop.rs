@@ -84,7 +84,8 @@ fn turn_end(facts: &mut Facts, agents: u32, shells: &[&str]) -> Reply {
     }
 }
 
-/// A boundary asks what was reached, and the last response may have reached it alone.
+/// Remembers the tiers for a boundary: the turn's last response may have been the first to reach
+/// them.
 fn keep_ranks(facts: &mut Facts, stance: &Stance) {
     let ranks = Ranks { context: stance.context_rank, file: stance.file_rank };
     if ranks != facts.session.ranks {

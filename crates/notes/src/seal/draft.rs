@@ -92,8 +92,8 @@ impl Item {
 }
 
 /// Hashes of a text's words. Their characters count, because `-r` is not `-R` and `a, b` is not
-/// `a b`. Only the case of the first letter, an exclamation mark at the end, and full stops do not:
-/// if they are behind a word, and not part of a path or range.
+/// `a b`. The case of the first letter does not count, nor do full stops and a last exclamation mark
+/// right behind a word. Dots of paths and ranges do.
 fn tokens(text: &str) -> Vec<u64> {
     let mut rest = text.trim().chars();
     let first = rest.next().map(|first| first.to_lowercase().to_string()).unwrap_or_default();
