@@ -196,6 +196,12 @@ impl<'a> World<'a> {
         !self.current.is_symlink() && registered.is_some_and(Registered::is_elsewhere)
     }
 
+    /// Whether the client's settings keep the plugin from running: the check `switches` says how, and
+    /// what depends on it can't be told.
+    fn is_switched_off(&self) -> bool {
+        switches::switched_off(&self.plan.config, &self.places.project).is_some()
+    }
+
     /// What puts the command and the chords in place.
     fn install_hint(&self) -> &'static str {
         if self.is_from_marketplace() { SETUP } else { INSTALL }

@@ -8,7 +8,9 @@ use anyhow::Context as _;
 use serde::Serialize;
 
 use super::succession::wake;
-use super::{Context, Exit, Failure, Run, append, err, out, out_json, selector, show, stdin_text};
+use super::{
+    Context, Exit, Failure, Run, append, err, operator, out, out_json, selector, show, stdin_text,
+};
 use crate::cli::SealArgs;
 use base::atomic;
 use guard::files::jobs;
@@ -193,8 +195,17 @@ fn next(
         );
     }
     match opened {
-        Ok(()) => (true, "end your turn now: this session is then cleared, and a fresh one continues from these notes".into()),
-        Err(refusal) => (false, format!("sealed, but no boundary: {}; go on with the work", refusal.why)),
+        Ok(()) => {
+            let when = if operator::is_agent(facts.env) {
+                "end your turn now: this session is then cleared"
+            } else {
+                "this session is cleared once its turn is over"
+            };
+            (true, format!("{when}, and a fresh one continues from these notes"))
+        }
+        Err(refusal) => {
+            (false, format!("sealed, but no boundary: {}; go on with the work", refusal.why))
+        }
     }
 }
 

@@ -143,13 +143,15 @@ impl Status {
                 .map(|token| at_boundary(facts, &token).unwrap_or_else(|| boundary(&token))),
         };
         let messages = Messages::new(facts, &view.ramp, &view.readings, &view.stance);
+        let switched_off = doctor::switched_off(facts.env, &facts.places.project);
+        let unless = switched_off.as_ref().map_or("", |_| ", if it still has the plugin");
         Self {
             now: match facts.session.ended {
                 Some(at) => {
                     let at = clock_time(at, facts.now);
                     format!("this session ended at {at}; its last figures: {}", messages.usage())
                 }
-                None => format!("{}: {}", messages.usage(), messages.effect()),
+                None => format!("{}: {}{unless}", messages.usage(), messages.effect()),
             },
             session: facts.id.to_owned(),
             job: facts.session.job.clone(),
@@ -170,7 +172,7 @@ impl Status {
             mode: facts.settings.mode,
             state: state::obstacle(&facts.places).map(|obstacle| obstacle.why),
             added: added(facts, view),
-            switched_off: doctor::switched_off(facts.env, &facts.places.project),
+            switched_off,
             settings_problems: facts.files.faults.iter().map(ToString::to_string).collect(),
             for_people,
         }

@@ -12,6 +12,9 @@ use guard::files::{keybindings, state};
 use guard::hook::select::{self, CarrierConditions, Selection};
 
 pub fn look(world: &World) -> Vec<Finding> {
+    if world.is_switched_off() {
+        return Vec::new();
+    }
     let in_session = in_session(world);
     let is_first = in_session.is_none() && world.last.is_none();
     let (place, selection) =

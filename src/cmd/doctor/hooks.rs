@@ -95,6 +95,9 @@ fn folder(world: &World) -> Option<PathBuf> {
 }
 
 pub fn module(world: &World) -> Vec<Finding> {
+    if world.is_switched_off() {
+        return Vec::new();
+    }
     vec![in_this_session(world).unwrap_or_else(|| in_last_session(world))]
 }
 

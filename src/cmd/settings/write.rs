@@ -56,17 +56,18 @@ impl UserFile {
         self.path.display().to_string()
     }
 
-    /// The settings before, as the session here has them; the defaults, if the text is faulty.
-    fn settings(&self) -> Settings {
+    /// The settings before, as the session here has them, or as the text does where these are the
+    /// new ones; the defaults, if the text is faulty.
+    fn before(&self, new: &Settings) -> Settings {
         let text = || users(&self.name(), &self.text).unwrap_or_default();
-        self.agreed.clone().unwrap_or_else(text)
+        self.agreed.clone().filter(|agreed| agreed != new).unwrap_or_else(text)
     }
 
     /// Writes a sound text, and says what that changes.
     fn write(&self, text: &str, new: &Settings) -> anyhow::Result<()> {
         write(&self.path, text)?;
         out(format_args!("written to {}", self.path.display()));
-        out(effect(&self.settings(), new));
+        out(effect(&self.before(new), new));
         if let Notifier::Program(words) = &new.notify.by
             && let Some(program) = words.first()
             && process::on_path(self.programs.as_deref(), program).is_none()

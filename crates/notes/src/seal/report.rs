@@ -179,8 +179,9 @@ impl fmt::Display for Report {
                 write!(f, "\n    {id}  {} -> {to}: {head}", or_none(from))?;
             }
             for Taken { id, section, into, head } in step.removed.iter().take(SHOWN) {
-                let into = into.map_or_else(String::new, |into| format!(", replaced by {into}"));
-                write!(f, "\n    {id}  out of {}{into}: {head}", or_none(section))?;
+                let into = into.map_or_else(String::new, |into| format!(" ({into} replaces it)"));
+                let section = or_none(section);
+                write!(f, "\n    {id}  removed from {section}{into}: {head}")?;
             }
             let more =
                 step.moved.len().saturating_sub(SHOWN) + step.removed.len().saturating_sub(SHOWN);

@@ -169,7 +169,7 @@ fn equal_entries_are_one_and_the_open_one_stays() {
         sealed
             .report
             .to_string()
-            .contains(&format!("out of Open Threads, replaced by {open}: Fix the parser."))
+            .contains(&format!("removed from Open Threads ({open} replaces it): Fix the parser."))
     );
 }
 
