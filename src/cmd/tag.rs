@@ -160,11 +160,11 @@ fn named(text: &str, session: &Session) -> anyhow::Result<Vec<u32>> {
     if text == "all" {
         return Ok(work(&|_| true));
     }
-    let named = ranges::parse(text)?;
+    let named = ranges::parse(text).map_err(Failure::usage)?;
     let last = session.rounds.last().map_or(0, |round| round.seq);
     if let Some(beyond) = named.iter().find(|range| *range.end() > last) {
-        let there = if last == 0 { "no rounds".to_owned() } else { format!("rounds 1-{last}") };
-        bail!("session {} has {there}; there is no {}", session.id, ranges::show_range(beyond));
+        let range = ranges::show_range(beyond);
+        bail!("there are no rounds {range} in {}: {}", session.id, session.there());
     }
     let seqs = work(&|seq| named.iter().any(|range| range.contains(&seq)));
     if seqs.is_empty() {
@@ -193,7 +193,7 @@ fn tags(session: &Session, seqs: &[u32], now: Option<&str>) -> BTreeMap<String, 
 /// # Errors
 /// An invalid id.
 pub(crate) fn valid(id: &str) -> anyhow::Result<()> {
-    engagement::id_fault(id).map_or(Ok(()), |fault| Err(anyhow::anyhow!(fault)))
+    engagement::id_fault(id).map_or(Ok(()), |fault| Err(Failure::usage(fault).into()))
 }
 
 /// Rounds by session, in order of first appearance.

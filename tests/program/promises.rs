@@ -1,10 +1,8 @@
 //! The tables of promises in `CONTRIBUTING.md` and of rules in `docs/extraction.md` name tests that
-//! exist, and lists in help and skill name what there is.
+//! exist.
 
 use std::fs;
 use std::path::Path;
-
-use notes::compaction::Shape;
 
 /// The names in backticks in the last column of the table of tests, without what begins with `./`.
 fn named(text: &str) -> Vec<&str> {
@@ -23,26 +21,6 @@ fn sources(folder: &Path, all: &mut String) {
         } else if path.extension().is_some_and(|ending| ending == "rs") {
             all.push_str(&fs::read_to_string(&path).expect("text"));
         }
-    }
-}
-
-#[test]
-fn the_help_and_the_skill_name_every_kind_of_note() {
-    let shape = Shape::default();
-    let kinds: Vec<&str> = (0..shape.sections.len()).flat_map(|at| shape.kinds(at)).collect();
-    assert!(kinds.len() > 10, "{kinds:?}");
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    for (file, begin, end) in [
-        ("docs/commands.md", "decides the section (", ")"),
-        ("skills/brain-guard/SKILL.md", "Kinds: ", "."),
-    ] {
-        let text = fs::read_to_string(root.join(file)).expect("text");
-        let list = text.split_once(begin).expect("a list").1.split_once(end).expect("its end").0;
-        let mut named: Vec<&str> = list.split([',', ';']).map(str::trim).collect();
-        let mut all = kinds.clone();
-        named.sort_unstable();
-        all.sort_unstable();
-        assert_eq!(named, all, "{file}");
     }
 }
 

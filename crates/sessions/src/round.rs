@@ -187,6 +187,14 @@ impl Session {
         round.origin.clone().unwrap_or_else(own)
     }
 
+    /// The rounds there are, in words: `it has rounds 1-15`.
+    pub fn there(&self) -> String {
+        match (self.rounds.first(), self.rounds.last()) {
+            (Some(first), Some(last)) => format!("it has rounds {}-{}", first.seq, last.seq),
+            _ => "it has none".to_owned(),
+        }
+    }
+
     /// The rounds in the context, in the order of the next request.
     pub fn in_context(&self) -> Vec<u32> {
         let sent = self.rounds.iter().filter(|round| round.is_sent());

@@ -30,7 +30,7 @@ mod unattended;
 mod viewer;
 mod worktree;
 
-/// Whether this is `./test --all`, which takes its time.
+/// Whether this is `./test --long`, which takes its time.
 fn is_long() -> bool {
     std::env::var_os("BRAIN_GUARD_LONG").is_some()
 }

@@ -2,7 +2,7 @@
 //! a fresh process sends when it resumes the session, each prompt is there or in a line of a table,
 //! the draft is in the box, and the session before is as it was.
 //!
-//! `./test --all` plays 50 sessions instead of five.
+//! `./test --long` plays 50 sessions instead of five.
 
 use std::collections::BTreeMap;
 use std::fs;

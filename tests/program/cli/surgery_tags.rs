@@ -6,7 +6,7 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
-use crate::cli::verbs::{done, refused};
+use crate::cli::verbs::{done, refused, refused_with};
 use crate::support::hook::{Hook, PROGRAM};
 
 pub const ONE: &str = "5e550000-0000-4000-8000-000000000001";
@@ -92,10 +92,8 @@ fn tag_and_untag_work_by_round_number() {
 fn an_invalid_tag_says_why() {
     let hook = two();
     for (args, expected) in [
-        (&["tag", ONE, "3-9", "x"][..], "has rounds 1-4; there is no 3-9"),
-        (&["tag", ONE, "0", "x"], "\"0\" is not a range of rounds"),
-        (&["tag", ONE, "1-4000000000", "x"], "there is no 1-4000000000"),
-        (&["tag", ONE, "1", "two words"], "is not an engagement's id"),
+        (&["tag", ONE, "3-9", "x"][..], "there are no rounds 3-9 in"),
+        (&["tag", ONE, "1-4000000000", "x"], "there are no rounds 1-4000000000"),
         (&["tag", "nobody", "1", "x"], "no session nobody found in"),
         (&["tag", "nobody", "1", "x"], "give the path of its file"),
         (&["tag", "./nothing.jsonl", "1", "x"], "there is no file ./nothing.jsonl"),
@@ -106,8 +104,15 @@ fn an_invalid_tag_says_why() {
         let said = refused(&hook, args);
         assert!(said.contains(expected), "{args:?}: {said}");
     }
-    for args in [&["tag", ONE][..], &["tag", "--search", "x"], &["tag", "--from", "f", "x"]] {
-        assert_eq!(hook.raw(args, b"").code, Some(2), "{args:?}");
+    for (args, expected) in [
+        (&["tag", ONE][..], "rounds or the engagement are missing"),
+        (&["tag", "--search", "x"], "--search QUERY takes one engagement"),
+        (&["tag", "--from", "f", "x"], "--from reads the engagement from its file"),
+        (&["tag", ONE, "0", "x"], "\"0\" is not a range of rounds"),
+        (&["tag", ONE, "1", "two words"], "is not an engagement's id"),
+    ] {
+        let said = refused_with(2, &hook, args);
+        assert!(said.contains(expected), "{args:?}: {said}");
     }
 }
 

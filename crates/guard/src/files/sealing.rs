@@ -206,14 +206,8 @@ pub struct Authored {
 
 /// Counts the entries that were not there when the session began.
 pub fn authored(text: &str, session: &Session, settings: &Settings) -> Authored {
-    let shape = &settings.file.shape;
-    let document = compaction::parse(text, shape);
+    let document = compaction::parse(text, &settings.file.shape);
     let ids = jobs::authored_ids(&document);
     let entries = ids.iter().filter(|id| !session.notes.inherited.contains(id)).count();
-    let empty = shape
-        .authored()
-        .filter(|index| document.section(*index).next().is_none())
-        .filter_map(|index| Some(shape.sections.get(index)?.name.clone()))
-        .collect();
-    Authored { entries, empty }
+    Authored { entries, empty: document.empty_authored() }
 }

@@ -90,6 +90,13 @@ impl<'a> Document<'a> {
         self.entries.iter().filter(move |entry| entry.section == Some(index))
     }
 
+    /// The names of the sections that an agent writes and that have no entry.
+    pub fn empty_authored(&self) -> Vec<String> {
+        let shape = self.shape();
+        let empty = shape.authored().filter(|index| self.section(*index).next().is_none());
+        empty.map(|index| shape.name(Some(index)).to_owned()).collect()
+    }
+
     /// The entries outside of all sections.
     pub fn stray(&self) -> impl Iterator<Item = &Entry> {
         self.entries.iter().filter(|entry| entry.section.is_none())

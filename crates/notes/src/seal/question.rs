@@ -152,10 +152,7 @@ impl Question {
 
 /// What is missing in notes of fewer than `little` words.
 fn says_little(document: &Document, little: usize) -> Option<Little> {
-    let (shape, words) = (document.shape(), measure(document).total);
-    let is_empty = |section: &usize| document.section(*section).next().is_none();
-    let empty: Vec<String> =
-        shape.authored().filter(is_empty).map(|index| shape.name(Some(index)).to_owned()).collect();
+    let (words, empty) = (measure(document).total, document.empty_authored());
     (words < little && !empty.is_empty()).then_some(Little { words, empty })
 }
 

@@ -14,7 +14,8 @@ use serde::{Deserialize, Serialize};
 use super::span::{self, Field, Span};
 use base::clock::Time;
 
-/// The start of a note that surgery appends to a prompt: nobody said it.
+/// The start of a note that surgery appends to a prompt: nobody said it. Alone it is no prompt, so it
+/// can't replace the only text of one.
 pub const LEFT_OUT: &str = "[brain-guard] Left out of this round: ";
 
 /// The role of a row in the conversation.

@@ -1,14 +1,14 @@
 //! Fidelity for results of Claude Code. One row may have several.
 
-use super::splice::{Edit, Item, Items, Left, apply, without};
-use super::words::{Result, quoted};
+use super::splice::{Edit, Item, Items, Kept, apply, without};
+use super::words::{ToolResult, quoted};
 use super::{Lens, Level};
 use sessions::dialect::{Block, BlockKind, Row};
 use sessions::span::{self, Span};
 
 impl Lens {
-    pub(super) fn results(&self, line: &[u8], row: &Row, blocks: &[Block]) -> Left {
-        let Some(content) = row.content else { return Left::Same };
+    pub(super) fn results(&self, line: &[u8], row: &Row, blocks: &[Block]) -> Kept {
+        let Some(content) = row.content else { return Kept::Same };
         let mut fields = Vec::new();
         span::fields(line, &mut fields);
         let omit = self.fidelity.tool_use == Level::Omit;
@@ -37,7 +37,7 @@ impl Lens {
 
     /// What a result block becomes.
     fn result(&self, line: &[u8], json: &[u8], row: &Row) -> Item {
-        let (id, result) = Result::from_block(line, json, row);
+        let (id, result) = ToolResult::from_block(line, json, row);
         let (Some(words), Some(content)) =
             (self.in_short(id.as_deref(), &result), span::locate(json, "content"))
         else {

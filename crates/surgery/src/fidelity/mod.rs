@@ -16,7 +16,7 @@ pub(super) mod words;
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
-use splice::{Edit, Item, Items, Left};
+use splice::{Edit, Item, Items, Kept};
 
 use base::clock::Time;
 use sessions::dialect::{Block, BlockKind, Claude, Dialect as _, Kind, Row, Scratch};
@@ -79,13 +79,13 @@ impl Lens {
             Kind::Prompt if self.takes_note(line, row, &blocks) => self.noted(line, row, &blocks),
             Kind::Assistant => self.message(line, row, &blocks),
             Kind::ToolResult => self.results(line, row, &blocks),
-            _ => Left::Same,
+            _ => Kept::Same,
         };
         self.blocks = blocks;
         match left {
-            Left::Same => Some(Cow::Borrowed(line)),
-            Left::Gone => None,
-            Left::Row(line) => Some(Cow::Owned(line)),
+            Kept::Same => Some(Cow::Borrowed(line)),
+            Kept::Gone => None,
+            Kept::Row(line) => Some(Cow::Owned(line)),
         }
     }
 
@@ -113,9 +113,9 @@ impl Lens {
     }
 
     /// Rebuilds the agent's message from its items.
-    fn message(&self, line: &[u8], row: &Row, blocks: &[Block]) -> Left {
+    fn message(&self, line: &[u8], row: &Row, blocks: &[Block]) -> Kept {
         let Some(content) = row.content.filter(|c| c.slice(line).first() == Some(&b'[')) else {
-            return Left::Same;
+            return Kept::Same;
         };
         let thought = |block: &Block| block.kind == BlockKind::Thinking;
         let made: Vec<Item> =
@@ -156,9 +156,9 @@ impl Lens {
     }
 
     /// The prompt with the note behind its words, in a block of its own.
-    fn noted(&mut self, line: &[u8], row: &Row, blocks: &[Block]) -> Left {
+    fn noted(&mut self, line: &[u8], row: &Row, blocks: &[Block]) -> Kept {
         let (Some(note), Some(content)) = (self.note.take(), row.content) else {
-            return Left::Same;
+            return Kept::Same;
         };
         let mut items = Items::default();
         for block in blocks {
@@ -172,7 +172,7 @@ impl Lens {
     }
 
     /// What may replace the text of a result; `None` if it stays.
-    fn in_short(&self, id: Option<&str>, result: &words::Result) -> Option<String> {
+    fn in_short(&self, id: Option<&str>, result: &words::ToolResult) -> Option<String> {
         match self.fidelity.tool_result {
             Level::Full => None,
             Level::Omit => Some(words::OMITTED.to_owned()),

@@ -3,13 +3,13 @@
 use sessions::span::{Field, Span};
 
 /// What a row becomes.
-pub(super) enum Left {
+pub(super) enum Kept {
     Same,
     Gone,
     Row(Vec<u8>),
 }
 
-impl Left {
+impl Kept {
     /// Edits what remains of `line`.
     pub fn map(self, line: &[u8], edit: impl FnOnce(&[u8]) -> Vec<u8>) -> Self {
         match self {
@@ -53,14 +53,14 @@ impl Items {
     }
 
     /// The row with this content, and the other edits that `edit` adds.
-    pub fn into_row(self, line: &[u8], content: Span, edit: impl FnOnce(&mut Vec<Edit>)) -> Left {
+    pub fn into_row(self, line: &[u8], content: Span, edit: impl FnOnce(&mut Vec<Edit>)) -> Kept {
         if !self.changed {
-            return Left::Same;
+            return Kept::Same;
         }
-        let Some(bytes) = self.array() else { return Left::Gone };
+        let Some(bytes) = self.array() else { return Kept::Gone };
         let mut edits = vec![Edit { span: content, bytes }];
         edit(&mut edits);
-        Left::Row(apply(line, edits))
+        Kept::Row(apply(line, edits))
     }
 
     /// The array; `None` if it is empty.

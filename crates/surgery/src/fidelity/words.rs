@@ -87,7 +87,7 @@ pub fn text_block(text: &str) -> Vec<u8> {
 }
 
 /// The result of a tool.
-pub struct Result<'a> {
+pub struct ToolResult<'a> {
     /// Its texts.
     pub text: String,
     /// Its parts without text, as JSON: images, documents, references to tools.
@@ -98,7 +98,7 @@ pub struct Result<'a> {
     took: Option<i64>,
 }
 
-impl<'a> Result<'a> {
+impl<'a> ToolResult<'a> {
     /// Parses a result from its JSON; `more` is what the client keeps beside it.
     fn of(content: &'a [u8], failed: bool, at: Option<&str>, more: Option<&[u8]>) -> Self {
         let (mut texts, mut others, mut items) = (Vec::new(), Vec::new(), Vec::new());

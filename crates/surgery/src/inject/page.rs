@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::fmt::Write;
 
-use crate::fidelity::words::{self, Result};
+use crate::fidelity::words::{self, ToolResult};
 use crate::table::{reference, roles};
 use base::clock::Time;
 use base::shown::format_minute;
@@ -201,7 +201,7 @@ impl Page<'_> {
         if self.fidelity.tool_result == Level::Omit {
             return;
         }
-        let (id, result) = Result::from_block(line, json, row);
+        let (id, result) = ToolResult::from_block(line, json, row);
         let call = id.and_then(|id| self.calls.get(&id).cloned());
         let (title, called) = call.unwrap_or_default();
         // Right after its call, it needs no heading.

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt::{self, Write as _};
 
-use super::operations::{all, there};
+use super::operations::all;
 use super::{Left, Performed, Piece, Place, Plan, Refused, tables};
 use crate::ranges;
 use crate::table;
@@ -157,7 +157,7 @@ fn line(text: &str, session: &Session, fates: &mut Fates) -> Result<(), String> 
 /// Checks that the round exists, and that a round outside the context is not to stay.
 fn check_fate(session: &Session, seq: u32, fate: &Fate) -> Result<(), String> {
     let Some(round) = session.round(seq) else {
-        return Err(format!("there is no round {seq}: {}", there(session)));
+        return Err(format!("there is no round {seq}: {}", session.there()));
     };
     if matches!(fate, Fate::Keep | Fate::Shrink) && !round.is_sent() {
         return Err(format!(

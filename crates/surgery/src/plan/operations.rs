@@ -76,7 +76,7 @@ fn at_round(session: &Session, context: &[u32], seq: u32) -> Result<(usize, Time
         return Err(Refused::Nothing(format!(
             "{} has no round {seq}: {}",
             session.id,
-            self::there(session)
+            session.there()
         )));
     };
     // A round without a time gets that of an earlier round.
@@ -84,14 +84,6 @@ fn at_round(session: &Session, context: &[u32], seq: u32) -> Result<(usize, Time
     let started = known.find_map(|r| r.started);
     let before = started.or(session.started).unwrap_or_default();
     Ok((at, before))
-}
-
-/// The rounds there are, in words.
-pub(super) fn there(session: &Session) -> String {
-    match (session.rounds.first(), session.rounds.last()) {
-        (Some(first), Some(last)) => format!("it has rounds {}-{}", first.seq, last.seq),
-        _ => "it has none".to_owned(),
-    }
 }
 
 /// Turns the rounds of an engagement into index tables in place, one for each run; the others stay

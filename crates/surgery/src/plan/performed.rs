@@ -107,12 +107,7 @@ impl Performed {
     pub fn effect(&self) -> Option<&'static str> {
         match self {
             Self::Extract { .. } => Some("long values of old messages become placeholders"),
-            Self::CompressBefore { .. }
-            | Self::CompressEngagement { .. }
-            | Self::ExtractEngagement { .. }
-            | Self::Edit
-            | Self::Merge
-            | Self::Split { .. } => None,
+            _ => None,
         }
     }
 
@@ -120,12 +115,7 @@ impl Performed {
     pub fn child(&self) -> Option<&str> {
         match self {
             Self::Split { engagement } => Some(engagement),
-            Self::CompressBefore { .. }
-            | Self::CompressEngagement { .. }
-            | Self::ExtractEngagement { .. }
-            | Self::Edit
-            | Self::Merge
-            | Self::Extract { .. } => None,
+            _ => None,
         }
     }
 

@@ -2,7 +2,6 @@
 
 use std::ops::RangeInclusive;
 
-use super::operations::there;
 use super::{Left, Performed, Piece, Place, Plan, Refused, tables};
 use crate::ranges;
 use sessions::operation::{Fidelity, Map};
@@ -82,7 +81,7 @@ fn assign<'m>(
         return refuse(format!(
             "there are no rounds {range} in {}: {}",
             session.id,
-            there(session)
+            session.there()
         ));
     }
     for (round, of) in session.rounds.iter().zip(owners) {

@@ -4,6 +4,7 @@ use std::fs;
 use std::process::Stdio;
 
 use super::world::{ID, World, files, said};
+use crate::cli::verbs::refused_with;
 
 const CUT: &str = "2026-03-19T10:25Z";
 
@@ -116,9 +117,10 @@ fn an_unknown_engagement_is_refused() {
     let world = World::new(3);
     world.done(&["tag", ID, "2", "console-work"]);
     for verb in ["compress-engagement", "extract-engagement"] {
+        let invalid = ["surgery", verb, ID, "bad id!"];
         let why = unwritten(&world, || world.refused(&["surgery", verb, ID, "nobody"]));
         assert!(why.contains("nobody") && why.contains("console-work"), "{why}");
-        let why = unwritten(&world, || world.refused(&["surgery", verb, ID, "bad id!"]));
+        let why = unwritten(&world, || refused_with(2, &world.hook, &invalid));
         assert!(why.contains("is not an engagement's id") && !why.contains("tag some"), "{why}");
     }
 }
