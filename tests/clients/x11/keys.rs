@@ -14,8 +14,13 @@ const RELEASE: u8 = 3;
 const CAPS_LOCK: u8 = 66;
 const NUM_LOCK: u8 = 77;
 
+/// Presses the chord once nobody has used the keyboard for a moment.
 fn chord(screen: &Screen, reader: &Reader) -> Result<bool, Refusal> {
-    screen.carrier(reader).chord(&CHORD, &mut || true)
+    wait("pause in the input", || {
+        let pressed = screen.carrier(reader).chord(&CHORD, &mut || true);
+        let is_used = matches!(&pressed, Err(Refusal::Later(why)) if why.starts_with("somebody"));
+        (!is_used).then_some(pressed)
+    })
 }
 
 #[track_caller]
@@ -66,6 +71,7 @@ fn another_window_in_front_is_left_only_when_its_user_is_away() {
     let decoy = screen.terminal("decoy");
     screen.input(PRESS, CAPS_LOCK);
     screen.input(RELEASE, CAPS_LOCK);
+    later(screen.carrier(&reader).chord(&CHORD, &mut || true), "somebody uses the keyboard");
     later(chord(&screen, &reader), "another window has the focus");
     assert!(reader.bytes().is_empty());
     let mut window = screen.carrier_after(&reader, Duration::from_millis(300));

@@ -35,6 +35,10 @@ const GLANCE: Duration = Duration::from_millis(3);
 /// The server counts our keys as the user's. Input up to this much later is still ours.
 const OWN_KEY: Duration = Duration::from_millis(50);
 
+/// The pause in the user's input that a check of the keyboard needs: who types makes none, and would
+/// lose a letter to it.
+const PAUSE: Duration = Duration::from_millis(500);
+
 /// Settings of the X11 carrier.
 #[derive(Debug, Clone)]
 pub struct Options {
@@ -178,9 +182,12 @@ impl Window {
     }
 
     /// Checks that nothing is held down and no program has grabbed the keyboard. It may swallow a
-    /// key of the user, so it does not run before each of ours.
+    /// key of the user, so it does not run before each of ours, and not while they type.
     pub(super) fn free(&self) -> Result<(), Refusal> {
         self.nothing_held()?;
+        if self.quiet()? < PAUSE {
+            return Err(Refusal::later("somebody uses the keyboard or the mouse"));
+        }
         if !self.display.keyboard_free()? {
             return Err(Refusal::later(
                 "another program holds the keyboard: the screen is locked or a menu is open",
