@@ -1,7 +1,7 @@
 #!/bin/sh
 # Installs brain-guard from a release: fetches the program for this machine, compares its
 # checksum, and runs its `install`.
-#   sh install.sh                               the latest release
+#   sh install.sh                               the programs beside it, else the latest release
 #   sh install.sh URL_OR_FOLDER                 the programs and SHA256SUMS that are there
 #   sh install.sh URL_OR_FOLDER --no-demo …     what follows is given to `brain-guard install`
 set -eu
@@ -18,7 +18,7 @@ esac
 
 source=https://github.com/brain-guard/brain-guard/releases/latest/download
 case ${1:-} in
-'' | -*) ;;
+'' | -*) case $0 in *install.sh) [ ! -f "${0%install.sh}SHA256SUMS" ] || source=$(dirname "$0") ;; esac ;;
 *) source=${1%/} && shift ;;
 esac
 
@@ -49,7 +49,7 @@ fetch() {
         fi
         ;;
     *) cp "$source/$1" "$work/$1" ;;
-    esac || fail "could not get $1 from $source$(has_room || echo " into $work: set TMPDIR to a folder with room")"
+    esac || fail "could not get $1 from $source; without a network, fetch it and $program elsewhere and run: sh install.sh FOLDER$(has_room || echo " into $work: set TMPDIR to a folder with room")"
 }
 
 # Whether there is room left: what was fetched in part is still there.

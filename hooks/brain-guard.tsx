@@ -313,6 +313,7 @@ async function gate($: EngineInterface, call: Json): Promise<string | undefined>
   if (answer.action !== 'abort') return undefined
   // Of parallel calls the first ends the turn; for the others it is over.
   await $.turn.abort({ turnId: turn.id }).catch(() => {})
+  if (typeof answer.say === 'string') $.ui.log(answer.say)
   return typeof answer.text === 'string' ? answer.text : 'sealed: end your turn'
 }
 

@@ -245,7 +245,8 @@ fn gate(facts: &mut Facts, asked: &Ask) -> Value {
     let now = facts.now;
     facts.update(|s| (s.turn, s.over, s.dialog) = (None, Some(now), None));
     let text = format!("{}: this turn ends here", token.what());
-    json!({"action": "abort", "text": text, "sealed": true})
+    let say = format!("this turn was ended, because {}", token.what());
+    json!({"action": "abort", "text": text, "say": say, "sealed": true})
 }
 
 /// Remembers when somebody last changed the prompt box.

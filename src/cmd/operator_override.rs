@@ -4,7 +4,7 @@
 use super::succession::wake;
 use super::{Context, Exit, Run, operator, out, selector};
 use crate::cli::{OverrideArgs, OverrideSpan};
-use anyhow::bail;
+use anyhow::{Context as _, bail};
 use base::clock::Time;
 use chrono::{Duration, Local};
 use clap::Parser;
@@ -88,7 +88,9 @@ pub(super) fn clock_time(at: Time, now: Time) -> String {
 /// # Errors
 /// State that cannot be written.
 pub(super) fn set(facts: &Facts, value: Option<Override>, said: &str) -> anyhow::Result<()> {
-    state::update(&facts.places, facts.id, |s| s.override_ = value)?;
+    let file = facts.places.session(facts.id, "json");
+    state::update(&facts.places, facts.id, |s| s.override_ = value)
+        .with_context(|| format!("could not write {}", file.display()))?;
     // Without it the strip follows a little later.
     let _ = wake::strip(facts);
     facts.record(What::Override { until: said.to_owned() });

@@ -5,6 +5,7 @@ mod share;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use chrono::TimeDelta;
 use serde::Serialize;
 
 use super::operator_override::clock_time;
@@ -14,9 +15,11 @@ use super::{Context, Exit, Run, doctor, out_json, selector, show};
 use crate::cli::StatusArgs;
 use base::clock::Time;
 use base::shown::group_thousands;
+use guard::boundary::plan::unsealed_status;
 use guard::boundary::{Carrier, Step, Token};
 use guard::files::journal::Journal;
 use guard::files::state;
+use guard::hook::boundary_flow;
 use guard::hook::facts::{Context as Usage, Facts, View};
 use guard::hook::messages::Messages;
 use guard::hook::standing::Standing;
@@ -341,6 +344,11 @@ fn boundary(token: &Token) -> String {
 pub(super) fn at_boundary(facts: &Facts, token: &Token) -> Option<String> {
     if token.step == Step::Failed {
         return token.why.as_ref().map(|why| format!("The session was not cleared: {why}."));
+    }
+    if token.step == Step::Unsealed {
+        let left = facts.gone_at().map_or(TimeDelta::zero(), |gone| gone - facts.now);
+        let held = facts.override_reason();
+        return Some(unsealed_status(left, held.as_deref(), boundary_flow::wrote_notes(facts)));
     }
     if !token.awaits_carrier(facts.id) {
         return None;

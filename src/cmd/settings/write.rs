@@ -56,11 +56,14 @@ impl UserFile {
         self.path.display().to_string()
     }
 
-    /// The settings before, as the session here has them, or as the text does where these are the
-    /// new ones; the defaults, if the text is faulty.
+    /// The settings in force before in the session here, or as the text had them where that session
+    /// agreed to the new ones; the defaults, if the text is faulty.
     fn before(&self, new: &Settings) -> Settings {
         let text = || users(&self.name(), &self.text).unwrap_or_default();
-        self.agreed.clone().filter(|agreed| agreed != new).unwrap_or_else(text)
+        match &self.agreed {
+            Some(agreed) if agreed != new => agreed.tightened(&text()),
+            _ => text(),
+        }
     }
 
     /// Writes a sound text, and says what that changes.

@@ -11,6 +11,7 @@ use serde_json::json;
 use crate::support::client::{Terminal, Tui};
 use crate::support::mock::{Gate, Reply};
 use crate::support::world::{Builder, Spy, World};
+use crate::x11::harness::press;
 
 const CHORD: [Stroke; 2] = [Stroke::ctrl(']'), Stroke::ctrl(']')];
 const SUBMIT: [Stroke; 2] = [Stroke::ctrl('x'), Stroke::ctrl('s')];
@@ -55,7 +56,7 @@ fn the_chord_clears_and_the_draft_stays() {
     let (tui, mut window) = desk(&world);
     tui.type_text("half a draft");
     wait_box(&tui, "half a draft");
-    assert_eq!(window.chord(&CHORD, &mut || true), Ok(true));
+    assert_eq!(press(&mut window, &CHORD, &mut || true), Ok(true));
     world.wait_hook("SessionStart", |hook| hook["source"] == "clear");
     wait_box(&tui, "half a draft");
     assert!(world.mock.main().is_empty());
@@ -74,7 +75,7 @@ fn no_keys_go_into_a_dialog() {
     world.wait_hook("PermissionRequest", |hook| hook["tool_name"] == "Write");
     tui.wait_screen("dialog", |screen| screen.contains("Do you want to create made.txt?"));
     for strokes in [&CHORD[..], &SUBMIT[..]] {
-        assert_eq!(window.chord(strokes, &mut || true), Ok(true));
+        assert_eq!(press(&mut window, strokes, &mut || true), Ok(true));
     }
     assert!(tui.screen().contains("Do you want to create made.txt?"));
     assert!(!world.project().join("made.txt").exists());

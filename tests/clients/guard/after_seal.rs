@@ -108,9 +108,13 @@ fn a_foreign_call_after_the_seal_ends_the_turn() {
         Reply::tool("Agent", input).tokens(percent(31.2))
     }));
     agent.push(carried("write the lexer next"));
-    let world = World::build().guard_settings(unattended()).agent(moves(agent)).start();
+    let attended = json!({"boundary": {"attended_notice_seconds": 5, "min_interval_seconds": 0}});
+    let world = World::build().guard_settings(attended).agent(moves(agent)).start();
     let tui = world.tui(&[]);
     tui.prompt("Build the parser");
+    tui.wait_screen("why it ended", |s| {
+        s.contains("this turn was ended, because the notes are sealed")
+    });
     let last = world.mock.wait_main(5);
     assert_ne!(last.session, world.mock.main()[3].session);
     tui.wait_idle();

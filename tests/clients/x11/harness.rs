@@ -10,7 +10,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use base::env::Env;
-use carrier::terminal::Refusal;
+use carrier::terminal::{Refusal, Stroke, Terminal as _};
 use carrier::x11::{self, Options, Touched, Window};
 use guard::boundary::Client;
 use guard::files::state;
@@ -37,6 +37,20 @@ pub fn wait<T>(what: &str, mut wanted: impl FnMut() -> Option<T>) -> T {
         assert!(Instant::now() < end, "no {what} within {DEADLINE:?}");
         sleep(Duration::from_millis(10));
     }
+}
+
+/// Presses a chord once nobody has used the keyboard for a moment; what starts in the window counts.
+#[track_caller]
+pub fn press(
+    window: &mut Window,
+    strokes: &[Stroke],
+    commit: &mut dyn FnMut() -> bool,
+) -> Result<bool, Refusal> {
+    wait("pause in the input", || {
+        let pressed = window.chord(strokes, commit);
+        let is_used = matches!(&pressed, Err(Refusal::Later(why)) if why.starts_with("somebody"));
+        (!is_used).then_some(pressed)
+    })
 }
 
 /// An X server and the programs on it.

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use carrier::terminal::{Refusal, Stroke, Terminal};
 
-use crate::x11::harness::{IDLE, Reader, Screen, wait};
+use crate::x11::harness::{IDLE, Reader, Screen, press, wait};
 
 const CHORD: [Stroke; 2] = [Stroke::ctrl(']'), Stroke::ctrl(']')];
 const BYTES: [u8; 2] = [0x1d, 0x1d];
@@ -14,13 +14,8 @@ const RELEASE: u8 = 3;
 const CAPS_LOCK: u8 = 66;
 const NUM_LOCK: u8 = 77;
 
-/// Presses the chord once nobody has used the keyboard for a moment.
 fn chord(screen: &Screen, reader: &Reader) -> Result<bool, Refusal> {
-    wait("pause in the input", || {
-        let pressed = screen.carrier(reader).chord(&CHORD, &mut || true);
-        let is_used = matches!(&pressed, Err(Refusal::Later(why)) if why.starts_with("somebody"));
-        (!is_used).then_some(pressed)
-    })
+    press(&mut screen.carrier(reader), &CHORD, &mut || true)
 }
 
 #[track_caller]
@@ -37,7 +32,7 @@ fn the_chord_arrives_byte_for_byte() {
     let reader = screen.terminal("plain");
     let mut asked = 0;
     let mut window = screen.carrier(&reader);
-    let pressed = window.chord(&CHORD, &mut || {
+    let pressed = press(&mut window, &CHORD, &mut || {
         asked += 1;
         true
     });
@@ -45,7 +40,7 @@ fn the_chord_arrives_byte_for_byte() {
     assert_eq!(reader.wait_bytes(2), BYTES);
     assert_eq!(screen.title(reader.id), IDLE);
     assert_eq!(window.idle(), Ok(true));
-    let called_off = window.chord(&CHORD, &mut || false);
+    let called_off = press(&mut window, &CHORD, &mut || false);
     assert_eq!(called_off, Ok(false));
     assert_eq!(reader.wait_bytes(3), [0x1d; 3]);
 }
@@ -55,7 +50,7 @@ fn a_window_that_steals_the_focus_between_two_keys_gets_none() {
     let screen = Screen::start();
     let decoy = screen.terminal("decoy");
     let reader = screen.terminal("plain");
-    let refused = screen.carrier(&reader).chord(&CHORD, &mut || {
+    let refused = press(&mut screen.carrier(&reader), &CHORD, &mut || {
         screen.activate(decoy.id);
         true
     });
@@ -78,7 +73,7 @@ fn another_window_in_front_is_left_only_when_its_user_is_away() {
     wait("quiet", || window.chord(&CHORD, &mut || true).ok());
     // The carrier's keys do not count as the user's.
     screen.activate(decoy.id);
-    assert_eq!(window.chord(&CHORD, &mut || true), Ok(true));
+    assert_eq!(press(&mut window, &CHORD, &mut || true), Ok(true));
     assert_eq!(reader.wait_bytes(4), [0x1d; 4]);
     assert_eq!(screen.active(), reader.id);
     drop(window);
@@ -176,8 +171,9 @@ fn a_display_that_stops_answering_times_out() {
     let screen = Screen::start();
     let reader = screen.terminal("plain");
     let mut window = screen.carrier(&reader);
-    let begun = Instant::now();
-    let refused = window.chord(&CHORD, &mut || {
+    let mut begun = Instant::now();
+    let refused = press(&mut window, &CHORD, &mut || {
+        begun = Instant::now();
         screen.stand_still(true);
         true
     });

@@ -2,5 +2,5 @@
 //! A reader of raw bytes plays the client.
 
 mod find;
-mod harness;
+pub mod harness;
 mod keys;

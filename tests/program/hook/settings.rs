@@ -234,3 +234,16 @@ fn the_user_applies_settings_and_the_agent_does_not() {
     assert!(applied(&own, &["--all"]).stdout.contains("nothing changed"));
     hook.set("CLAUDECODE", "1");
 }
+
+#[test]
+fn a_raised_hourly_limit_blocks_again() {
+    let hook = with(&json!({"boundary": {"max_per_hour": 0}}));
+    hook.fill(percent_in("narrow"));
+    assert_eq!(hook.bash("ls").verdict(), "deny");
+    let sealed = hook.agent("brain-guard append --kind next 'go on' && brain-guard seal");
+    assert!(sealed.stdout.contains("this job had 0 boundaries in the last hour"), "{sealed:?}");
+    assert_eq!(hook.bash("ls").verdict(), "pass");
+    hook.write_settings(r#"{"boundary": {"max_per_hour": 60}}"#);
+    assert!(hook.prompt("go on").user().contains("boundary.max_per_hour 0 → 60"));
+    assert_eq!(hook.bash("ls").verdict(), "deny");
+}

@@ -5,6 +5,7 @@ use chrono::Duration;
 
 use super::BoundarySettings;
 use base::clock::Time;
+use base::shown::count_with_noun;
 
 /// The budget is used up.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,8 +41,8 @@ pub fn check(earlier: &[Time], now: Time, settings: &BoundarySettings) -> Result
         return Err(Spent {
             until: oldest + hour,
             why: format!(
-                "this job had {} boundaries in the last hour; `boundary.max_per_hour` allows {allowed}",
-                within.len()
+                "this job had {} in the last hour; `boundary.max_per_hour` allows {allowed}",
+                count_with_noun(within.len(), "boundary", "boundaries")
             ),
         });
     }

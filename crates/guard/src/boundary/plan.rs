@@ -191,19 +191,24 @@ fn submit(token: &Token, what: Text) -> Action {
 /// and a new boundary replaces this one.
 fn wait_for_person(at: &Situation) -> Action {
     let left = at.gone_at.map_or(Duration::zero(), |gone| gone - at.now);
+    let status = unsealed_status(left, at.held, at.has_notes);
+    let ms = millis(left + SEALING).min(LOOK);
+    Action::Wait { ms, status, choice: at.has_notes, soon: false }
+}
+
+/// What happens to a session whose notes are not sealed, when its person is gone after `left`.
+pub fn unsealed_status(left: Duration, held: Option<&str>, has_notes: bool) -> String {
     let minutes = (left.num_seconds() + 59) / 60;
-    let status = match at.held {
+    match held {
         Some(why) => held_status(why),
-        None if !at.has_notes => format!(
+        None if !has_notes => format!(
             "{}. /brain-guard:seal asks for some, /brain-guard:override 30m lifts the blocks",
             held_status(NOTHING_WRITTEN)
         ),
         None => format!(
             "This session restarts from unfinished notes in {minutes} min; a prompt from you goes first"
         ),
-    };
-    let ms = millis(left + SEALING).min(LOOK);
-    Action::Wait { ms, status, choice: at.has_notes, soon: false }
+    }
 }
 
 fn held_status(why: &str) -> String {
@@ -276,6 +281,9 @@ const TYPING_AT_MOST: Duration = Duration::minutes(10);
 /// From this many seconds on, the clear is near.
 const SOON: u64 = 10;
 
+/// Why a restart waits for longer than the notice.
+const SHORTLY: &str = ", because the last restart was shortly before";
+
 /// The shortest notice to a person.
 const SHORTEST_NOTICE: u64 = 5;
 
@@ -310,12 +318,13 @@ pub fn due(token: &mut Token, at: &Situation) -> Due {
         keep_waiting(token, at.now);
     }
     let is_noticed = at.gone_at.is_some() && at.settings.attended_notice_seconds > 0;
+    let restart = token.restart();
+    let in_seconds = |left: u64, because: &str| {
+        format!("{restart} in {left} s{because}; a prompt from you goes first")
+    };
     if let Some(until) = earliest.filter(|_| !is_noticed) {
         let ms = millis(until - at.now);
-        let (restart, left) = (token.restart(), ms.div_ceil(TICK));
-        let status = format!(
-            "{restart} in {left} s, because the last restart was shortly before; a prompt from you goes first"
-        );
+        let status = in_seconds(ms.div_ceil(TICK), SHORTLY);
         return Due::Later { ms: (ms - 1) % TICK + 1, status, soon: false };
     }
     if is_noticed {
@@ -331,7 +340,8 @@ pub fn due(token: &mut Token, at: &Situation) -> Due {
             }
             let ms = millis(until - at.now);
             let left = ms.div_ceil(TICK);
-            let status = format!("{} in {left} s; a prompt from you goes first", token.restart());
+            let because = if token.not_before == Some(ends) { SHORTLY } else { "" };
+            let status = in_seconds(left, because);
             // Waits until the next whole second, so that the countdown skips none.
             return Due::Later { ms: (ms - 1) % TICK + 1, status, soon: left <= SOON };
         }
@@ -477,7 +487,7 @@ mod tests {
             let Action::Wait { status, .. } = next(&mut t, &done(true), &at) else {
                 panic!("it waits")
             };
-            assert!(status.contains(" in 90 s"), "the notice runs meanwhile: {status}");
+            assert!(status.contains(" in 90 s, because the last restart was"), "{status}");
         }
         let later = now + Duration::seconds(90);
         let action = next(&mut t, &Report::Waited, &at("old", true, later));

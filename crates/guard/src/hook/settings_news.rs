@@ -48,7 +48,12 @@ pub fn agree(facts: &mut Facts) -> Option<String> {
     wanted.boundary.times = facts.settings.boundary.times.clone();
     wanted.extract.fixed = facts.settings.extract.fixed.clone();
     let changes = changes(facts, &facts.settings, &wanted);
-    facts.update(|s| s.settings = Some(texts.clone()));
+    // Blocks that an older limit lifted apply again.
+    let is_limit_new = wanted.boundary.max_per_hour != facts.settings.boundary.max_per_hour;
+    facts.update(|s| {
+        s.settings = Some(texts.clone());
+        s.lifted = s.lifted.take().filter(|_| !is_limit_new);
+    });
     facts.settings = wanted;
     changes.map(|changes| format!("brain-guard: settings changed: {changes}"))
 }
