@@ -16,9 +16,10 @@ case ${1:-} in
     ;;
 esac
 
-source=https://github.com/brain-guard/brain-guard/releases/latest/download
+latest=https://github.com/brain-guard/brain-guard/releases/latest/download
+source=$latest
 case ${1:-} in
-'' | -*) case $0 in *install.sh) [ ! -f "${0%install.sh}SHA256SUMS" ] || source=$(dirname "$0") ;; esac ;;
+'' | -*) ;;
 *) source=${1%/} && shift ;;
 esac
 
@@ -36,6 +37,10 @@ case $machine in
 *) fail "there is no program for $machine; in a checkout, \`cargo xtask install\` builds one" ;;
 esac
 program=brain-guard-$triple
+beside=${0%install.sh}
+if [ "$source" = "$latest" ] && [ "$beside" != "$0" ] && [ -f "${beside}SHA256SUMS" ] && [ -f "$beside$program" ]; then
+    source=$(dirname "$0")
+fi
 
 fetch() {
     case $source in
@@ -49,7 +54,16 @@ fetch() {
         fi
         ;;
     *) cp "$source/$1" "$work/$1" ;;
-    esac || fail "could not get $1 from $source; without a network, fetch it and $program elsewhere and run: sh install.sh FOLDER$(has_room || echo " into $work: set TMPDIR to a folder with room")"
+    esac || fail "could not get $1 from $source$(way_out)"
+}
+
+# What helps after a failed fetch.
+way_out() {
+    if ! has_room; then
+        echo " into $work: set TMPDIR to a folder with room"
+    elif [ "$source" = "$latest" ]; then
+        echo "; without a network, fetch SHA256SUMS and $program elsewhere and run: sh install.sh FOLDER"
+    fi
 }
 
 # Whether there is room left: what was fetched in part is still there.

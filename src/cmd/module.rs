@@ -238,14 +238,13 @@ fn gate(facts: &mut Facts, asked: &Ask) -> Value {
         return json!({"action": "none", "sealed": sealed(facts)});
     }
     let Some(token) = facts.token() else { return json!({"action": "none"}) };
-    if facts.change_token(&token.id, |t| t.cut = true).is_none() {
-        return json!({"action": "none"});
-    }
+    let cut = facts.change_token(&token.id, |t| std::mem::replace(&mut t.cut, true));
+    let Some(is_said) = cut else { return json!({"action": "none"}) };
     // The client sends no Stop for a turn that is aborted.
     let now = facts.now;
     facts.update(|s| (s.turn, s.over, s.dialog) = (None, Some(now), None));
     let text = format!("{}: this turn ends here", token.what());
-    let say = format!("this turn was ended, because {}", token.what());
+    let say = (!is_said).then(|| format!("this turn was ended, because {}", token.what()));
     json!({"action": "abort", "text": text, "say": say, "sealed": true})
 }
 

@@ -196,10 +196,12 @@ fn next(
     }
     match opened {
         Ok(()) => {
-            let when = if operator::is_agent(facts.env) {
-                "end your turn now: this session is then cleared"
-            } else {
-                "this session is cleared once its turn is over"
+            let when = match facts.session.turn {
+                _ if operator::is_agent(facts.env) => {
+                    "end your turn now: this session is then cleared"
+                }
+                Some(_) => "this session is cleared once its turn is over",
+                None => "this session is cleared",
             };
             (true, format!("{when}, and a fresh one continues from these notes"))
         }

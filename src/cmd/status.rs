@@ -147,7 +147,7 @@ impl Status {
         };
         let messages = Messages::new(facts, &view.ramp, &view.readings, &view.stance);
         let switched_off = doctor::switched_off(facts.env, &facts.places.project);
-        let unless = switched_off.as_ref().map_or("", |_| ", if it still has the plugin");
+        let unless = switched_off.as_ref().map_or("", |_| ", while it has the plugin");
         Self {
             now: match facts.session.ended {
                 Some(at) => {
@@ -345,7 +345,7 @@ pub(super) fn at_boundary(facts: &Facts, token: &Token) -> Option<String> {
     if token.step == Step::Failed {
         return token.why.as_ref().map(|why| format!("The session was not cleared: {why}."));
     }
-    if token.step == Step::Unsealed {
+    if token.step == Step::Unsealed && token.carrier != Carrier::Manual {
         let left = facts.gone_at().map_or(TimeDelta::zero(), |gone| gone - facts.now);
         let held = facts.override_reason();
         return Some(unsealed_status(left, held.as_deref(), boundary_flow::wrote_notes(facts)));

@@ -95,10 +95,8 @@ fn folder(world: &World) -> Option<PathBuf> {
 }
 
 pub fn module(world: &World) -> Vec<Finding> {
-    if world.is_switched_off() {
-        return Vec::new();
-    }
-    vec![in_this_session(world).unwrap_or_else(|| in_last_session(world))]
+    let last = || (!world.is_switched_off()).then(|| in_last_session(world));
+    in_this_session(world).or_else(last).into_iter().collect()
 }
 
 /// By the variable that the module sets for processes of its client: version, colon, process id.

@@ -59,10 +59,11 @@ impl UserFile {
     /// The settings in force before in the session here, or as the text had them where that session
     /// agreed to the new ones; the defaults, if the text is faulty.
     fn before(&self, new: &Settings) -> Settings {
-        let text = || users(&self.name(), &self.text).unwrap_or_default();
-        match &self.agreed {
-            Some(agreed) if agreed != new => agreed.tightened(&text()),
-            _ => text(),
+        let text = users(&self.name(), &self.text);
+        match (&self.agreed, text) {
+            (Some(agreed), Ok(text)) if agreed != new => agreed.tightened(&text),
+            (Some(agreed), Err(_)) => agreed.clone(),
+            (_, text) => text.unwrap_or_default(),
         }
     }
 

@@ -64,9 +64,12 @@ fn another_window_in_front_is_left_only_when_its_user_is_away() {
     let screen = Screen::start();
     let reader = screen.terminal("plain");
     let decoy = screen.terminal("decoy");
-    screen.input(PRESS, CAPS_LOCK);
-    screen.input(RELEASE, CAPS_LOCK);
-    later(screen.carrier(&reader).chord(&CHORD, &mut || true), "somebody uses the keyboard");
+    wait("refusal to somebody who types", || {
+        screen.input(PRESS, CAPS_LOCK);
+        screen.input(RELEASE, CAPS_LOCK);
+        let refused = screen.carrier(&reader).chord(&CHORD, &mut || true).expect_err("it is used");
+        matches!(refused, Refusal::Later(why) if why.starts_with("somebody uses")).then_some(())
+    });
     later(chord(&screen, &reader), "another window has the focus");
     assert!(reader.bytes().is_empty());
     let mut window = screen.carrier_after(&reader, Duration::from_millis(300));

@@ -50,14 +50,15 @@ impl Terminal for Window {
                 self.ready()?;
             }
             if k + 1 == strokes.len() {
+                self.free()?;
                 if !commit() {
                     return Ok(false);
                 }
-                self.free()?;
                 self.ready()?;
             }
             let modifier = stroke.ctrl.then_some(Key::Control);
             self.keys()?.press(modifier, Key::Unicode(stroke.key))?;
+            self.acted();
         }
         Ok(true)
     }

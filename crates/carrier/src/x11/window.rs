@@ -201,13 +201,15 @@ impl Window {
         if self.front(id)? {
             return Ok(());
         }
-        let quiet = self.quiet()?;
+        let user = self.users_last_input()?;
+        let quiet = user.elapsed();
         if quiet < self.options.idle {
             return Err(Refusal::later(format!(
                 "another window has the focus and was used {} s ago",
                 quiet.as_secs()
             )));
         }
+        self.options.touched.set(Some((user, Instant::now())));
         let before = self.display.active()?;
         self.display.activate(id)?;
         if self.before.is_none() {
@@ -218,7 +220,17 @@ impl Window {
         };
         self.wait(RAISE, there)?.ok_or_else(|| {
             Refusal::later("the window can't be brought to the front: it may be on another desktop")
-        })
+        })?;
+        // Some window managers move the pointer.
+        self.acted();
+        Ok(())
+    }
+
+    /// What has come in until now since the user's last input was ours.
+    pub(super) fn acted(&self) {
+        if let Some((user, _)) = self.options.touched.get() {
+            self.options.touched.set(Some((user, Instant::now())));
+        }
     }
 
     /// How long the user has been idle; our own keys do not count.

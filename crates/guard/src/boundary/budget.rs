@@ -7,6 +7,9 @@ use super::BoundarySettings;
 use base::clock::Time;
 use base::shown::count_with_noun;
 
+/// The setting's name, which a reason for lifted blocks gives.
+pub const LIMIT: &str = "boundary.max_per_hour";
+
 /// The budget is used up.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Spent {
@@ -41,7 +44,7 @@ pub fn check(earlier: &[Time], now: Time, settings: &BoundarySettings) -> Result
         return Err(Spent {
             until: oldest + hour,
             why: format!(
-                "this job had {} in the last hour; `boundary.max_per_hour` allows {allowed}",
+                "this job had {} in the last hour; `{LIMIT}` allows {allowed}",
                 count_with_noun(within.len(), "boundary", "boundaries")
             ),
         });

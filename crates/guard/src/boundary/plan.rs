@@ -205,6 +205,7 @@ pub fn unsealed_status(left: Duration, held: Option<&str>, has_notes: bool) -> S
             "{}. /brain-guard:seal asks for some, /brain-guard:override 30m lifts the blocks",
             held_status(NOTHING_WRITTEN)
         ),
+        None if minutes <= 0 => "This session restarts from unfinished notes now".to_owned(),
         None => format!(
             "This session restarts from unfinished notes in {minutes} min; a prompt from you goes first"
         ),
@@ -340,7 +341,7 @@ pub fn due(token: &mut Token, at: &Situation) -> Due {
             }
             let ms = millis(until - at.now);
             let left = ms.div_ceil(TICK);
-            let because = if token.not_before == Some(ends) { SHORTLY } else { "" };
+            let because = if token.not_before == Some(until) { SHORTLY } else { "" };
             let status = in_seconds(left, because);
             // Waits until the next whole second, so that the countdown skips none.
             return Due::Later { ms: (ms - 1) % TICK + 1, status, soon: left <= SOON };

@@ -1,6 +1,7 @@
 //! Tells the user what changed in the settings, and lets it take effect when a person is there.
 
 use super::facts::Facts;
+use crate::boundary::budget::LIMIT;
 use crate::settings::Settings;
 use base::paths::short_digest;
 
@@ -50,9 +51,10 @@ pub fn agree(facts: &mut Facts) -> Option<String> {
     let changes = changes(facts, &facts.settings, &wanted);
     // Blocks that an older limit lifted apply again.
     let is_limit_new = wanted.boundary.max_per_hour != facts.settings.boundary.max_per_hour;
+    let holds = |why: &str| !is_limit_new || !why.contains(LIMIT);
     facts.update(|s| {
         s.settings = Some(texts.clone());
-        s.lifted = s.lifted.take().filter(|_| !is_limit_new);
+        s.lifted = s.lifted.take().filter(|(_, why)| holds(why));
     });
     facts.settings = wanted;
     changes.map(|changes| format!("brain-guard: settings changed: {changes}"))

@@ -84,7 +84,8 @@ impl Standing {
 /// What a session whose turn is over is doing at a boundary.
 fn at_boundary(facts: &Facts, token: &Token) -> Option<Standing> {
     // While it waits, a carrier's time starts again and again.
-    let since = Some(if token.step <= Step::Clearing { token.created } else { token.since });
+    let opened = Some(token.created).max(facts.session.over);
+    let since = if token.step <= Step::Clearing { opened } else { Some(token.since) };
     let paused = facts.override_reason();
     Some(match token.step {
         Step::Unsealed if !wrote_notes(facts) => Standing::new(
