@@ -150,6 +150,7 @@ impl SessionExplanation {
         let view = facts.view();
         let token = facts.token();
         let is_ending = token.as_ref().is_some_and(|token| token.awaits_carrier(facts.id));
+        let token = token.filter(|_| facts.session.ended.is_none());
         let waiting_for = token.and_then(|token| at_boundary(facts, &token));
         let limit = view.context.map(|c| c.reading.limit);
         Self {

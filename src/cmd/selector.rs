@@ -305,7 +305,7 @@ pub fn find_or_last(env: &Env, selector: &SessionSelector) -> anyhow::Result<Fou
     err(match live.len() {
         0 => format!("no live session here; this is the last one, {session}"),
         _ => format!(
-            "{}\n\nthis is the one that began last, {session}; --session names another",
+            "{}\n\nthis is the one that was last at work, {session}; --session names another",
             Overview::of_project(env, clock::now(), &places),
         ),
     });
@@ -389,8 +389,11 @@ fn usable(id: &str) -> anyhow::Result<()> {
 /// The session that was begun last, live or not.
 fn last(places: &Places) -> Option<String> {
     let all = state::all(places).ok()?.into_iter();
-    let begun = all.filter_map(|id| Some((state::load(places, &id).ok()??.started?, id)));
-    begun.max().map(|(_, id)| id)
+    let at_work = all.filter_map(|id| {
+        let session = state::load(places, &id).ok()??;
+        Some((session.started?.max(session.over.unwrap_or_default()), id))
+    });
+    at_work.max().map(|(_, id)| id)
 }
 
 /// The facts of the session a command is about.

@@ -47,7 +47,8 @@ impl UserFile {
             .unwrap_or_default();
         let found = selector::find_any(env, &SessionSelector::default()).ok().flatten();
         let facts = found.as_ref().and_then(|found| selector::facts(env, now, found).ok());
-        let agreed = facts.and_then(|facts| facts.session.settings.clone()?.user);
+        // A session that began without the file agreed to the defaults.
+        let agreed = facts.and_then(|f| Some(f.session.settings.clone()?.user.unwrap_or_default()));
         let agreed = agreed.filter(|agreed| *agreed != text).and_then(|text| users("", &text).ok());
         Ok(Self { path, programs: env.os("PATH"), text, agreed })
     }
@@ -56,22 +57,24 @@ impl UserFile {
         self.path.display().to_string()
     }
 
-    /// The settings in force before in the session here, or as the text had them where that session
-    /// agreed to the new ones; the defaults, if the text is faulty.
-    fn before(&self, new: &Settings) -> Settings {
-        let text = users(&self.name(), &self.text);
-        match (&self.agreed, text) {
-            (Some(agreed), Ok(text)) if agreed != new => agreed.tightened(&text),
-            (Some(agreed), Err(_)) => agreed.clone(),
-            (_, text) => text.unwrap_or_default(),
-        }
+    /// The settings in force in the session here, before and after its user's file has the `new`
+    /// ones; without a session, what one that began before would have.
+    fn in_force(&self, new: &Settings) -> (Settings, Settings) {
+        let text = users(&self.name(), &self.text).ok();
+        let agreed = self.agreed.clone().or_else(|| text.clone()).unwrap_or_default();
+        let before = text.map_or_else(|| agreed.clone(), |text| agreed.tightened(&text));
+        (before, agreed.tightened(new))
     }
 
     /// Writes a sound text, and says what that changes.
     fn write(&self, text: &str, new: &Settings) -> anyhow::Result<()> {
         write(&self.path, text)?;
         out(format_args!("written to {}", self.path.display()));
-        out(effect(&self.before(new), new));
+        let (before, held) = self.in_force(new);
+        out(effect(&before, &held, new).unwrap_or_else(|| match self.agreed {
+            Some(_) => "nothing changes in the session here, which has these values".to_owned(),
+            None => "nothing changes in how brain-guard works".to_owned(),
+        }));
         if let Notifier::Program(words) = &new.notify.by
             && let Some(program) = words.first()
             && process::on_path(self.programs.as_deref(), program).is_none()
@@ -90,23 +93,20 @@ fn write(path: &Path, text: &str) -> anyhow::Result<()> {
         .with_context(|| format!("could not write {}", path.display()))
 }
 
-/// What other settings change, and when.
-fn effect(old: &Settings, new: &Settings) -> String {
-    let held = old.tightened(new);
+/// What changes at once where a session `held` settings, and what the `new` ones change later; `None`
+/// if nothing changes.
+fn effect(before: &Settings, held: &Settings, new: &Settings) -> Option<String> {
     let parts = [
-        ("in force at once, because it is stricter:", changes(old, &held)),
+        ("in force at once:", changes(before, held)),
         (
             "in force in sessions that you start, and in a running one, or one that continues it,\nfrom your next prompt on (or at once: brain-guard settings apply --all):",
-            changes(&held, new),
+            changes(held, new),
         ),
     ];
     let parts = parts.into_iter().filter(|(_, changes)| !changes.is_empty());
     let parts = parts.map(|(when, changes)| format!("{when}\n  {}", changes.join("\n  ")));
     let parts: Vec<String> = parts.collect();
-    if parts.is_empty() {
-        return "nothing changes in how brain-guard works".to_owned();
-    }
-    parts.join("\n")
+    (!parts.is_empty()).then(|| parts.join("\n"))
 }
 
 /// What changes from one settings to others, in words.
@@ -295,13 +295,14 @@ mod tests {
     #[test]
     fn it_says_when_a_change_takes_effect() {
         let of = |text: &str| users("settings.json", text).unwrap();
+        let set = |old: &Settings, new: &Settings| effect(old, &old.tightened(new), new);
         let (plain, more) = (of(""), of("{\"file\": {\"words\": 3000}}"));
-        assert!(effect(&plain, &more).contains("from your next prompt on"));
-        assert!(effect(&more, &plain).contains("at once, because it is stricter"));
+        assert!(set(&plain, &more).unwrap().contains("from your next prompt on"));
+        assert!(set(&more, &plain).unwrap().starts_with("in force at once:"));
         let both = of("{\"file\": {\"words\": 3000}, \"coach\": {\"shell_chars\": 300}}");
-        let both = effect(&plain, &both);
+        let both = set(&plain, &both).unwrap();
         let (now, later) = both.split_once("in sessions that you start").unwrap();
         assert!(now.contains("shell_chars") && later.contains("words"), "{both}");
-        assert_eq!(effect(&plain, &of("{}")), "nothing changes in how brain-guard works");
+        assert_eq!(set(&plain, &of("{}")), None);
     }
 }

@@ -35,7 +35,8 @@ fn a_session_seals_and_continues_by_itself() {
                 .and_tool_id("read-new", "Read", json!({"file_path": "other.txt"}))
                 .and_tool_id("read-known", "Read", json!({"file_path": "README.md"}))
                 .and_tool_id("edit", "Edit", json!({"file_path": "README.md", "old_string": "# a project", "new_string": "# the project"}))
-                .and_tool_id("big", "Bash", json!({"command": "seq 1 20000"}))
+                .and_tool_id("big", "Bash", json!({"command": "seq 1 5000"}))
+                .and_tool_id("huge", "Bash", json!({"command": "seq 1 20000"}))
                 .and_tool_id("big-fail", "Bash", json!({"command": "seq 1 20000; exit 3"}))
         }),
         step(move |r| {
@@ -51,6 +52,12 @@ fn a_session_seals_and_continues_by_itself() {
             let (text, _) = result(r, "big");
             assert!(
                 text.chars().count() < 4_400 && text.contains("characters left out"),
+                "{} {text}",
+                text.len()
+            );
+            let (text, _) = result(r, "huge");
+            assert!(
+                text.chars().count() < 4_400 && text.contains("Full output saved to"),
                 "{} {text}",
                 text.len()
             );

@@ -5,6 +5,7 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
+use crate::hook::operator::in_another_client;
 use crate::support::hook::{Answer, Hook, PROGRAM, finish};
 
 fn check(hook: &Hook, args: &[&str]) -> (Option<i32>, Value) {
@@ -150,10 +151,25 @@ fn set_writes_a_value_says_what_it_changes_and_refuses_a_wrong_one() {
     let there = hook.raw(&["settings", "set", "notify.by", r#"["sh", "{text}"]"#], b"");
     assert!(there.code == Some(0) && !there.stdout.contains("can't"), "{there:?}");
     let back = hook.raw(&["settings", "set", "tiers.narrow.context", "default"], b"");
-    assert!(back.stdout.contains("at once, because it is stricter"), "{back:?}");
+    assert!(back.stdout.contains("in force at once:"), "{back:?}");
     fs::write(&file, "{ faulty").expect("settings");
     let faulty = hook.raw(&["settings", "set", "profile", "relaxed"], b"");
     assert!(faulty.code == Some(1) && faulty.stderr.contains("settings.json:1:"), "{faulty:?}");
+}
+
+/// What the session here has agreed to bounds what it has now.
+#[test]
+fn set_says_what_the_session_here_has_now_and_what_waits() {
+    let (mut hook, _client) = in_another_client();
+    hook.set("CLAUDECODE", "");
+    let set =
+        |value: &str| hook.raw(&["settings", "set", "tiers.narrow.context", value], b"").stdout;
+    let stricter = set("28");
+    assert!(stricter.contains("in force at once:\n  narrow 30 → 28 %"), "{stricter}");
+    let milder = set("60");
+    assert!(milder.contains("in force at once:\n  narrow 28 → 30 %"), "{milder}");
+    assert!(milder.contains("from your next prompt on") && milder.contains("30 → 60"), "{milder}");
+    assert!(set("default").contains("nothing changes in the session here"));
 }
 
 #[test]

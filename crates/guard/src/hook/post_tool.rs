@@ -90,7 +90,11 @@ fn cap_output(facts: &Facts, call: &ToolCall, output: &str) -> Reply {
     let text = |key: &str, from: &serde_json::Map<String, Value>| {
         from.get(key).and_then(Value::as_str).unwrap_or_default().to_owned()
     };
-    if output.get("isImage") == Some(&Value::Bool(true)) || output.contains_key("backgroundTaskId")
+    // The client shows just the beginning of output that it saves.
+    let has = |key: &str| output.get(key).is_some_and(|value| !value.is_null());
+    if has("backgroundTaskId")
+        || has("persistedOutputPath")
+        || output.get("isImage") == Some(&Value::Bool(true))
     {
         return Reply::default();
     }
@@ -100,8 +104,7 @@ fn cap_output(facts: &Facts, call: &ToolCall, output: &str) -> Reply {
     if count <= max {
         return Reply::default();
     }
-    let persisted = output.get("persistedOutputPath").and_then(Value::as_str).map(str::to_owned);
-    let path = persisted.clone().unwrap_or_else(|| save_path(facts, call).display().to_string());
+    let path = save_path(facts, call).display().to_string();
     let (head, tail) = (max * 3 / 5, max * 2 / 5);
     let first: String = whole.chars().take(head).collect();
     let last: String = whole.chars().skip(count - tail).collect();
@@ -110,7 +113,7 @@ fn cap_output(facts: &Facts, call: &ToolCall, output: &str) -> Reply {
     let kept = format!("{first}\n{line}\n{last}");
     // If the output is barely too long, the line about the cut is longer than the cut.
     let is_shorter = kept.chars().count() < count;
-    if !is_shorter || (persisted.is_none() && !save(facts, call, &whole)) {
+    if !is_shorter || !save(facts, call, &whole) {
         return Reply::default();
     }
     let cut = Cut {
@@ -123,9 +126,6 @@ fn cap_output(facts: &Facts, call: &ToolCall, output: &str) -> Reply {
     super::journal::cut(facts, cut, &line);
     output.insert("stdout".into(), json!(kept));
     output.insert("stderr".into(), json!(""));
-    for key in ["persistedOutputPath", "persistedOutputSize"] {
-        output.remove(key);
-    }
     Reply { agent: Some(Agent::Output(Value::Object(output))), ..Reply::default() }
 }
 
