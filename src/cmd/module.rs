@@ -239,12 +239,12 @@ fn gate(facts: &mut Facts, asked: &Ask) -> Value {
     }
     let Some(token) = facts.token() else { return json!({"action": "none"}) };
     let cut = facts.change_token(&token.id, |t| std::mem::replace(&mut t.cut, true));
-    let Some(is_said) = cut else { return json!({"action": "none"}) };
+    let Some(was_cut) = cut else { return json!({"action": "none"}) };
     // The client sends no Stop for a turn that is aborted.
     let now = facts.now;
     facts.update(|s| (s.turn, s.over, s.dialog) = (None, Some(now), None));
     let text = format!("{}: this turn ends here", token.what());
-    let say = (!is_said).then(|| format!("this turn was ended, because {}", token.what()));
+    let say = (!was_cut).then(|| format!("this turn was ended, because {}", token.what()));
     json!({"action": "abort", "text": text, "say": say, "sealed": true})
 }
 

@@ -386,7 +386,7 @@ fn usable(id: &str) -> anyhow::Result<()> {
     Err(Failure::usage(format_args!("{id:?} is not a session id")).into())
 }
 
-/// The session that was begun last, live or not.
+/// The session whose start or end of a turn is the latest, live or not.
 fn last(places: &Places) -> Option<String> {
     let all = state::all(places).ok()?.into_iter();
     let at_work = all.filter_map(|id| {

@@ -99,7 +99,7 @@ pub fn find_round(env: &Env, args: &ShowRoundArgs) -> anyhow::Result<Injected> {
         Which::Present | Which::Unknown => {
             let note = (which == Which::Unknown).then(|| format!("The file of {id} was rewritten, and the rounds that the table was made from are unknown: this is its round {seq} now."));
             let Some(round) = session.round(seq) else {
-                bail!("there is no round {seq} in {}: {}", session.id, session.there());
+                bail!("there is no round {seq} in {}: {}", session.id, session.describe_rounds());
             };
             Reader::open(&folder)?.round(seq, &mut rows).with_context(failed)?;
             (round.clone(), note)

@@ -147,14 +147,14 @@ impl Status {
         };
         let messages = Messages::new(facts, &view.ramp, &view.readings, &view.stance);
         let switched_off = doctor::switched_off(facts.env, &facts.places.project);
-        let unless = switched_off.as_ref().map_or("", |_| ", while it has the plugin");
+        let condition = switched_off.as_ref().map_or("", |_| ", while it has the plugin");
         Self {
             now: match facts.session.ended {
                 Some(at) => {
                     let at = clock_time(at, facts.now);
                     format!("this session ended at {at}; its last figures: {}", messages.usage())
                 }
-                None => format!("{}: {}{unless}", messages.usage(), messages.effect()),
+                None => format!("{}: {}{condition}", messages.usage(), messages.effect()),
             },
             session: facts.id.to_owned(),
             job: facts.session.job.clone(),

@@ -164,7 +164,7 @@ fn named(text: &str, session: &Session) -> anyhow::Result<Vec<u32>> {
     let last = session.rounds.last().map_or(0, |round| round.seq);
     if let Some(beyond) = named.iter().find(|range| *range.end() > last) {
         let range = ranges::show_range(beyond);
-        bail!("there are no rounds {range} in {}: {}", session.id, session.there());
+        bail!("there are no rounds {range} in {}: {}", session.id, session.describe_rounds());
     }
     let seqs = work(&|seq| named.iter().any(|range| range.contains(&seq)));
     if seqs.is_empty() {

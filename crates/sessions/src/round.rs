@@ -188,7 +188,7 @@ impl Session {
     }
 
     /// The rounds there are, in words: `it has rounds 1-15`.
-    pub fn there(&self) -> String {
+    pub fn describe_rounds(&self) -> String {
         match (self.rounds.first(), self.rounds.last()) {
             (Some(first), Some(last)) => format!("it has rounds {}-{}", first.seq, last.seq),
             _ => "it has none".to_owned(),

@@ -93,8 +93,8 @@ fn write(path: &Path, text: &str) -> anyhow::Result<()> {
         .with_context(|| format!("could not write {}", path.display()))
 }
 
-/// What changes at once where a session `held` settings, and what the `new` ones change later; `None`
-/// if nothing changes.
+/// What changes at once, from the settings in force `before` to those `held` now, and what the `new`
+/// ones change later; `None` if nothing changes.
 fn effect(before: &Settings, held: &Settings, new: &Settings) -> Option<String> {
     let parts = [
         ("in force at once:", changes(before, held)),

@@ -39,7 +39,7 @@ pub fn wait<T>(what: &str, mut wanted: impl FnMut() -> Option<T>) -> T {
     }
 }
 
-/// Presses a chord once nobody has used the keyboard for a moment; what starts in the window counts.
+/// Presses a chord once nobody has used the keyboard for a moment. Opening a window counts as use.
 #[track_caller]
 pub fn press(
     window: &mut Window,

@@ -236,7 +236,7 @@ fn the_user_applies_settings_and_the_agent_does_not() {
 }
 
 #[test]
-fn a_raised_hourly_limit_blocks_again() {
+fn raising_the_hourly_limit_restores_the_blocks() {
     let hook = with(&json!({"boundary": {"max_per_hour": 0}}));
     hook.fill(percent_in("narrow"));
     assert_eq!(hook.bash("ls").verdict(), "deny");

@@ -58,7 +58,7 @@ impl Terminal for Window {
             }
             let modifier = stroke.ctrl.then_some(Key::Control);
             self.keys()?.press(modifier, Key::Unicode(stroke.key))?;
-            self.acted();
+            self.claim_input();
         }
         Ok(true)
     }

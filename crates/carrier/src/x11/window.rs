@@ -35,8 +35,8 @@ const GLANCE: Duration = Duration::from_millis(3);
 /// The server counts our keys as the user's. Input up to this much later is still ours.
 const OWN_KEY: Duration = Duration::from_millis(50);
 
-/// The pause in the user's input that a check of the keyboard needs: who types makes none, and would
-/// lose a letter to it.
+/// How long nobody must have used keyboard or mouse before we check the keyboard. Somebody who types
+/// leaves no such pause, and the check would take a letter from them.
 const PAUSE: Duration = Duration::from_millis(500);
 
 /// Settings of the X11 carrier.
@@ -222,12 +222,12 @@ impl Window {
             Refusal::later("the window can't be brought to the front: it may be on another desktop")
         })?;
         // Some window managers move the pointer.
-        self.acted();
+        self.claim_input();
         Ok(())
     }
 
-    /// What has come in until now since the user's last input was ours.
-    pub(super) fn acted(&self) {
+    /// Counts all input since the user's last one as ours.
+    pub(super) fn claim_input(&self) {
         if let Some((user, _)) = self.options.touched.get() {
             self.options.touched.set(Some((user, Instant::now())));
         }

@@ -196,7 +196,7 @@ fn wait_for_person(at: &Situation) -> Action {
     Action::Wait { ms, status, choice: at.has_notes, soon: false }
 }
 
-/// What happens to a session whose notes are not sealed, when its person is gone after `left`.
+/// What happens to a session whose notes are not sealed. Its user counts as away after `left`.
 pub fn unsealed_status(left: Duration, held: Option<&str>, has_notes: bool) -> String {
     let minutes = (left.num_seconds() + 59) / 60;
     match held {
@@ -476,6 +476,16 @@ mod tests {
         assert!(matches!(action, Action::Submit { what: Text::Delivery, .. }));
         let action = next(&mut t, &done(true), &at("new", false, soon));
         assert!(matches!(action, Action::Submit { what: Text::Delivery, .. }), "after a turn");
+    }
+
+    #[test]
+    fn unfinished_notes_say_when_the_session_restarts() {
+        let status = |seconds, held| unsealed_status(Duration::seconds(seconds), held, true);
+        assert!(status(61, None).contains("unfinished notes in 2 min;"));
+        assert!(status(-5, None).ends_with("unfinished notes now"));
+        assert!(status(61, Some("it is paused")).ends_with("does not restart: it is paused"));
+        let without = unsealed_status(Duration::seconds(61), None, false);
+        assert!(without.contains(NOTHING_WRITTEN) && without.contains("override 30m"));
     }
 
     #[test]

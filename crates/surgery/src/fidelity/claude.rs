@@ -1,14 +1,14 @@
 //! Fidelity for results of Claude Code. One row may have several.
 
-use super::splice::{Edit, Item, Items, Kept, apply, without};
+use super::splice::{Edit, Item, Items, RowOutcome, apply, without};
 use super::words::{ToolResult, quoted};
 use super::{Lens, Level};
 use sessions::dialect::{Block, BlockKind, Row};
 use sessions::span::{self, Span};
 
 impl Lens {
-    pub(super) fn results(&self, line: &[u8], row: &Row, blocks: &[Block]) -> Kept {
-        let Some(content) = row.content else { return Kept::Same };
+    pub(super) fn results(&self, line: &[u8], row: &Row, blocks: &[Block]) -> RowOutcome {
+        let Some(content) = row.content else { return RowOutcome::Same };
         let mut fields = Vec::new();
         span::fields(line, &mut fields);
         let omit = self.fidelity.tool_use == Level::Omit;

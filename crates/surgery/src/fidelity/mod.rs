@@ -16,7 +16,7 @@ pub(super) mod words;
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
-use splice::{Edit, Item, Items, Kept};
+use splice::{Edit, Item, Items, RowOutcome};
 
 use base::clock::Time;
 use sessions::dialect::{Block, BlockKind, Claude, Dialect as _, Kind, Row, Scratch};
@@ -79,13 +79,13 @@ impl Lens {
             Kind::Prompt if self.takes_note(line, row, &blocks) => self.noted(line, row, &blocks),
             Kind::Assistant => self.message(line, row, &blocks),
             Kind::ToolResult => self.results(line, row, &blocks),
-            _ => Kept::Same,
+            _ => RowOutcome::Same,
         };
         self.blocks = blocks;
         match left {
-            Kept::Same => Some(Cow::Borrowed(line)),
-            Kept::Gone => None,
-            Kept::Row(line) => Some(Cow::Owned(line)),
+            RowOutcome::Same => Some(Cow::Borrowed(line)),
+            RowOutcome::Gone => None,
+            RowOutcome::Row(line) => Some(Cow::Owned(line)),
         }
     }
 
@@ -113,9 +113,9 @@ impl Lens {
     }
 
     /// Rebuilds the agent's message from its items.
-    fn message(&self, line: &[u8], row: &Row, blocks: &[Block]) -> Kept {
+    fn message(&self, line: &[u8], row: &Row, blocks: &[Block]) -> RowOutcome {
         let Some(content) = row.content.filter(|c| c.slice(line).first() == Some(&b'[')) else {
-            return Kept::Same;
+            return RowOutcome::Same;
         };
         let thought = |block: &Block| block.kind == BlockKind::Thinking;
         let made: Vec<Item> =
@@ -156,9 +156,9 @@ impl Lens {
     }
 
     /// The prompt with the note behind its words, in a block of its own.
-    fn noted(&mut self, line: &[u8], row: &Row, blocks: &[Block]) -> Kept {
+    fn noted(&mut self, line: &[u8], row: &Row, blocks: &[Block]) -> RowOutcome {
         let (Some(note), Some(content)) = (self.note.take(), row.content) else {
-            return Kept::Same;
+            return RowOutcome::Same;
         };
         let mut items = Items::default();
         for block in blocks {

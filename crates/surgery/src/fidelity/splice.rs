@@ -3,13 +3,13 @@
 use sessions::span::{Field, Span};
 
 /// What a row becomes.
-pub(super) enum Kept {
+pub(super) enum RowOutcome {
     Same,
     Gone,
     Row(Vec<u8>),
 }
 
-impl Kept {
+impl RowOutcome {
     /// Edits what remains of `line`.
     pub fn map(self, line: &[u8], edit: impl FnOnce(&[u8]) -> Vec<u8>) -> Self {
         match self {
@@ -53,14 +53,19 @@ impl Items {
     }
 
     /// The row with this content, and the other edits that `edit` adds.
-    pub fn into_row(self, line: &[u8], content: Span, edit: impl FnOnce(&mut Vec<Edit>)) -> Kept {
+    pub fn into_row(
+        self,
+        line: &[u8],
+        content: Span,
+        edit: impl FnOnce(&mut Vec<Edit>),
+    ) -> RowOutcome {
         if !self.changed {
-            return Kept::Same;
+            return RowOutcome::Same;
         }
-        let Some(bytes) = self.array() else { return Kept::Gone };
+        let Some(bytes) = self.array() else { return RowOutcome::Gone };
         let mut edits = vec![Edit { span: content, bytes }];
         edit(&mut edits);
-        Kept::Row(apply(line, edits))
+        RowOutcome::Row(apply(line, edits))
     }
 
     /// The array; `None` if it is empty.

@@ -157,7 +157,7 @@ fn line(text: &str, session: &Session, fates: &mut Fates) -> Result<(), String> 
 /// Checks that the round exists, and that a round outside the context is not to stay.
 fn check_fate(session: &Session, seq: u32, fate: &Fate) -> Result<(), String> {
     let Some(round) = session.round(seq) else {
-        return Err(format!("there is no round {seq}: {}", session.there()));
+        return Err(format!("there is no round {seq}: {}", session.describe_rounds()));
     };
     if matches!(fate, Fate::Keep | Fate::Shrink) && !round.is_sent() {
         return Err(format!(

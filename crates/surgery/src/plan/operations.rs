@@ -76,7 +76,7 @@ fn at_round(session: &Session, context: &[u32], seq: u32) -> Result<(usize, Time
         return Err(Refused::Nothing(format!(
             "{} has no round {seq}: {}",
             session.id,
-            session.there()
+            session.describe_rounds()
         )));
     };
     // A round without a time gets that of an earlier round.

@@ -81,7 +81,7 @@ fn assign<'m>(
         return refuse(format!(
             "there are no rounds {range} in {}: {}",
             session.id,
-            session.there()
+            session.describe_rounds()
         ));
     }
     for (round, of) in session.rounds.iter().zip(owners) {
