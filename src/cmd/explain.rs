@@ -148,13 +148,12 @@ impl LastDenied {
 impl SessionExplanation {
     fn of(facts: &Facts, lines: &[Line], is_verbose: bool) -> Self {
         let view = facts.view();
-        let token = facts.token();
+        let status = Status::of(facts, &view);
+        let token = facts.token().filter(|_| !status.is_over());
         let is_ending = token.as_ref().is_some_and(|token| token.awaits_carrier(facts.id));
-        let token = token.filter(|_| facts.session.ended.is_none());
         let waiting_for = token.and_then(|token| at_boundary(facts, &token));
         let limit = view.context.map(|c| c.reading.limit);
         Self {
-            status: Status::of(facts, &view),
             last_denied: lines.iter().rev().find_map(LastDenied::of),
             denied: facts.session.denied,
             account: lines
@@ -163,10 +162,11 @@ impl SessionExplanation {
                 .map(|line| Account::of(facts, line)),
             base_percent: limit.map_or(0.0, |limit| facts.session.base_percent(limit)),
             carriers: facts.carrier().explain(),
-            no_carrier: view.stance.cap == Some(Cap::NoCarrier),
-            is_blocking: !view.blocked().is_empty() && !is_ending,
+            no_carrier: view.stance.cap == Some(Cap::NoCarrier) && !status.is_over(),
+            is_blocking: !view.blocked().is_empty() && !is_ending && !status.is_over(),
             waiting_for,
             is_verbose,
+            status,
         }
     }
 }

@@ -141,7 +141,7 @@ fn next_step(verb: Verb, moved: &Transition, crossing: &Crossing) -> String {
         (Crossing::Opened, _) => {
             return "end your turn now; a fresh session starts from its file".into();
         }
-        (Crossing::Refused(refusal), _) => &refusal.why,
+        (Crossing::Refused(why), _) => why,
     };
     match delivery {
         Delivery::Transition => format!(

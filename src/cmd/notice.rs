@@ -4,8 +4,9 @@
 use chrono::Duration;
 
 use super::operator_override::{self, clock_time};
+use super::selector::{self, Found};
 use super::succession::wake;
-use super::{Context, Exit, Failure, Run, operator, out, selector};
+use super::{Context, Exit, Failure, Run, operator, out};
 use crate::cli::{LaterArgs, NowArgs, SessionSelector, duration};
 use guard::boundary::{Carrier, Step, Token};
 use guard::files::{boundary, state};
@@ -52,7 +53,10 @@ fn from_terminal(
     wish: &Wish,
 ) -> anyhow::Result<Exit> {
     operator::refuse_agent(env, wish.verb())?;
-    let found = selector::find(env, selector)?;
+    // The commands that a text names for a waiting boundary name no session.
+    let waits =
+        |found: &Found| selector::facts(env, now, found).is_ok_and(|f| waiting(&f).is_some());
+    let found = selector::find_wanted(env, selector, waits)?;
     let facts = selector::facts(env, now, &found)?;
     out(apply(&facts, wish)?);
     Ok(Exit::Done)

@@ -10,7 +10,7 @@ use base::clock::Time;
 use base::env::Env;
 use base::paths::Places;
 use base::plain;
-use base::shown::{age, count_with_noun, group_thousands, tokens};
+use base::shown::{age, count_with_noun, group_thousands, tenths, tokens};
 use guard::files::state;
 use guard::hook::facts::Facts;
 use guard::hook::standing::Standing;
@@ -92,7 +92,7 @@ impl Row {
         let usage = |reading: sessions::gauge::Reading| Usage {
             used: reading.used,
             limit: reading.limit,
-            percent: (reading.percent() * 10.0).floor() / 10.0,
+            percent: tenths(reading.percent()),
             at: reading.at,
         };
         Some(Self {

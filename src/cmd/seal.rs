@@ -201,13 +201,11 @@ fn next(
                     "end your turn now: this session is then cleared"
                 }
                 Some(_) => "this session is cleared once its turn is over",
-                None => "this session is cleared",
+                None => "this session is cleared, after a notice above its prompt",
             };
             (true, format!("{when}, and a fresh one continues from these notes"))
         }
-        Err(refusal) => {
-            (false, format!("sealed, but no boundary: {}; go on with the work", refusal.why))
-        }
+        Err(why) => (false, format!("sealed, but no boundary: {why}; go on with the work")),
     }
 }
 

@@ -248,6 +248,18 @@ pub fn places(env: &Env, project: &Path) -> anyhow::Result<Places> {
 /// # Errors
 /// No session or several; the message lists them and says how to name one.
 pub fn find(env: &Env, selector: &SessionSelector) -> anyhow::Result<Found> {
+    find_wanted(env, selector, |_| true)
+}
+
+/// Like [`find`], but of several live sessions it takes the only one that is wanted.
+///
+/// # Errors
+/// As [`find`].
+pub fn find_wanted(
+    env: &Env,
+    selector: &SessionSelector,
+    is_wanted: impl Fn(&Found) -> bool,
+) -> anyhow::Result<Found> {
     let project = project(env, selector)?;
     if let Some(found) = named_session(env, selector, &project)? {
         return Ok(found);
@@ -267,9 +279,14 @@ pub fn find(env: &Env, selector: &SessionSelector) -> anyhow::Result<Found> {
             Err(Failure::not_found(what).hint(hint).into())
         }
         _ => {
+            let all = live.into_iter().map(|session| Found { project: project.clone(), session });
+            let mut wanted: Vec<Found> = all.filter(|found| is_wanted(found)).collect();
+            if wanted.len() == 1 {
+                return Ok(wanted.remove(0));
+            }
             let what = format!("several live sessions in {}", project.display());
             let all = Overview::of_project(env, clock::now(), &places);
-            let hint = format!("name one with --session ID. {all}");
+            let hint = format!("name one with --session ID:\n{all}");
             Err(Failure::not_found(what).hint(hint).into())
         }
     }

@@ -14,7 +14,7 @@ use super::overview::Overview;
 use super::{Context, Exit, Run, doctor, out_json, selector, show};
 use crate::cli::StatusArgs;
 use base::clock::Time;
-use base::shown::group_thousands;
+use base::shown::{group_thousands, tenths};
 use guard::boundary::plan::unsealed_status;
 use guard::boundary::{Carrier, Step, Token};
 use guard::files::journal::Journal;
@@ -97,12 +97,19 @@ struct ForPeople {
     moved_up: Option<String>,
     override_: Option<String>,
     boundary: Option<String>,
+    /// How the session ended, if it did.
+    over: Option<String>,
 }
 
 impl Status {
     /// What is in force, in one sentence.
     pub fn now(&self) -> &str {
         &self.now
+    }
+
+    /// Whether the session has ended.
+    pub fn is_over(&self) -> bool {
+        self.for_people.over.is_some()
     }
 
     /// The present status of a session.
@@ -113,7 +120,7 @@ impl Status {
             window: c.window.tokens,
             limit: c.reading.limit,
             limit_source: c.limit_source.to_string(),
-            percent: rounded(c.reading.percent()),
+            percent: tenths(c.reading.percent()),
             source: c.reading.source,
             age_ms: age(&c.reading),
             window_source: c.window.source,
@@ -123,10 +130,11 @@ impl Status {
             path: facts.places.compaction(&facts.session.job),
             words: view.readings.file.map_or(0, |f| f.used),
             limit: facts.settings.file.words,
-            percent: view.readings.file.map_or(0.0, |f| rounded(f.percent())),
+            percent: view.readings.file.map_or(0.0, |f| tenths(f.percent())),
         };
         let calls = || state::calls(&facts.places, facts.id);
         let holds = |_: &&Override| facts.session.overridden(facts.now, calls);
+        let over = over(facts);
         let for_people = ForPeople {
             context: view
                 .context
@@ -142,25 +150,26 @@ impl Status {
                 .map(|o| override_text(o, calls(), facts.now)),
             boundary: facts
                 .token()
-                .filter(|_| facts.session.ended.is_none())
+                .filter(|_| over.is_none())
                 .map(|token| at_boundary(facts, &token).unwrap_or_else(|| boundary(&token))),
+            over,
         };
         let messages = Messages::new(facts, &view.ramp, &view.readings, &view.stance);
         let switched_off = doctor::switched_off(facts.env, &facts.places.project);
-        let condition = switched_off.as_ref().map_or("", |_| ", while it has the plugin");
+        let (usage, effect) = (messages.usage(), messages.effect());
         Self {
-            now: match facts.session.ended {
-                Some(at) => {
-                    let at = clock_time(at, facts.now);
-                    format!("this session ended at {at}; its last figures: {}", messages.usage())
-                }
-                None => format!("{}: {}{condition}", messages.usage(), messages.effect()),
+            now: match (&for_people.over, &switched_off) {
+                (Some(over), _) => format!("this session {over}; its last figures: {usage}"),
+                (None, Some(why)) => format!(
+                    "nothing holds once this session reloads its plugins: {why}. Until then: {usage}: {effect}"
+                ),
+                (None, None) => format!("{usage}: {effect}"),
             },
             session: facts.id.to_owned(),
             job: facts.session.job.clone(),
             context,
             file,
-            doing: match facts.session.ended {
+            doing: match for_people.over {
                 Some(_) => "ended".to_owned(),
                 None => Standing::of(facts).line(facts.now),
             },
@@ -194,17 +203,10 @@ impl Status {
     }
 }
 
-fn rounded(percent: f64) -> f64 {
-    (percent * 10.0).floor() / 10.0
-}
-
 impl fmt::Display for Status {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{}", self.now)?;
         let mut line = |name: &str, value: &str| writeln!(f, "{name:<9} {value}");
-        if let Some(why) = &self.switched_off {
-            line("plugin", &format!("{why}; a running session may keep it until /reload-plugins"))?;
-        }
         line("session", &self.session)?;
         if let Some(mode) = self.mode() {
             line("mode", mode)?;
@@ -333,6 +335,15 @@ pub(super) fn cap_in_short(facts: &Facts, cap: &Cap) -> String {
     }
 }
 
+/// How a session ended, if it did.
+fn over(facts: &Facts) -> Option<String> {
+    if let Some(at) = facts.session.ended {
+        return Some(format!("ended at {}", clock_time(at, facts.now)));
+    }
+    let client = facts.session.client.filter(|client| !state::lives(&facts.places, *client));
+    client.map(|_| "ended with its client, which is gone".to_owned())
+}
+
 fn boundary(token: &Token) -> String {
     let waits = token.waits.as_ref().filter(|_| token.step <= Step::Clearing);
     let waits = waits.map(|w| format!("; it waits: {w}")).unwrap_or_default();
@@ -360,8 +371,8 @@ pub(super) fn at_boundary(facts: &Facts, token: &Token) -> Option<String> {
         ));
     }
     let left = token.notice_until.map(|until| (until - facts.now).num_seconds());
-    let left =
-        left.filter(|left| *left > 0).map(|left| format!(" in {left} s")).unwrap_or_default();
+    let left = left.filter(|left| *left > 0);
+    let left = left.map_or_else(String::new, |left| format!(" in {left} s{}", token.because()));
     Some(match &token.waits {
         Some(waits) => {
             format!("{what}; the clear waits: {waits}. /clear, typed by you, does as well.")

@@ -43,6 +43,11 @@ pub fn tokens(count: u64) -> String {
     }
 }
 
+/// A percentage with one digit, rounded down: a tier begins at its full percent.
+pub fn tenths(percent: f64) -> f64 {
+    (percent * 10.0).floor() / 10.0
+}
+
 /// How long ago something was, in one unit: `20 s`, `5 min`, `3 h`, `1 day`, `4 days`.
 pub fn age(passed: TimeDelta) -> String {
     match passed.num_seconds().max(0) {

@@ -87,10 +87,11 @@ fn installed(registered: &Registered, world: &World) -> Finding {
         let seen = format!("the client does not load it: {why}");
         return Finding::problem(seen, "`claude plugin list` says more");
     }
-    if !plugin.enabled {
-        if let Some(why) = unusable_settings(&world.plan.config) {
-            return Finding::problem(why, format!("repair it, then {INSTALL}"));
-        }
+    if let Some(why) = unusable_settings(&world.plan.config).filter(|_| !plugin.enabled) {
+        return Finding::problem(why, format!("repair it, then {INSTALL}"));
+    }
+    // The check `switches` names the file that does it.
+    if !plugin.enabled && !world.is_switched_off() {
         let way = format!("`claude plugin enable {PLUGIN}`");
         return if elsewhere {
             Finding::note(format!("{PLUGIN} is switched off"), way)

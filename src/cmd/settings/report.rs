@@ -194,7 +194,11 @@ impl Display for Report {
         }
         writeln!(f, "\nproblems")?;
         for problem in &self.problems {
-            writeln!(f, "  {problem}; the file has no effect\n    -> {}", problem.way_out)?;
+            writeln!(
+                f,
+                "  {problem}; the file has no effect, and what is listed above holds\n    -> {}",
+                problem.way_out
+            )?;
         }
         if self.problems.is_empty() {
             writeln!(f, "  none")?;

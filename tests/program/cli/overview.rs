@@ -95,6 +95,43 @@ fn of_fifty_sessions_in_three_projects_the_one_that_stands_still_is_on_top() {
 }
 
 #[test]
+fn a_session_whose_client_is_gone_has_ended() {
+    let (hook, client) = alone();
+    hook.prompt("Go");
+    hook.fill(percent_in("narrow"));
+    assert_eq!(hook.bash("ls").verdict(), "deny");
+    let told = hook.raw(&["explain"], b"").stdout;
+    assert!(told.contains("Let the agent seal its notes"), "{told}");
+    drop(client);
+    let session = &hook.session;
+    let status = hook.raw(&["status", "--session", session, "--json"], b"").json();
+    assert_eq!(status["doing"], "ended");
+    let told = hook.raw(&["explain", "--session", session], b"").stdout;
+    let now = "Now: this session ended with its client, which is gone; its last figures: ";
+    assert!(told.contains(now) && !told.contains("Let the agent"), "{told}");
+}
+
+#[test]
+fn of_several_sessions_now_means_the_one_that_waits_for_its_restart() {
+    let (mut hook, _client) = alone();
+    let other = Client::start();
+    let other = hook.beside("5e550002-0000-4000-8000-000000000001", other.0.id());
+    other.start("startup");
+    hook.prompt("Go");
+    hook.fill(percent_in("narrow"));
+    for name in ["CLAUDECODE", "CLAUDE_CODE_SESSION_ID", "CLAUDE_PID"] {
+        hook.set(name, "");
+    }
+    let refused = hook.raw(&["now"], b"");
+    assert!(refused.stderr.contains("several live sessions"), "{refused:?}");
+    assert!(refused.stderr.contains("--session ID:\n2 sessions run"), "{refused:?}");
+    hook.agent("brain-guard append --kind next 'go on' && brain-guard seal");
+    let status = hook.raw(&["status", "--session", &hook.session], b"").stdout;
+    assert!(status.contains("brain-guard now"), "{status}");
+    assert!(hook.raw(&["now"], b"").stdout.contains("this session is cleared now"));
+}
+
+#[test]
 fn a_dialog_waits_for_you_until_something_else_happens() {
     let (hook, _client) = alone();
     hook.prompt("Go");

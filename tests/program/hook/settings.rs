@@ -236,10 +236,10 @@ fn the_user_applies_settings_and_the_agent_does_not() {
 }
 
 #[test]
-fn raising_the_hourly_limit_restores_the_blocks() {
+fn nothing_is_blocked_while_the_hourly_limit_lets_nothing_clear() {
     let hook = with(&json!({"boundary": {"max_per_hour": 0}}));
     hook.fill(percent_in("narrow"));
-    assert_eq!(hook.bash("ls").verdict(), "deny");
+    assert_eq!(hook.bash("ls").verdict(), "pass");
     let sealed = hook.agent("brain-guard append --kind next 'go on' && brain-guard seal");
     assert!(sealed.stdout.contains("this job had 0 boundaries in the last hour"), "{sealed:?}");
     assert_eq!(hook.bash("ls").verdict(), "pass");

@@ -1,6 +1,6 @@
 //! Checks and messages that depend on what a boundary delivers.
 
-use super::{Delivery, Step, Token};
+use super::{Delivery, SHORTLY_BEFORE, Step, Token};
 
 impl Token {
     /// Whether the delivery is still valid. Only a sealed delivery needs an unbroken seal: `fresh`
@@ -30,6 +30,12 @@ impl Token {
             Delivery::Transition => format!("after job {}", self.job),
         };
         format!("This session restarts {how}")
+    }
+
+    /// Why it restarts later than the notice alone asks for; may be empty.
+    pub fn because(&self) -> &'static str {
+        let is_later = self.not_before.is_some() && self.not_before == self.notice_until;
+        if is_later { SHORTLY_BEFORE } else { "" }
     }
 }
 

@@ -21,6 +21,9 @@ pub use settings::{BoundarySettings, CarrierChoice, Times};
 /// Why a session without notes of its own is not cleared: what it knows would be lost.
 pub const NOTHING_WRITTEN: &str = "no new notes were written in this session";
 
+/// Why a restart waits for longer than its notice.
+const SHORTLY_BEFORE: &str = ", because the last restart was shortly before";
+
 /// The step a boundary has reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]

@@ -4,7 +4,9 @@
 use chrono::Duration;
 use serde::{Deserialize, Serialize};
 
-use super::{BoundarySettings, Carrier, EndReason, Hold, NOTHING_WRITTEN, Step, Token};
+use super::{
+    BoundarySettings, Carrier, EndReason, Hold, NOTHING_WRITTEN, SHORTLY_BEFORE, Step, Token,
+};
 use base::clock::Time;
 
 /// What a carrier reports.
@@ -201,10 +203,13 @@ pub fn unsealed_status(left: Duration, held: Option<&str>, has_notes: bool) -> S
     let minutes = (left.num_seconds() + 59) / 60;
     match held {
         Some(why) => held_status(why),
-        None if !has_notes => format!(
-            "{}. /brain-guard:seal asks for some, /brain-guard:override 30m lifts the blocks",
-            held_status(NOTHING_WRITTEN)
-        ),
+        None if !has_notes => {
+            let when = if minutes > 0 { format!("in {minutes} min") } else { "now".to_owned() };
+            let held = held_status(NOTHING_WRITTEN);
+            format!(
+                "{held}; {when}, the blocks are lifted and the agent goes on. /brain-guard:seal asks for notes"
+            )
+        }
         None if minutes <= 0 => "This session restarts from unfinished notes now".to_owned(),
         None => format!(
             "This session restarts from unfinished notes in {minutes} min; a prompt from you goes first"
@@ -282,9 +287,6 @@ const TYPING_AT_MOST: Duration = Duration::minutes(10);
 /// From this many seconds on, the clear is near.
 const SOON: u64 = 10;
 
-/// Why a restart waits for longer than the notice.
-const SHORTLY: &str = ", because the last restart was shortly before";
-
 /// The shortest notice to a person.
 const SHORTEST_NOTICE: u64 = 5;
 
@@ -325,7 +327,7 @@ pub fn due(token: &mut Token, at: &Situation) -> Due {
     };
     if let Some(until) = earliest.filter(|_| !is_noticed) {
         let ms = millis(until - at.now);
-        let status = in_seconds(ms.div_ceil(TICK), SHORTLY);
+        let status = in_seconds(ms.div_ceil(TICK), SHORTLY_BEFORE);
         return Due::Later { ms: (ms - 1) % TICK + 1, status, soon: false };
     }
     if is_noticed {
@@ -341,7 +343,7 @@ pub fn due(token: &mut Token, at: &Situation) -> Due {
             }
             let ms = millis(until - at.now);
             let left = ms.div_ceil(TICK);
-            let because = if token.not_before == Some(until) { SHORTLY } else { "" };
+            let because = if until == ends { token.because() } else { "" };
             let status = in_seconds(left, because);
             // Waits until the next whole second, so that the countdown skips none.
             return Due::Later { ms: (ms - 1) % TICK + 1, status, soon: left <= SOON };
@@ -485,7 +487,7 @@ mod tests {
         assert!(status(-5, None).ends_with("unfinished notes now"));
         assert!(status(61, Some("it is paused")).ends_with("does not restart: it is paused"));
         let without = unsealed_status(Duration::seconds(61), None, false);
-        assert!(without.contains(NOTHING_WRITTEN) && without.contains("override 30m"));
+        assert!(without.contains(NOTHING_WRITTEN) && without.contains("in 2 min, the blocks"));
     }
 
     #[test]

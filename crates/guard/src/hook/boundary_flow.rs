@@ -4,8 +4,7 @@ use std::time::Duration;
 
 use super::facts::Facts;
 use super::notify;
-use super::opening::lifted_for;
-pub use super::opening::{Opening, Refusal, open, why_no_boundary};
+pub use super::opening::{Opening, open, why_no_boundary};
 use crate::boundary::{Carrier, Delivery, EndReason, Step, Token};
 use crate::files::sealing::{self, Outcome, Writer};
 use crate::files::{boundary, jobs};
@@ -14,6 +13,9 @@ use crate::session::Activity;
 use base::shown::count_with_noun;
 use notes::compaction::{self, Role};
 use notes::job::State;
+
+/// How long blocks stay lifted after a boundary failed.
+const LIFTED: chrono::Duration = chrono::Duration::minutes(15);
 
 /// Seals the session's file without the agent.
 fn seal_now(facts: &Facts) -> std::io::Result<Outcome> {
@@ -123,7 +125,7 @@ pub fn seal_for_the_agent(facts: &mut Facts) -> Result<(), String> {
                 Err(_) if facts.token().is_some_and(|t| t.awaits_carrier_or_held(facts.id)) => {
                     Ok(())
                 }
-                opened => opened.map_err(|refusal| refusal.why),
+                opened => opened,
             }
         }
         Ok(Outcome::Refused(_)) => Err("the notes are too long to seal".to_owned()),
@@ -172,7 +174,7 @@ pub fn lifted_line(facts: &mut Facts) -> Option<String> {
 
 /// Lifts the blocks for a while.
 pub fn lift(facts: &mut Facts, why: &str) {
-    let until = facts.now + lifted_for();
+    let until = facts.now + LIFTED;
     facts.update(|s| s.lifted = Some((until, why.to_owned())));
     facts.record(What::Lifted { why: why.to_owned() });
 }

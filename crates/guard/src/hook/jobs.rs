@@ -5,10 +5,11 @@ use std::io;
 
 use super::deliver;
 use super::facts::Facts;
-use super::opening::{self, Opening, Refusal};
+use super::opening::{self, Opening};
 use crate::boundary::{Delivery, Token};
 use crate::files::jobs::Open;
 use crate::files::{job_files, jobs};
+use crate::journal::What;
 use crate::texts::Text;
 use base::atomic;
 use base::clock::{self, Time};
@@ -44,7 +45,7 @@ pub enum Crossing {
     /// It is open.
     Opened,
     /// There is none.
-    Refused(Refusal),
+    Refused(String),
 }
 
 /// Does what a job verb means for the session: switches its job, and opens the boundary that
@@ -73,7 +74,7 @@ fn focus(facts: &mut Facts, job: &str, created: bool, clear: bool) -> Crossing {
     // Checked before the switch, because the budget counts the boundaries of the job that the
     // session leaves.
     let refusal = opening::why_no_boundary(facts, job, Some(true), true);
-    let not_before = opening::not_before(facts, job);
+    let not_before = facts.not_before(job);
     switch(facts, job, new);
     prompt_follows(facts, &left, job);
     if !clear {
@@ -90,7 +91,7 @@ fn complete(facts: &mut Facts, job: &str, version: u64) -> Crossing {
     let Some(sealed) = sealed else {
         let why = format!("the sealed version {version} of the job can't be read");
         facts.fault("no transition note", &why);
-        return Crossing::Refused(Refusal { why, lifts_until: None });
+        return Crossing::Refused(why);
     };
     let note = transition_note(&sealed, &facts.settings.file.shape);
     cross(facts, job, Delivery::Transition, version, &note, (None, None))
@@ -128,11 +129,11 @@ fn cross(
     delivery: Delivery,
     version: u64,
     text: &str,
-    (refusal, not_before): (Option<Refusal>, Option<Time>),
+    (refusal, not_before): (Option<String>, Option<Time>),
 ) -> Crossing {
-    if let Some(refusal) = refusal {
-        opening::record_refusal(facts, &refusal);
-        return Crossing::Refused(refusal);
+    if let Some(why) = refusal {
+        facts.record(What::NoBoundary { why: why.clone() });
+        return Crossing::Refused(why);
     }
     let name = format!("{}{job}{}", facts.id, facts.now.to_rfc3339());
     let name = format!("{}.md", short_digest(name.as_bytes()));
@@ -140,8 +141,7 @@ fn cross(
     let kept = facts.places.ensure_state().and_then(|()| atomic::write(&path, text.as_bytes()));
     if let Err(e) = kept {
         facts.fault("text of the boundary not kept, so no boundary", &e);
-        let why = format!("its text could not be kept: {e}");
-        return Crossing::Refused(Refusal { why, lifts_until: None });
+        return Crossing::Refused(format!("its text could not be kept: {e}"));
     }
     let opening = Opening {
         job: job.to_owned(),
@@ -155,7 +155,7 @@ fn cross(
     };
     match opening::open(facts, &opening) {
         Ok(()) => Crossing::Opened,
-        Err(refusal) => Crossing::Refused(refusal),
+        Err(why) => Crossing::Refused(why),
     }
 }
 

@@ -2,19 +2,12 @@
 
 use super::facts::Facts;
 use super::{notify, watch};
-use crate::boundary::{Carrier, Delivery, NOTHING_WRITTEN, Step, Token, budget};
+use crate::boundary::{Carrier, Delivery, NOTHING_WRITTEN, Step, Token};
 use crate::files::{boundary, jobs, state};
 use crate::journal::What;
-use crate::policy::stance::Ranks;
+use crate::policy::stance::{Cap, Ranks};
 use base::clock::Time;
 use base::paths::{Places, short_digest};
-
-const LIFTED_MINUTES: i64 = 15;
-
-/// How long blocks stay lifted after a boundary failed.
-pub(super) fn lifted_for() -> chrono::Duration {
-    chrono::Duration::minutes(LIFTED_MINUTES)
-}
 
 /// A request for a boundary.
 #[derive(Debug, Clone)]
@@ -70,7 +63,7 @@ impl Opening {
             client: facts.session.client,
             created: facts.now,
             since: facts.now,
-            not_before: self.not_before.max(not_before(facts, &self.job)),
+            not_before: self.not_before.max(facts.not_before(&self.job)),
             notice_until: None,
             hold: None,
             told: false,
@@ -88,7 +81,7 @@ pub fn why_no_boundary(
     job: &str,
     clear: Option<bool>,
     authored: bool,
-) -> Option<Refusal> {
+) -> Option<String> {
     let reached = facts.session.ranks.context.max(facts.session.ranks.file) > 0;
     let calls = || state::calls(&facts.places, facts.id);
     let not_wanted = match clear {
@@ -102,62 +95,24 @@ pub fn why_no_boundary(
         _ => None,
     };
     if let Some(why) = not_wanted {
-        return Some(Refusal { why: why.to_owned(), lifts_until: None });
+        return Some(why.to_owned());
     }
     if facts.carrier().chosen.is_none() {
-        let why = "no carrier can clear this session now".to_owned();
-        return Some(Refusal { why, lifts_until: Some(facts.now + lifted_for()) });
+        return Some(Cap::NoCarrier.why());
     }
-    let earlier = earlier_boundaries(facts, job);
-    let checked = budget::check(&earlier, facts.now, &facts.settings.boundary);
-    checked.err().map(|spent| Refusal { why: spent.why, lifts_until: Some(spent.until) })
-}
-
-/// When the next boundary of a job may clear, if its last one was just before.
-pub fn not_before(facts: &Facts, job: &str) -> Option<Time> {
-    budget::not_before(&earlier_boundaries(facts, job), facts.now, &facts.settings.boundary)
-}
-
-/// When the boundaries of a job began. Those of the session's own job count for a new one: otherwise
-/// switching to one new job after another would clear without end.
-fn earlier_boundaries(facts: &Facts, job: &str) -> Vec<Time> {
-    let earlier = boundary::times(&facts.places, job);
-    if earlier.is_empty() && job != facts.session.job {
-        return boundary::times(&facts.places, &facts.session.job);
-    }
-    earlier
-}
-
-/// Why there is no boundary, and how long that lifts the blocks.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Refusal {
-    /// The reason.
-    pub why: String,
-    /// When the blocks apply again. Until then the agent would have no way out.
-    pub lifts_until: Option<Time>,
-}
-
-/// Records a refusal and lifts the blocks if it says so.
-pub fn record_refusal(facts: &mut Facts, refusal: &Refusal) {
-    facts.record(What::NoBoundary { why: refusal.why.clone() });
-    if let Some(until) = refusal.lifts_until {
-        facts.update(|s| s.lifted = Some((until, refusal.why.clone())));
-    }
+    facts.spent(job)
 }
 
 /// Opens a boundary if one is due and a carrier can perform it.
 ///
 /// # Errors
 /// Why there is none.
-pub fn open(facts: &mut Facts, opening: &Opening) -> Result<(), Refusal> {
-    if let Some(refusal) = why_no_boundary(facts, &opening.job, opening.clear, opening.authored) {
-        record_refusal(facts, &refusal);
-        return Err(refusal);
+pub fn open(facts: &mut Facts, opening: &Opening) -> Result<(), String> {
+    if let Some(why) = why_no_boundary(facts, &opening.job, opening.clear, opening.authored) {
+        facts.record(What::NoBoundary { why: why.clone() });
+        return Err(why);
     }
-    let failed = |why: &str| Refusal { why: why.to_owned(), lifts_until: None };
-    let Some(carrier) = facts.carrier().chosen else {
-        return Err(failed("no carrier can clear this session now"));
-    };
+    let carrier = facts.carrier().chosen.ok_or_else(|| Cap::NoCarrier.why())?;
     let old = facts.token().filter(|t| t.step <= Step::Clearing);
     if let Some(old) = &old {
         facts.change_token(&old.id, |t| t.withdraw("sealed anew", facts.now));
@@ -166,7 +121,7 @@ pub fn open(facts: &mut Facts, opening: &Opening) -> Result<(), Refusal> {
     token.told = old.is_some_and(|old| old.told);
     if let Err(e) = boundary::create(&facts.places, &token) {
         facts.fault("token not written, so no boundary", &e);
-        return Err(failed("its token could not be written"));
+        return Err("its token could not be written".to_owned());
     }
     facts.update(|s| {
         s.token = Some(token.id.clone());

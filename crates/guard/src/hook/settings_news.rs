@@ -1,7 +1,6 @@
 //! Tells the user what changed in the settings, and lets it take effect when a person is there.
 
 use super::facts::Facts;
-use crate::boundary::budget::LIMIT;
 use crate::settings::Settings;
 use base::paths::short_digest;
 
@@ -49,13 +48,7 @@ pub fn agree(facts: &mut Facts) -> Option<String> {
     wanted.boundary.times = facts.settings.boundary.times.clone();
     wanted.extract.fixed = facts.settings.extract.fixed.clone();
     let changes = changes(facts, &facts.settings, &wanted);
-    // Blocks that an older limit lifted apply again.
-    let is_limit_new = wanted.boundary.max_per_hour != facts.settings.boundary.max_per_hour;
-    let holds = |why: &str| !is_limit_new || !why.contains(LIMIT);
-    facts.update(|s| {
-        s.settings = Some(texts.clone());
-        s.lifted = s.lifted.take().filter(|(_, why)| holds(why));
-    });
+    facts.update(|s| s.settings = Some(texts.clone()));
     facts.settings = wanted;
     changes.map(|changes| format!("brain-guard: settings changed: {changes}"))
 }

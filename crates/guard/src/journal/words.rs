@@ -1,7 +1,7 @@
 //! A line of the journal in words: for `log`, the report and its page.
 
 use super::{ClearMethod, Line, What};
-use base::shown::group_thousands;
+use base::shown::{group_thousands, tenths};
 
 impl Line {
     /// What happened, in a few words.
@@ -81,7 +81,7 @@ impl Line {
             parts.push(format!("tier {}", self.tier));
         }
         parts.extend(self.cap.as_ref().map(|cap| format!("not blocked: {cap}")));
-        parts.extend(self.context.map(|c| format!("context {:.1} %", c.percent())));
+        parts.extend(self.context.map(|c| format!("context {:.1} %", tenths(c.percent()))));
         parts.extend(self.file.map(|f| format!("file {:.0} %", f.percent().floor())));
         let text = self.text();
         let first = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();

@@ -47,10 +47,9 @@ pub fn context_figure(reading: &Reading) -> String {
 pub fn figure_in_full(reading: &Reading, unit: &str, now: Time) -> String {
     let age = (now - reading.at).num_seconds().max(0);
     let age = if age == 0 { "now".to_owned() } else { format!("{age} s old") };
-    // Rounded down, as everywhere: a tier begins at its full percent.
     format!(
         "{:.1} % ({} of {} {unit}, {}, {age})",
-        (reading.percent() * 10.0).floor() / 10.0,
+        shown::tenths(reading.percent()),
         group_thousands(reading.used),
         group_thousands(reading.limit),
         reading.source.name(),

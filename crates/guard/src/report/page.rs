@@ -13,8 +13,7 @@ use super::tables::tables;
 use super::{Part, Report};
 use crate::policy::ramp::Tier;
 use base::plain::is_hidden;
-use base::shown::format_duration;
-use base::shown::group_thousands;
+use base::shown::{format_duration, group_thousands, tenths};
 
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
@@ -102,7 +101,7 @@ fn head(report: &Report, zone: FixedOffset) -> String {
     out.push_str("<dl class=\"tiles\">");
     for (id, name, value, small) in [
         ("responses", "responses", group_thousands(t.responses), String::new()),
-        ("highest", "highest context usage", format!("{:.1} %", t.highest), String::new()),
+        ("highest", "highest context usage", format!("{:.1} %", tenths(t.highest)), String::new()),
         ("denied", "denied", group_thousands(t.denied), turn_ends(t.stops)),
         ("noted", "notes", group_thousands(t.notes), String::new()),
         ("sealed", "seals", group_thousands(t.seals), String::new()),
@@ -191,7 +190,7 @@ fn fills(part: &Part, zone: FixedOffset) -> Vec<Value> {
             at: p.at,
             percent: p.percent,
             figure: (p.tokens, p.limit),
-            tip: format!("{:.1} %\n{figure}\n{} {model}", p.percent, local(p.at, zone)),
+            tip: format!("{:.1} %\n{figure}\n{} {model}", tenths(p.percent), local(p.at, zone)),
         }
     };
     part.fill.iter().map(value).collect()

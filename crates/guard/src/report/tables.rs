@@ -7,7 +7,7 @@ use chrono::FixedOffset;
 use super::html::{escape, local};
 use super::{Report, What};
 use base::clock::Time;
-use base::shown::group_thousands;
+use base::shown::{group_thousands, tenths};
 
 /// A table with a heading, or nothing if it has no rows. Cells are HTML. A column whose name begins
 /// with `#` holds numbers.
@@ -51,7 +51,7 @@ pub(super) fn tables(report: &Report, zone: FixedOffset) -> String {
                 escape(&models.join(", ")),
                 limit,
                 group_thousands(p.totals.responses),
-                format!("{:.1} %", p.totals.highest),
+                format!("{:.1} %", tenths(p.totals.highest)),
                 group_thousands(p.totals.added.tokens),
             ]
         })
@@ -135,7 +135,8 @@ fn events(report: &Report, zone: FixedOffset) -> String {
             let whole = e.text();
             let text: String = whole.chars().take(400).collect();
             let cut = if text.len() < whole.len() { " …" } else { "" };
-            let context = e.context.map(|c| format!("{:.1} %", c.percent())).unwrap_or_default();
+            let context =
+                e.context.map(|c| format!("{:.1} %", tenths(c.percent()))).unwrap_or_default();
             let about = match (&e.cap, &e.what) {
                 (Some(cap), What::WouldDeny(_)) => format!("{cap}. "),
                 _ => String::new(),

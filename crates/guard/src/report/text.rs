@@ -8,8 +8,7 @@ use chrono::FixedOffset;
 use super::{Crossing, Part, Report, Totals, What};
 use base::clock::Time;
 use base::plain::is_hidden;
-use base::shown::format_duration;
-use base::shown::group_thousands;
+use base::shown::{format_duration, group_thousands, tenths};
 
 /// Maximum lines of the table over time, per session.
 const LINES: usize = 24;
@@ -175,7 +174,7 @@ fn totals(report: &Report, zone: FixedOffset) -> String {
     let mut out = format!(
         "{}, highest context usage {:.1} %; {}\n",
         plural(t.responses, "response"),
-        t.highest,
+        tenths(t.highest),
         counted.join(", ")
     );
     for d in t.denials.iter().filter(|d| d.denied > 0) {
@@ -202,7 +201,7 @@ fn totals(report: &Report, zone: FixedOffset) -> String {
         let would: Vec<_> = all.filter(|event| matches!(event.what, What::WouldDeny(_))).collect();
         for event in would.iter().take(LINES) {
             let What::WouldDeny(call) = &event.what else { continue };
-            let fill = event.context.map(|c| format!(" at {:.1} %", c.percent()));
+            let fill = event.context.map(|c| format!(" at {:.1} %", tenths(c.percent())));
             let _ = writeln!(
                 out,
                 "  {}  {} ({}), {}{}",

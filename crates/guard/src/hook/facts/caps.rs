@@ -1,12 +1,13 @@
 //! The tier that both gauges ask for, and what caps it.
 
 use super::{Context, Facts};
-use crate::files::jobs;
-use crate::files::state;
+use crate::boundary::budget;
+use crate::files::{boundary, jobs, state};
 use crate::policy::decide::is_at_top;
 use crate::policy::ramp::Ramp;
 use crate::policy::stance::{self, Cap, Readings, Stance};
 use crate::session::First;
+use base::clock::Time;
 use sessions::gauge::Reading;
 
 /// How long blocks stay lifted after a note could not be written. A later successful write ends
@@ -108,6 +109,9 @@ impl Facts<'_> {
         if self.carrier().chosen.is_none() {
             return Some(Cap::NoCarrier);
         }
+        if let Some(why) = self.spent(&self.session.job) {
+            return Some(Cap::Lifted(why));
+        }
         if let Some(why) = self.not_writable() {
             return Some(Cap::NotWritable(why));
         }
@@ -121,6 +125,28 @@ impl Facts<'_> {
         }
         let percent = readings.context.map_or(0.0, |r| r.percent());
         self.session.grace.filter(|g| percent < g.percent && calls() < g.calls).map(|_| Cap::Grace)
+    }
+}
+
+impl Facts<'_> {
+    /// Why no boundary of a job may begin now, if it had too many in the last hour.
+    pub fn spent(&self, job: &str) -> Option<String> {
+        budget::spent(&self.earlier_boundaries(job), self.now, &self.settings.boundary)
+    }
+
+    /// When the next boundary of a job may clear, if its last one was just before.
+    pub fn not_before(&self, job: &str) -> Option<Time> {
+        budget::not_before(&self.earlier_boundaries(job), self.now, &self.settings.boundary)
+    }
+
+    /// When the boundaries of a job began. Those of the session's own job count for a new one:
+    /// otherwise switching to one new job after another would clear without end.
+    fn earlier_boundaries(&self, job: &str) -> Vec<Time> {
+        let earlier = boundary::times(&self.places, job);
+        if earlier.is_empty() && job != self.session.job {
+            return boundary::times(&self.places, &self.session.job);
+        }
+        earlier
     }
 }
 
