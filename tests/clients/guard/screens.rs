@@ -38,7 +38,9 @@ fn is_rule(line: &str) -> bool {
 }
 
 fn is_strip(line: &str) -> bool {
-    ["context ", "1: pause", "This session "].iter().any(|start| line.starts_with(start))
+    ["context ", "1: pause", "This session ", "No new notes"]
+        .iter()
+        .any(|start| line.starts_with(start))
 }
 
 /// The last message with `needle` in its first line.
@@ -168,7 +170,7 @@ fn recorded(columns: u32) -> String {
     let screen = record.turn("Write it", "third end");
     record.add("a denial at narrow", &block(&screen, "Reason:"));
     record.add("the second refused end", &block(&screen, "Stop hook says"));
-    record.strip("not sealed", "does not restart");
+    record.strip("not sealed", "No new notes");
     record.command("explain", "Let the agent seal");
     let screen = record.turn("/brain-guard:seal", "● sealed");
     record.add("/brain-guard:seal", &since(&screen, "❯ /brain-guard:seal"));

@@ -345,8 +345,11 @@ fn a_session_that_waits_for_its_user_is_left() {
         agent(request).tokens(percent(if is_full { 60.0 } else { 5.0 }))
     };
     let running = play_rounds(World::build().agent(script).start());
-    let waits =
-        || running.tui.wait_screen("the wait", |s| s.contains("does not restart: no new notes"));
+    let waits = || {
+        running
+            .tui
+            .wait_screen("the wait", |s| s.contains("No new notes, so this session does not"))
+    };
     waits();
     running.command("/brain-guard:slim", PROPOSED);
     running.command("/brain-guard:slim yes", DONE);

@@ -4,9 +4,7 @@
 use chrono::Duration;
 use serde::{Deserialize, Serialize};
 
-use super::{
-    BoundarySettings, Carrier, EndReason, Hold, NOTHING_WRITTEN, SHORTLY_BEFORE, Step, Token,
-};
+use super::{BoundarySettings, Carrier, EndReason, Hold, SHORTLY_BEFORE, Step, Token};
 use base::clock::Time;
 
 /// What a carrier reports.
@@ -205,9 +203,8 @@ pub fn unsealed_status(left: Duration, held: Option<&str>, has_notes: bool) -> S
         Some(why) => held_status(why),
         None if !has_notes => {
             let when = if minutes > 0 { format!("in {minutes} min") } else { "now".to_owned() };
-            let held = held_status(NOTHING_WRITTEN);
             format!(
-                "{held}; {when}, the blocks are lifted and the agent goes on. /brain-guard:seal asks for notes"
+                "No new notes, so this session does not restart; {when}, the blocks are lifted and the agent goes on. /brain-guard:seal asks for notes"
             )
         }
         None if minutes <= 0 => "This session restarts from unfinished notes now".to_owned(),
@@ -487,7 +484,9 @@ mod tests {
         assert!(status(-5, None).ends_with("unfinished notes now"));
         assert!(status(61, Some("it is paused")).ends_with("does not restart: it is paused"));
         let without = unsealed_status(Duration::seconds(61), None, false);
-        assert!(without.contains(NOTHING_WRITTEN) && without.contains("in 2 min, the blocks"));
+        assert!(
+            without.starts_with("No new notes, so ") && without.contains("in 2 min, the blocks")
+        );
     }
 
     #[test]
