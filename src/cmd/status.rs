@@ -324,9 +324,7 @@ pub(super) fn cap_in_short(facts: &Facts, cap: &Cap) -> String {
             format!("paused until {}", at.with_timezone(&chrono::Local).format("%H:%M"))
         }
         (Cap::Override, _) => "paused by you".to_owned(),
-        (Cap::Lifted(why), _) if why.starts_with("the last boundary failed") => {
-            "the last clear failed".to_owned()
-        }
+        (Cap::Failed(_), _) => "the last clear failed".to_owned(),
         (Cap::Grace, _) => "it was full at its start".to_owned(),
         (Cap::Shadow, _) => "shadow mode".to_owned(),
         (Cap::Headless, _) => "headless".to_owned(),

@@ -9,6 +9,7 @@ use crate::boundary::{Carrier, Delivery, EndReason, Step, Token};
 use crate::files::sealing::{self, Outcome, Writer};
 use crate::files::{boundary, jobs};
 use crate::journal::{Sealed, What};
+use crate::policy::stance::Cap;
 use crate::session::Activity;
 use base::shown::count_with_noun;
 use notes::compaction::{self, Role};
@@ -140,7 +141,7 @@ pub fn seal_for_the_agent(facts: &mut Facts) -> Result<(), String> {
 /// Forgets the session's boundary and lifts the blocks, because there is no way out.
 pub fn give_up(facts: &mut Facts, why: &str) {
     facts.update(|s| s.token = None);
-    lift(facts, why);
+    lift(facts, &Cap::Lifted(why.to_owned()));
 }
 
 /// Lifts the blocks, because a boundary failed.
@@ -149,7 +150,7 @@ fn lift_after(facts: &mut Facts, token: &Token) {
     if notify::tell(facts, &format!("was not cleared: {why}; nothing is blocked for a while")) {
         facts.update(|s| s.notified.need = Some(Activity::WaitsForYou));
     }
-    lift(facts, &format!("the last boundary failed: {why}"));
+    lift(facts, &Cap::Failed(why));
 }
 
 /// The line for the user about a boundary that failed.
@@ -163,20 +164,20 @@ pub fn failed_line(facts: &mut Facts, why: &EndReason) -> String {
 
 /// Tells the user once that the blocks are lifted.
 pub fn lifted_line(facts: &mut Facts) -> Option<String> {
-    let (until, why) = facts.session.lifted.clone()?;
+    let (until, cap) = facts.session.lifted.clone()?;
     if facts.session.notified.lifted == Some(until) || until <= facts.now {
         return None;
     }
     facts.update(|s| s.notified.lifted = Some(until));
     let until = until.with_timezone(&chrono::Local).format("%H:%M");
-    Some(format!("brain-guard: nothing is blocked until {until}, because {why}."))
+    Some(format!("brain-guard: nothing is blocked until {until}, because {}.", cap.why()))
 }
 
 /// Lifts the blocks for a while.
-pub fn lift(facts: &mut Facts, why: &str) {
-    let until = facts.now + LIFTED;
-    facts.update(|s| s.lifted = Some((until, why.to_owned())));
-    facts.record(What::Lifted { why: why.to_owned() });
+pub fn lift(facts: &mut Facts, cap: &Cap) {
+    let (until, why) = (facts.now + LIFTED, cap.why());
+    facts.update(|s| s.lifted = Some((until, cap.clone())));
+    facts.record(What::Lifted { why });
 }
 
 /// Cleans up a finished boundary: a failed one lifts the blocks, an answered one is forgotten.

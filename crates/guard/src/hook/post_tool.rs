@@ -180,7 +180,7 @@ pub fn batch(facts: &mut Facts, event: &Event, bytes: u64) -> Reply {
         let top = if stance.cap.is_some() { usize::MAX } else { ramp.top() };
         let again = now.rank == s.notified.agent.rank;
         // After a failed boundary the agent was told to go on with the work.
-        let is_lifted = matches!(stance.cap, Some(Cap::Lifted(_)));
+        let is_lifted = matches!(stance.cap, Some(Cap::Lifted(_) | Cap::Failed(_)));
         // A sealed agent ends its turn. This batch's own seal may have raised the usage.
         let due = note_due(&s.notified.agent, &now, top)
             && !(again && is_lifted)

@@ -7,6 +7,7 @@ use super::event::{Event, Kind, QUESTION_TOOL};
 use super::facts::Facts;
 use super::{dialog, notify};
 use crate::boundary::{Carrier, NOTHING_WRITTEN, Step, Token};
+use crate::policy::stance::Cap;
 use crate::session::Activity;
 use base::clock::Time;
 use base::plain;
@@ -54,10 +55,10 @@ impl Standing {
         {
             return standing;
         }
-        if let Some((_, why)) = session.lifted.as_ref().filter(|(until, _)| *until > facts.now) {
-            let is_failure = why.starts_with("the last boundary failed");
+        if let Some((_, cap)) = session.lifted.as_ref().filter(|(until, _)| *until > facts.now) {
+            let is_failure = matches!(cap, Cap::Failed(_));
             let activity = if is_failure { Activity::WaitsForYou } else { Activity::TurnOver };
-            return Self::new(activity, answered, format!("nothing is blocked: {why}"));
+            return Self::new(activity, answered, format!("nothing is blocked: {}", cap.why()));
         }
         if session.broke.is_some_and(|broke| answered.is_none_or(|answered| answered < broke)) {
             return Self::new(Activity::WaitsForYou, session.broke, "an API error ended its turn");

@@ -34,7 +34,9 @@ pub enum Cap {
     NoCarrier,
     /// The compaction file cannot be written, for this reason.
     NotWritable(String),
-    /// The budget of boundaries is spent or one failed, for this reason.
+    /// The last boundary failed, for this reason.
+    Failed(String),
+    /// No boundary can begin, for this reason.
     Lifted(String),
     /// The session was already full at its first call.
     Grace,
@@ -51,6 +53,7 @@ impl Cap {
             Self::Refusing(rule) => format!("a rule keeps the agent from its notes: {rule}"),
             Self::NoCarrier => "no carrier can clear this session now".into(),
             Self::NotWritable(why) => format!("the notes can't be written: {why}"),
+            Self::Failed(why) => format!("the last boundary failed: {why}"),
             Self::Lifted(why) => why.clone(),
             Self::Grace => {
                 "the session was already this full when it was first seen, resumed or compacted"

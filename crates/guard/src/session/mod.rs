@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::boundary::Client;
 use crate::policy::coach::Told;
 use crate::policy::limit::{ClientLimit, Configured, Launch};
-use crate::policy::stance::Ranks;
+use crate::policy::stance::{Cap, Ranks};
 use crate::settings::sources::Texts;
 use base::clock::Time;
 use notes::compaction::EntryId;
@@ -87,7 +87,7 @@ pub struct Session {
     /// The job that the session was offered when it began.
     pub offered: Option<String>,
     /// Until when blocks are lifted, and why.
-    pub lifted: Option<(Time, String)>,
+    pub lifted: Option<(Time, Cap)>,
     /// The last saved reading.
     pub reading: Option<Reading>,
     /// When a call was last denied.

@@ -101,10 +101,10 @@ impl Facts<'_> {
         if let Some(refusing) = &self.session.refusing {
             return Some(Cap::Refusing(refusing.rule.clone()));
         }
-        if let Some((until, why)) = &self.session.lifted
+        if let Some((until, cap)) = &self.session.lifted
             && *until > self.now
         {
-            return Some(Cap::Lifted(why.clone()));
+            return Some(cap.clone());
         }
         if self.carrier().chosen.is_none() {
             return Some(Cap::NoCarrier);
