@@ -1,6 +1,6 @@
 //! Builds one session's part of a report.
 
-use super::{Line, Part, Seal, Source, Totals, What, Words, stances};
+use super::{Added, Line, Part, Seal, Source, Totals, What, Words, stances};
 use base::clock::Time;
 use sessions::gauge::Reading;
 
@@ -18,7 +18,8 @@ pub(super) fn part(source: Source) -> Part {
     seals.sort_by_key(|s| (s.at, s.version));
     let words = words(&events, &seals);
     let stances = stances::bands(&ramp, &points, &events, last);
-    let totals = Totals::from_events(&events, &points, seals.len() as u64, source.bytes_per_token);
+    let added = Added::of(&events, source.bytes_per_token);
+    let totals = Totals::of(&events, &points, seals.len(), added);
     events.retain(|e| !matches!(e.what, What::Pass(_)));
     Part {
         session: id,

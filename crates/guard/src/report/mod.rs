@@ -220,7 +220,7 @@ impl Report {
         let mut sessions: Vec<Part> = sources.into_iter().map(build::part).collect();
         sessions.sort_by_key(|part| part.from);
         boundaries.sort_by_key(|b| b.opened);
-        let totals = Totals::sum(sessions.iter().map(|part| &part.totals));
+        let totals = Totals::sum(&sessions);
         Self {
             guard: env!("CARGO_PKG_VERSION"),
             made,

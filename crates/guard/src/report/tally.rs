@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::{Line, Point, What};
+use super::{Line, Part, Point, What};
 use crate::journal;
 
 /// Text that the guard added to the context.
@@ -72,31 +72,69 @@ pub struct Totals {
     pub added: Added,
 }
 
+impl Added {
+    /// What the guard added to one session.
+    pub(super) fn of(events: &[Line], bytes_per_token: f64) -> Self {
+        let added = journal::added(events);
+        let (bytes, delivered_bytes) = (added.bytes(), added.delivered.bytes);
+        let tokens = |bytes: u64| (bytes as f64 / bytes_per_token.max(1.0)).ceil() as u64;
+        Self {
+            bytes,
+            tokens: tokens(bytes),
+            delivered_bytes,
+            delivered_tokens: tokens(delivered_bytes),
+        }
+    }
+
+    fn plus(self, other: &Self) -> Self {
+        Self {
+            bytes: self.bytes + other.bytes,
+            tokens: self.tokens + other.tokens,
+            delivered_bytes: self.delivered_bytes + other.delivered_bytes,
+            delivered_tokens: self.delivered_tokens + other.delivered_tokens,
+        }
+    }
+}
+
 impl Totals {
-    pub(super) fn from_events(
-        events: &[Line],
-        points: &[Point],
-        seals: u64,
-        bytes_per_token: f64,
+    /// Of several sessions.
+    pub(super) fn sum(parts: &[Part]) -> Self {
+        let added = parts.iter().fold(Added::default(), |sum, part| sum.plus(&part.totals.added));
+        let seals = parts.iter().map(|part| part.seals.len()).sum();
+        let (events, points) =
+            (parts.iter().flat_map(|part| &part.events), parts.iter().flat_map(|part| &part.fill));
+        Self::of(events, points, seals, added)
+    }
+
+    /// Of the events and responses of one session or several.
+    pub(super) fn of<'a>(
+        events: impl IntoIterator<Item = &'a Line, IntoIter: Clone>,
+        points: impl IntoIterator<Item = &'a Point, IntoIter: Clone>,
+        seals: usize,
+        added: Added,
     ) -> Self {
+        let (events, points) = (events.into_iter(), points.into_iter());
         let count = |like: fn(&What) -> bool| {
-            events.iter().filter(|event| like(&event.what)).count() as u64
+            events.clone().filter(|event| like(&event.what)).count() as u64
         };
         let mut denials: BTreeMap<[&str; 3], (u64, u64)> = BTreeMap::new();
-        for event in events {
+        for event in events.clone() {
             if let What::Deny(call) | What::WouldDeny(call) = &event.what {
                 let key = [call.tool.as_str(), call.band.as_str(), event.tier.as_str()];
                 let (denied, would) = denials.entry(key).or_default();
                 *if matches!(event.what, What::Deny(_)) { denied } else { would } += 1;
             }
         }
-        let added = journal::added(events);
-        let (bytes, delivered) = (added.bytes(), added.delivered.bytes);
-        let tokens = |bytes: u64| (bytes as f64 / bytes_per_token.max(1.0)).ceil() as u64;
+        let denials = denials.into_iter().map(|([tool, band, tier], (denied, would_deny))| {
+            let [tool, band, tier] = [tool, band, tier].map(str::to_owned);
+            Denied { tool, band, tier, denied, would_deny }
+        });
+        let mut denials: Vec<Denied> = denials.collect();
+        denials.sort_by_key(|d| std::cmp::Reverse(d.denied + d.would_deny));
         Self {
-            responses: points.iter().filter(|p| !p.compacted).count() as u64,
-            highest: points.iter().map(|p| p.percent).fold(0.0, f64::max),
-            notes: events.iter().filter(|line| line.is_note()).count() as u64,
+            responses: points.clone().filter(|p| !p.compacted).count() as u64,
+            highest: points.map(|p| p.percent).fold(0.0, f64::max),
+            notes: events.clone().filter(|line| line.is_note()).count() as u64,
             denied: count(|what| matches!(what, What::Deny(_))),
             would_deny: count(|what| matches!(what, What::WouldDeny(_))),
             partial: count(|what| matches!(what, What::Partial(_))),
@@ -104,69 +142,12 @@ impl Totals {
             stops: count(|what| *what == What::Stop),
             would_stop: count(|what| *what == What::WouldStop),
             cut: count(|what| matches!(what, What::Cut(_))),
-            seals,
+            seals: seals as u64,
             overrides: count(|what| matches!(what, What::Override { .. })),
             compactions: count(|what| *what == What::ClientCompaction),
             faults: count(|what| matches!(what, What::Fault { .. })),
-            denials: ordered(denials.into_iter().map(|([tool, band, tier], (denied, would))| {
-                Denied {
-                    tool: tool.to_owned(),
-                    band: band.to_owned(),
-                    tier: tier.to_owned(),
-                    denied,
-                    would_deny: would,
-                }
-            })),
-            added: Added {
-                bytes,
-                tokens: tokens(bytes),
-                delivered_bytes: delivered,
-                delivered_tokens: tokens(delivered),
-            },
+            denials,
+            added,
         }
     }
-
-    pub(super) fn sum<'a>(all: impl Iterator<Item = &'a Self>) -> Self {
-        let mut sum = Self::default();
-        let mut denials: BTreeMap<[String; 3], (u64, u64)> = BTreeMap::new();
-        for one in all {
-            sum.highest = sum.highest.max(one.highest);
-            for (to, from) in [
-                (&mut sum.responses, one.responses),
-                (&mut sum.notes, one.notes),
-                (&mut sum.denied, one.denied),
-                (&mut sum.would_deny, one.would_deny),
-                (&mut sum.partial, one.partial),
-                (&mut sum.allowed, one.allowed),
-                (&mut sum.stops, one.stops),
-                (&mut sum.would_stop, one.would_stop),
-                (&mut sum.cut, one.cut),
-                (&mut sum.seals, one.seals),
-                (&mut sum.overrides, one.overrides),
-                (&mut sum.compactions, one.compactions),
-                (&mut sum.faults, one.faults),
-                (&mut sum.added.bytes, one.added.bytes),
-                (&mut sum.added.tokens, one.added.tokens),
-                (&mut sum.added.delivered_bytes, one.added.delivered_bytes),
-                (&mut sum.added.delivered_tokens, one.added.delivered_tokens),
-            ] {
-                *to += from;
-            }
-            for d in &one.denials {
-                let key = [d.tool.clone(), d.band.clone(), d.tier.clone()];
-                let (denied, would) = denials.entry(key).or_default();
-                (*denied, *would) = (*denied + d.denied, *would + d.would_deny);
-            }
-        }
-        sum.denials = ordered(denials.into_iter().map(|([tool, band, tier], (denied, would))| {
-            Denied { tool, band, tier, denied, would_deny: would }
-        }));
-        sum
-    }
-}
-
-fn ordered(denials: impl Iterator<Item = Denied>) -> Vec<Denied> {
-    let mut all: Vec<Denied> = denials.collect();
-    all.sort_by_key(|d| std::cmp::Reverse(d.denied + d.would_deny));
-    all
 }
