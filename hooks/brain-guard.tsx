@@ -41,7 +41,7 @@ const SWITCH_MS = 1000
 const SOON_TOAST_MS = 10_000
 
 /** How old the strip's figures may get while it says why nothing is blocked, which may end. */
-const CAPPED_MS = 30_000
+const CAPPED_MS = 10_000
 
 /** How often a drive begins again after the binary did not answer. */
 const RETRIES = 5
@@ -284,7 +284,6 @@ async function snapshot($: EngineInterface, id: string): Promise<void> {
   if (figures?.measured && typeof reading.tokens === 'number') {
     figures.used = reading.tokens
     $.ui.invalidate('ui.render')
-    if (figures.capped !== null && Date.now() - figuresAt > CAPPED_MS) void readFigures($).catch(() => {})
   }
 }
 
@@ -571,7 +570,8 @@ async function look($: EngineInterface): Promise<void> {
 async function follow($: EngineInterface): Promise<void> {
   const changed = await $.fs.read(`${snapshots}/${await $.session.id()}.strip`).catch(() => '')
   const row = isTurn ? drawnRow : await lastRow($)
-  if ((changed === drawn && row === drawnRow) || silences >= SILENCES) return
+  const mayEnd = typeof figures?.capped === 'string' && Date.now() - figuresAt > CAPPED_MS
+  if ((changed === drawn && row === drawnRow && !mayEnd) || silences >= SILENCES) return
   await readFigures($)
   drawn = changed
 }

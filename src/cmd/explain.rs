@@ -201,6 +201,7 @@ impl fmt::Display for SessionExplanation {
         }
         // The whole status says it, too.
         lines.extend(self.waiting_for.clone().filter(|_| !self.is_verbose));
+        lines.extend(self.status.left().map(str::to_owned).filter(|_| !self.is_verbose));
         if self.is_blocking {
             lines.push("Let the agent seal its notes, or pause brain-guard: /brain-guard:override 30m (in a terminal: brain-guard override 30m).".to_owned());
         }

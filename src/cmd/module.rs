@@ -32,7 +32,6 @@ use guard::hook::watch;
 use guard::hook::withdrawal;
 use guard::hook::{boundary_flow, deliver, job_assignment};
 use guard::policy::bands::effect;
-use guard::policy::stance::Cap;
 use guard::session::Surroundings;
 use guard::texts::Text;
 
@@ -326,7 +325,7 @@ fn step(facts: &mut Facts, asked: &Ask, text: &str) -> Value {
     });
     let Some((action, before, token)) = planned else { return json!({"action": "none"}) };
     if before == Step::Pending && token.hold.is_some() && report.is_escape() {
-        boundary_flow::lift(facts, &Cap::Lifted("you pressed Escape".to_owned()));
+        boundary_flow::lift_because(facts, "you pressed Escape");
     }
     // An aborted turn has no Stop, so the watch is started here.
     if token.live()

@@ -3,11 +3,12 @@
 
 use chrono::Duration;
 
-use super::operator_override::{self, clock_time};
+use super::operator_override;
 use super::selector::{self, Found};
 use super::succession::wake;
 use super::{Context, Exit, Failure, Run, operator, out};
 use crate::cli::{LaterArgs, NowArgs, SessionSelector, duration};
+use base::shown::clock_time;
 use guard::boundary::{Carrier, Step, Token};
 use guard::files::{boundary, state};
 use guard::hook::boundary_flow;
@@ -57,7 +58,7 @@ fn from_terminal(
     let waits =
         |found: &Found| selector::facts(env, now, found).is_ok_and(|f| waiting(&f).is_some());
     let found = selector::find_wanted(env, selector, waits)?;
-    let facts = selector::facts(env, now, &found)?;
+    let facts = selector::running_facts(env, now, &found)?;
     out(apply(&facts, wish)?);
     Ok(Exit::Done)
 }
@@ -82,6 +83,15 @@ fn apply(facts: &Facts, wish: &Wish) -> anyhow::Result<String> {
 }
 
 fn later(facts: &Facts, time: Option<Duration>) -> anyhow::Result<String> {
+    if let Some(token) = waiting(facts) {
+        let stays = |t: &mut Token| {
+            t.at_once = false;
+            t.step < Step::Clearing
+        };
+        if boundary::update(&facts.places, &token.id, stays)? == Some(false) {
+            return Ok("brain-guard: too late, this session is being cleared".to_owned());
+        }
+    }
     let until = facts.now + time.unwrap_or(KEPT);
     operator_override::set(facts, Some(Override::Until(until)), "later")?;
     let local = clock_time(until, facts.now);
@@ -123,6 +133,9 @@ fn now(facts: &Facts) -> anyhow::Result<String> {
     };
     state::update(&facts.places, facts.id, |s| s.override_ = None)?;
     if token.step == Step::Unsealed {
+        if let Some(why) = facts.spent(&token.job) {
+            return Ok(format!("brain-guard: this session does not restart: {why}"));
+        }
         boundary::update(&facts.places, &token.id, |t| t.at_once = true)?;
         return Ok("brain-guard: the notes are sealed as they are, and a fresh session continues from them".to_owned());
     }
@@ -134,6 +147,8 @@ fn now(facts: &Facts) -> anyhow::Result<String> {
     if token.carrier == Carrier::Manual {
         return Ok("brain-guard: type /clear now; the fresh session gets the notes".to_owned());
     }
-    Ok("brain-guard: this session is cleared now, and a fresh one continues from the notes"
-        .to_owned())
+    let when = if facts.session.turn.is_some() { "once its turn is over" } else { "now" };
+    Ok(format!(
+        "brain-guard: this session is cleared {when}, and a fresh one continues from the notes"
+    ))
 }

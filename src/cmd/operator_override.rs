@@ -5,8 +5,7 @@ use super::succession::wake;
 use super::{Context, Exit, Run, operator, out, selector};
 use crate::cli::{OverrideArgs, OverrideSpan};
 use anyhow::{Context as _, bail};
-use base::clock::Time;
-use chrono::{Duration, Local};
+use base::shown::clock_time;
 use clap::Parser;
 use guard::files::state;
 use guard::hook::facts::Facts;
@@ -17,7 +16,7 @@ impl Run for OverrideArgs {
     fn run(&self, Context { env, now }: Context) -> anyhow::Result<Exit> {
         operator::refuse_agent(env, "override")?;
         let found = selector::find(env, &self.selector)?;
-        let facts = selector::facts(env, now, &found)?;
+        let facts = selector::running_facts(env, now, &found)?;
         let (said, is_on) = apply(&facts, &self.span)?;
         let of = self.selector.session.as_ref().map(|id| format!(" --session {id}"));
         let of = of.unwrap_or_default();
@@ -75,14 +74,6 @@ fn apply(facts: &Facts, how: &OverrideSpan) -> anyhow::Result<(String, bool)> {
     Ok((said, value.is_some()))
 }
 
-/// A time less than twelve hours away as `20:14:05`, another one with its date.
-pub(super) fn clock_time(at: Time, now: Time) -> String {
-    let is_near = (at - now).abs() < Duration::hours(12);
-    at.with_timezone(&Local)
-        .format(if is_near { "%H:%M:%S" } else { "%Y-%m-%d %H:%M:%S" })
-        .to_string()
-}
-
 /// Sets or ends the override; `said` is its text for the journal.
 ///
 /// # Errors
@@ -95,16 +86,4 @@ pub(super) fn set(facts: &Facts, value: Option<Override>, said: &str) -> anyhow:
     let _ = wake::strip(facts);
     facts.record(What::Override { until: said.to_owned() });
     Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_date_is_said_only_of_a_time_that_is_far() {
-        let now: Time = "2026-03-19T23:50:00Z".parse().unwrap();
-        assert_eq!(clock_time(now + Duration::minutes(30), now), "00:20:00");
-        assert_eq!(clock_time(now + Duration::hours(13), now), "2026-03-20 12:50:00");
-    }
 }

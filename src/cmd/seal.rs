@@ -205,7 +205,10 @@ fn next(
             };
             (true, format!("{when}, and a fresh one continues from these notes"))
         }
-        Err(why) => (false, format!("sealed, but no boundary: {why}; go on with the work")),
+        Err(why) if operator::is_agent(facts.env) => {
+            (false, format!("sealed, but no boundary: {why}; go on with the work"))
+        }
+        Err(why) => (false, format!("sealed, but this session does not restart: {why}")),
     }
 }
 

@@ -21,6 +21,7 @@ use guard::files::jobs::Open;
 use guard::files::state;
 use guard::hook::facts::Facts;
 use guard::hook::jobs;
+use guard::hook::standing;
 
 /// The hint of errors: how to name a session.
 pub const NAMES: &str = "name a session: its id, the beginning of it, or its file";
@@ -312,7 +313,7 @@ pub fn find_or_last(env: &Env, selector: &SessionSelector) -> anyhow::Result<Fou
     {
         return Ok(found);
     }
-    let session = last(&places).ok_or_else(|| {
+    let session = last_at_work(&places, &live).or_else(|| last(&places)).ok_or_else(|| {
         let what = format!("no session yet in {}", project.display());
         Failure::not_found(what).hint(format!(
             "start Claude Code with the plugin there, or name a project with --project{}",
@@ -403,6 +404,15 @@ fn usable(id: &str) -> anyhow::Result<()> {
     Err(Failure::usage(format_args!("{id:?} is not a session id")).into())
 }
 
+/// Of several live sessions, the one that was last at work.
+fn last_at_work(places: &Places, live: &[String]) -> Option<String> {
+    let at_work = live.iter().filter_map(|id| {
+        let session = state::load(places, id).ok()??;
+        Some((session.turn.max(session.over), session.started, id))
+    });
+    at_work.max().map(|(.., id)| id.clone())
+}
+
 /// The session whose start or end of a turn is the latest, live or not.
 fn last(places: &Places) -> Option<String> {
     let all = state::all(places).ok()?.into_iter();
@@ -420,6 +430,20 @@ fn last(places: &Places) -> Option<String> {
 pub fn facts<'a>(env: &'a Env, now: Time, found: &'a Found) -> anyhow::Result<Facts<'a>> {
     Facts::for_session(env, now, &found.project, &found.session)
         .context("HOME is not set, so there is no place for state; set it to your home folder")
+}
+
+/// The same of a session that has not ended, for a verb that changes what it does next.
+///
+/// # Errors
+/// As [`facts`]; the session has ended.
+pub fn running_facts<'a>(env: &'a Env, now: Time, found: &'a Found) -> anyhow::Result<Facts<'a>> {
+    let facts = facts(env, now, found)?;
+    match standing::over(&facts) {
+        None => Ok(facts),
+        Some(over) => Err(Failure::refused(format_args!("session {} {over}", found.session))
+            .hint("`brain-guard status --all` lists the sessions that run")
+            .into()),
+    }
 }
 
 /// The job the session works on. Where no hook has run, it is the session's default job.

@@ -8,13 +8,12 @@ use std::path::{Path, PathBuf};
 use chrono::TimeDelta;
 use serde::Serialize;
 
-use super::operator_override::clock_time;
 use super::output::out_folded;
 use super::overview::Overview;
 use super::{Context, Exit, Run, doctor, out_json, selector, show};
 use crate::cli::StatusArgs;
 use base::clock::Time;
-use base::shown::{group_thousands, tenths};
+use base::shown::{clock_time, group_thousands, tenths};
 use guard::boundary::plan::unsealed_status;
 use guard::boundary::{Carrier, Step, Token};
 use guard::files::journal::Journal;
@@ -22,7 +21,7 @@ use guard::files::state;
 use guard::hook::boundary_flow;
 use guard::hook::facts::{Context as Usage, Facts, View};
 use guard::hook::messages::Messages;
-use guard::hook::standing::Standing;
+use guard::hook::standing::{self, Standing};
 use guard::policy::bands::join_names;
 use guard::policy::coach::figure_in_full;
 use guard::policy::limit::LimitSource;
@@ -112,6 +111,11 @@ impl Status {
         self.for_people.over.is_some()
     }
 
+    /// What waits in a session that has ended.
+    pub fn left(&self) -> Option<&str> {
+        self.for_people.boundary.as_deref().filter(|_| self.is_over())
+    }
+
     /// The present status of a session.
     pub fn of(facts: &Facts, view: &View) -> Self {
         let age = |r: &Reading| (facts.now - r.at).num_milliseconds().max(0);
@@ -134,7 +138,7 @@ impl Status {
         };
         let calls = || state::calls(&facts.places, facts.id);
         let holds = |_: &&Override| facts.session.overridden(facts.now, calls);
-        let over = over(facts);
+        let over = standing::over(facts);
         let for_people = ForPeople {
             context: view
                 .context
@@ -148,10 +152,13 @@ impl Status {
                 .as_ref()
                 .filter(holds)
                 .map(|o| override_text(o, calls(), facts.now)),
-            boundary: facts
-                .token()
-                .filter(|_| over.is_none())
-                .map(|token| at_boundary(facts, &token).unwrap_or_else(|| boundary(&token))),
+            boundary: facts.token().and_then(|token| match &over {
+                None => Some(at_boundary(facts, &token).unwrap_or_else(|| boundary(&token))),
+                Some(_) if token.awaits_carrier_or_held(facts.id) => {
+                    Some(format!("{}: `claude --continue` goes on from there", token.what()))
+                }
+                Some(_) => None,
+            }),
             over,
         };
         let messages = Messages::new(facts, &view.ramp, &view.readings, &view.stance);
@@ -161,7 +168,7 @@ impl Status {
             now: match (&for_people.over, &switched_off) {
                 (Some(over), _) => format!("this session {over}; its last figures: {usage}"),
                 (None, Some(why)) => format!(
-                    "nothing holds once this session reloads its plugins: {why}. Until then: {usage}: {effect}"
+                    "{why}: nothing holds in a session that has reloaded its plugins; in one that has not: {usage}: {effect}"
                 ),
                 (None, None) => format!("{usage}: {effect}"),
             },
@@ -230,6 +237,10 @@ impl fmt::Display for Status {
         match &self.for_people.file {
             Some(figure) => line("notes", &format!("{figure} {path}"))?,
             None => line("notes", &format!("none yet ({path})"))?,
+        }
+        if self.is_over() {
+            self.left().map_or(Ok(()), |left| line("boundary", left))?;
+            return line("added", &self.added.to_string());
         }
         let blocked = match self.blocked.join(", ") {
             none if none.is_empty() => "nothing blocked".to_owned(),
@@ -333,15 +344,6 @@ pub(super) fn cap_in_short(facts: &Facts, cap: &Cap) -> String {
     }
 }
 
-/// How a session ended, if it did.
-fn over(facts: &Facts) -> Option<String> {
-    if let Some(at) = facts.session.ended {
-        return Some(format!("ended at {}", clock_time(at, facts.now)));
-    }
-    let client = facts.session.client.filter(|client| !state::lives(&facts.places, *client));
-    client.map(|_| "ended with its client, which is gone".to_owned())
-}
-
 fn boundary(token: &Token) -> String {
     let waits = token.waits.as_ref().filter(|_| token.step <= Step::Clearing);
     let waits = waits.map(|w| format!("; it waits: {w}")).unwrap_or_default();
@@ -358,6 +360,12 @@ pub(super) fn at_boundary(facts: &Facts, token: &Token) -> Option<String> {
         let left = facts.gone_at().map_or(TimeDelta::zero(), |gone| gone - facts.now);
         let held = facts.override_reason();
         return Some(unsealed_status(left, held.as_deref(), boundary_flow::wrote_notes(facts)));
+    }
+    if token.hold.is_some() && token.awaits_carrier_or_held(facts.id) {
+        return Some(format!(
+            "{} after your next prompt's turn; /brain-guard:now restarts it at once.",
+            token.restart()
+        ));
     }
     if !token.awaits_carrier(facts.id) {
         return None;

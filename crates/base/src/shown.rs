@@ -59,6 +59,12 @@ pub fn age(passed: TimeDelta) -> String {
     }
 }
 
+/// How long until something, rounded up: `35 s`, `10 min`.
+pub fn remaining(left: TimeDelta) -> String {
+    let seconds = (left.num_milliseconds().max(0) + 999) / 1_000;
+    if seconds < 120 { format!("{seconds} s") } else { format!("{} min", (seconds + 59) / 60) }
+}
+
 /// A length of time in its two largest units: `8.0 s`, `3 min 20 s`, `2 h 5 min`, `1 d 4 h`.
 pub fn format_duration(time: TimeDelta) -> String {
     let s = time.num_seconds().max(0);
@@ -78,6 +84,14 @@ pub fn shell_quote(text: &str) -> String {
     } else {
         format!("'{}'", text.replace('\'', r"'\''"))
     }
+}
+
+/// A time less than twelve hours away as `20:14:05`, another one with its date; by the user's clock.
+pub fn clock_time(at: Time, now: Time) -> String {
+    let is_near = (at - now).abs() < TimeDelta::hours(12);
+    at.with_timezone(&Local)
+        .format(if is_near { "%H:%M:%S" } else { "%Y-%m-%d %H:%M:%S" })
+        .to_string()
 }
 
 /// A time by the user's clock, with its zone: `2026-03-19T11:23+01:00`, or `…Z` in UTC. `format` is
@@ -110,6 +124,19 @@ pub fn breaks_even(requests: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_date_is_said_only_of_a_time_that_is_far() {
+        let now: Time = "2026-03-19T23:50:00Z".parse().unwrap();
+        let said = |hours| clock_time(now + TimeDelta::hours(hours), now).len();
+        assert_eq!((said(1), said(13)), ("00:50:00".len(), "2026-03-20 12:50:00".len()));
+    }
+
+    #[test]
+    fn what_is_left_is_rounded_up() {
+        let said = |ms| remaining(TimeDelta::milliseconds(ms));
+        assert_eq!([said(-5), said(34_001), said(599_900)], ["0 s", "35 s", "10 min"]);
+    }
 
     #[test]
     fn sizes_and_tokens_change_their_unit_where_they_would_be_rounded_up() {

@@ -49,6 +49,13 @@ fn alone() -> (Hook, Client) {
     (hook, client)
 }
 
+/// As in a terminal beside the client.
+fn away_from_the_client(hook: &mut Hook) {
+    for name in ["CLAUDECODE", "CLAUDE_CODE_SESSION_ID", "CLAUDE_PID"] {
+        hook.set(name, "");
+    }
+}
+
 fn dialog(hook: &Hook) {
     let more = json!({"notification_type": "permission_prompt", "message": "Claude needs this"});
     assert!(hook.send(&hook.payload("Notification", &more)).silent());
@@ -96,16 +103,19 @@ fn of_fifty_sessions_in_three_projects_the_one_that_stands_still_is_on_top() {
 
 #[test]
 fn a_session_whose_client_is_gone_has_ended() {
-    let (hook, client) = alone();
+    let (mut hook, client) = alone();
     hook.prompt("Go");
     hook.fill(percent_in("narrow"));
     assert_eq!(hook.bash("ls").verdict(), "deny");
     let told = hook.raw(&["explain"], b"").stdout;
     assert!(told.contains("Let the agent seal its notes"), "{told}");
     drop(client);
+    away_from_the_client(&mut hook);
     let session = &hook.session;
     let status = hook.raw(&["status", "--session", session, "--json"], b"").json();
     assert_eq!(status["doing"], "ended");
+    let refused = hook.raw(&["override", "30m", "--session", session], b"");
+    assert!(refused.stderr.contains("ended with its client"), "{refused:?}");
     let told = hook.raw(&["explain", "--session", session], b"").stdout;
     let now = "Now: this session ended with its client, which is gone; its last figures: ";
     assert!(told.contains(now) && !told.contains("Let the agent"), "{told}");
@@ -119,16 +129,18 @@ fn of_several_sessions_now_means_the_one_that_waits_for_its_restart() {
     other.start("startup");
     hook.prompt("Go");
     hook.fill(percent_in("narrow"));
-    for name in ["CLAUDECODE", "CLAUDE_CODE_SESSION_ID", "CLAUDE_PID"] {
-        hook.set(name, "");
-    }
+    away_from_the_client(&mut hook);
     let refused = hook.raw(&["now"], b"");
     assert!(refused.stderr.contains("several live sessions"), "{refused:?}");
     assert!(refused.stderr.contains("--session ID:\n2 sessions run"), "{refused:?}");
     hook.agent("brain-guard append --kind next 'go on' && brain-guard seal");
+    hook.stop();
     let status = hook.raw(&["status", "--session", &hook.session], b"").stdout;
     assert!(status.contains("brain-guard now"), "{status}");
     assert!(hook.raw(&["now"], b"").stdout.contains("this session is cleared now"));
+    assert!(hook.raw(&["later"], b"").stdout.contains("this session does not restart and"));
+    let status = hook.raw(&["status", "--session", &hook.session], b"").stdout;
+    assert!(status.contains("This session does not restart: you paused brain-guard"), "{status}");
 }
 
 #[test]

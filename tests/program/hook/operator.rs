@@ -140,6 +140,15 @@ fn an_override_lasts_until_its_time_or_off() {
 }
 
 #[test]
+fn whoever_asks_for_a_seal_ends_the_override() {
+    let (mut hook, _client) = beside_its_client();
+    from_a_terminal(&mut hook, &["--until-clear"]);
+    hook.prompt("/brain-guard:seal");
+    let sealed = hook.agent("brain-guard append --kind next 'go on' && brain-guard seal --clear");
+    assert!(sealed.stdout.contains("end your turn now"), "{sealed:?}");
+}
+
+#[test]
 fn an_override_for_calls_counts_them() {
     let (mut hook, _client) = beside_its_client();
     from_a_terminal(&mut hook, &["--calls", "3"]);

@@ -33,7 +33,7 @@ const VALUES: &[(&str, &str)] = &[
     ("job", "parser"),
     ("lines", "200"),
     ("live", NOTES),
-    ("minutes", "10"),
+    ("time", "10 min"),
     ("name", "design"),
     ("next", "Continue with the first item under Forward State."),
     ("next_at", "25"),

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{BoundarySettings, Carrier, EndReason, Hold, SHORTLY_BEFORE, Step, Token};
 use base::clock::Time;
+use base::shown::remaining;
 
 /// What a carrier reports.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
@@ -198,18 +199,16 @@ fn wait_for_person(at: &Situation) -> Action {
 
 /// What happens to a session whose notes are not sealed. Its user counts as away after `left`.
 pub fn unsealed_status(left: Duration, held: Option<&str>, has_notes: bool) -> String {
-    let minutes = (left.num_seconds() + 59) / 60;
+    let is_due = left <= Duration::zero();
+    let when = if is_due { "now".to_owned() } else { format!("in {}", remaining(left)) };
     match held {
         Some(why) => held_status(why),
-        None if !has_notes => {
-            let when = if minutes > 0 { format!("in {minutes} min") } else { "now".to_owned() };
-            format!(
-                "No new notes, so this session does not restart; {when}, the blocks are lifted and the agent goes on. /brain-guard:seal asks for notes"
-            )
-        }
-        None if minutes <= 0 => "This session restarts from unfinished notes now".to_owned(),
+        None if !has_notes => format!(
+            "No new notes, so this session does not restart; {when}, the blocks are lifted and the agent goes on. /brain-guard:seal asks for notes"
+        ),
+        None if is_due => "This session restarts from unfinished notes now".to_owned(),
         None => format!(
-            "This session restarts from unfinished notes in {minutes} min; a prompt from you goes first"
+            "This session restarts from unfinished notes {when}; a prompt from you goes first"
         ),
     }
 }
@@ -480,12 +479,12 @@ mod tests {
     #[test]
     fn unfinished_notes_say_when_the_session_restarts() {
         let status = |seconds, held| unsealed_status(Duration::seconds(seconds), held, true);
-        assert!(status(61, None).contains("unfinished notes in 2 min;"));
+        assert!(status(61, None).contains("unfinished notes in 61 s;"));
         assert!(status(-5, None).ends_with("unfinished notes now"));
         assert!(status(61, Some("it is paused")).ends_with("does not restart: it is paused"));
         let without = unsealed_status(Duration::seconds(61), None, false);
         assert!(
-            without.starts_with("No new notes, so ") && without.contains("in 2 min, the blocks")
+            without.starts_with("No new notes, so ") && without.contains("in 61 s, the blocks")
         );
     }
 

@@ -138,10 +138,13 @@ pub fn seal_for_the_agent(facts: &mut Facts) -> Result<(), String> {
     }
 }
 
-/// Forgets the session's boundary and lifts the blocks, because there is no way out.
+/// Forgets the session's boundary and lifts the blocks, because there is no way out. What keeps
+/// them from applying anyway, such as an override, ends by itself.
 pub fn give_up(facts: &mut Facts, why: &str) {
     facts.update(|s| s.token = None);
-    lift(facts, &Cap::Lifted(why.to_owned()));
+    if facts.cap(&facts.view().readings).is_none() {
+        lift_because(facts, why);
+    }
 }
 
 /// Lifts the blocks, because a boundary failed.
@@ -169,12 +172,17 @@ pub fn lifted_line(facts: &mut Facts) -> Option<String> {
         return None;
     }
     facts.update(|s| s.notified.lifted = Some(until));
-    let until = until.with_timezone(&chrono::Local).format("%H:%M");
-    Some(format!("brain-guard: nothing is blocked until {until}, because {}.", cap.why()))
+    Some(format!("brain-guard: nothing is blocked, because {}.", cap.why()))
+}
+
+/// Lifts the blocks for a while, for a reason that says how long.
+pub fn lift_because(facts: &mut Facts, why: &str) {
+    let until = (facts.now + LIFTED).with_timezone(&chrono::Local);
+    lift(facts, &Cap::Lifted(format!("{why}; blocks apply again at {}", until.format("%H:%M"))));
 }
 
 /// Lifts the blocks for a while.
-pub fn lift(facts: &mut Facts, cap: &Cap) {
+fn lift(facts: &mut Facts, cap: &Cap) {
     let (until, why) = (facts.now + LIFTED, cap.why());
     facts.update(|s| s.lifted = Some((until, cap.clone())));
     facts.record(What::Lifted { why });

@@ -7,11 +7,12 @@ use super::event::{Event, Kind, QUESTION_TOOL};
 use super::facts::Facts;
 use super::{dialog, notify};
 use crate::boundary::{Carrier, NOTHING_WRITTEN, Step, Token};
+use crate::files::state;
 use crate::policy::stance::Cap;
 use crate::session::Activity;
 use base::clock::Time;
 use base::plain;
-use base::shown::{age, count_with_noun};
+use base::shown::{age, clock_time, count_with_noun};
 
 /// What a session is doing, since when, and why.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -80,6 +81,15 @@ impl Standing {
         let why = if self.why.is_empty() { String::new() } else { format!(": {}", self.why) };
         format!("{}{}{why}", self.activity.words(), since.unwrap_or_default())
     }
+}
+
+/// How a session ended, if it did.
+pub fn over(facts: &Facts) -> Option<String> {
+    if let Some(at) = facts.session.ended {
+        return Some(format!("ended at {}", clock_time(at, facts.now)));
+    }
+    let client = facts.session.client.filter(|client| !state::lives(&facts.places, *client));
+    client.map(|_| "ended with its client, which is gone".to_owned())
 }
 
 /// What a session whose turn is over is doing at a boundary.

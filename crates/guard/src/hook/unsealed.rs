@@ -9,6 +9,7 @@ use super::{boundary_flow, deliver, watch};
 use crate::boundary::{Carrier, Hold, Step, Token};
 use crate::files::{boundary, shadows};
 use crate::texts::{Text, render};
+use base::shown::remaining;
 
 /// Handles an agent that did not seal. If a person is there, waits for them. Otherwise seals the
 /// notes as they are and opens a boundary, or lifts the blocks.
@@ -45,15 +46,14 @@ fn wait_for_person(facts: &mut Facts) -> Reply {
         return Reply::default();
     }
     facts.update(|s| s.token = Some(token.id.clone()));
-    let minutes = ((gone_at - facts.now).num_seconds() + 59) / 60;
     let effect = if boundary_flow::wrote_notes(facts) {
         "the notes are sealed as they are, this session is cleared, and a fresh one continues"
     } else {
         // A clear would lose all that the session knows.
         "the blocks are lifted and the agent goes on, because no new notes were written"
     };
-    let minutes = minutes.max(1).to_string();
-    let values = [("minutes", &*minutes), ("effect", effect)];
+    let time = remaining(gone_at - facts.now);
+    let values = [("time", &*time), ("effect", effect)];
     let text = render(&facts.places, Text::UserUnsealed, &values);
     Reply { user: Some(text), ..Reply::default() }
 }

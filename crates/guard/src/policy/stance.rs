@@ -56,7 +56,7 @@ impl Cap {
             Self::Failed(why) => format!("the last boundary failed: {why}"),
             Self::Lifted(why) => why.clone(),
             Self::Grace => {
-                "the session was already this full when it was first seen, resumed or compacted"
+                "the session was already this full when it was first seen, resumed or compacted; blocks apply after 1 % or 25 calls more"
                     .into()
             }
         }
