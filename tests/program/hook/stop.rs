@@ -79,18 +79,20 @@ fn waiting_since(seconds: i64, note: Option<&str>) -> Hook {
 fn without_a_person_the_guard_seals_and_opens_a_boundary() {
     let hook = waiting_since(56, Some("the parser fails on CRLF"));
     std::thread::scope(|scope| {
-        let woken = scope.spawn(|| rewake(&hook));
+        // A refused end of the same turn may have left one, too.
+        let woken = [(); 2].map(|()| scope.spawn(|| rewake(&hook)));
         let opened = || !hook.opened().is_empty();
         let began = std::time::Instant::now();
         while !opened() && began.elapsed().as_secs() < 30 {
             std::thread::sleep(std::time::Duration::from_millis(100));
         }
         assert!(sealed(&hook).expect("sealed").contains("the parser fails on CRLF"));
+        std::thread::sleep(std::time::Duration::from_millis(500));
         assert_eq!(hook.opened().len(), 1);
         // The session ends, so nobody is woken in it.
         let now = serde_json::json!(base::clock::now().to_rfc3339());
         change(&hook.places().session(&hook.session, "json"), "ended", now);
-        assert!(woken.join().expect("no panic").silent());
+        assert!(woken.into_iter().all(|woken| woken.join().expect("no panic").silent()));
     });
 }
 

@@ -1,6 +1,7 @@
 //! Handles a turn that ends at the highest tier without a seal.
 
 use std::ops::ControlFlow;
+use std::time::Duration;
 
 use super::facts::Facts;
 use super::opening::Opening;
@@ -9,7 +10,11 @@ use super::{boundary_flow, deliver, watch};
 use crate::boundary::{Carrier, Hold, Step, Token};
 use crate::files::{boundary, shadows};
 use crate::texts::{Text, render};
+use base::lock;
 use base::shown::remaining;
+
+/// How long another process may take to seal.
+const SEALING: Duration = Duration::from_secs(10);
 
 /// Handles an agent that did not seal. If a person is there, waits for them. Otherwise seals the
 /// notes as they are and opens a boundary, or lifts the blocks.
@@ -61,6 +66,11 @@ fn wait_for_person(facts: &mut Facts) -> Reply {
 /// Seals after the person left. Continues with the boundary that replaces the waiting one, or
 /// breaks with the reply that ends this hook.
 pub fn person_left(facts: &mut Facts, token: &Token) -> ControlFlow<Reply, Token> {
+    // Refused ends of one turn may have left several processes that watch.
+    let sealing = facts.places.token(&token.id).with_extension("sealing");
+    let Ok(_held) = lock::acquire(&sealing, SEALING) else {
+        return ControlFlow::Break(Reply::default());
+    };
     let still = |t: &mut Token| t.waits_for_person(facts.id);
     if facts.change_token(&token.id, still) != Some(true) {
         return ControlFlow::Break(Reply::default());
