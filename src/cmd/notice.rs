@@ -125,6 +125,11 @@ pub fn pressed(facts: &Facts, button: &str) -> anyhow::Result<String> {
 
 fn now(facts: &Facts) -> anyhow::Result<String> {
     let Some(token) = waiting(facts) else {
+        let is_shadow = facts.settings.is_shadow();
+        let shadow = is_shadow.then(|| "shadow mode is on".to_owned());
+        if let Some(why) = shadow.or_else(|| facts.spent(&facts.session.job)) {
+            return Ok(format!("brain-guard: this session does not restart: {why}"));
+        }
         let is_new = facts.token().is_some_and(|t| t.step == Step::Unsealed);
         let kind = if is_new { "new" } else { "sealed" };
         return Ok(format!(

@@ -68,7 +68,12 @@ fn apply(facts: &Facts, how: &OverrideSpan) -> anyhow::Result<(String, bool)> {
     } else if facts.override_reason().is_none() {
         return Ok(("no override is in force".to_owned(), false));
     } else {
-        (None, "the override is off: blocks and restarts apply again".to_owned())
+        let lifted = facts.session.lifted.as_ref().filter(|(until, _)| *until > facts.now);
+        let now = lifted.map_or_else(
+            || "blocks and restarts apply again".to_owned(),
+            |(_, cap)| format!("nothing is blocked, because {}", cap.why()),
+        );
+        (None, format!("the override is off: {now}"))
     };
     set(facts, value, &said)?;
     Ok((said, value.is_some()))

@@ -441,7 +441,7 @@ pub fn running_facts<'a>(env: &'a Env, now: Time, found: &'a Found) -> anyhow::R
     match standing::over(&facts) {
         None => Ok(facts),
         Some(over) => Err(Failure::refused(format_args!("session {} {over}", found.session))
-            .hint("`brain-guard status --all` lists the sessions that run")
+            .hint("`claude --continue` goes on with the last one; `brain-guard status --all` lists those that run")
             .into()),
     }
 }

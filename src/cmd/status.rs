@@ -361,19 +361,22 @@ pub(super) fn at_boundary(facts: &Facts, token: &Token) -> Option<String> {
         let held = facts.override_reason();
         return Some(unsealed_status(left, held.as_deref(), boundary_flow::wrote_notes(facts)));
     }
-    if token.hold.is_some() && token.awaits_carrier_or_held(facts.id) {
-        return Some(format!(
-            "{} after your next prompt's turn; /brain-guard:now restarts it at once.",
-            token.restart()
-        ));
-    }
-    if !token.awaits_carrier(facts.id) {
+    if !token.awaits_carrier_or_held(facts.id) {
         return None;
     }
     let what = token.what();
     if let Some(why) = facts.override_reason() {
         return Some(format!(
             "This session does not restart: {why}. /brain-guard:now restarts it; /brain-guard:override --off ends the pause."
+        ));
+    }
+    if facts.session.turn.is_some() {
+        return Some(format!("{} once this turn is over: {what}.", token.restart()));
+    }
+    if token.hold.is_some() {
+        return Some(format!(
+            "{} after your next prompt's turn: {what}. /brain-guard:now restarts it at once.",
+            token.restart()
         ));
     }
     let left = token.notice_until.map(|until| (until - facts.now).num_seconds());

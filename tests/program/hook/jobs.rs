@@ -45,6 +45,23 @@ fn move_to(hook: &mut Hook, number: u32) {
     hook.set("CLAUDE_CODE_SESSION_ID", &id);
 }
 
+/// A clear would lose what it does after it came back.
+#[test]
+fn a_session_that_comes_back_wrote_none_of_its_successors_notes() {
+    let mut hook = Hook::climbed(percent_in("narrow"));
+    let (first, transcript) = (hook.session.clone(), hook.transcript.clone());
+    hook.agent("brain-guard append --kind next 'the lexer' && brain-guard seal");
+    assert!(cleared(&mut hook, 2).contains("the lexer"));
+    hook.agent("brain-guard append --kind thread 'the parser' && brain-guard seal --no-clear");
+    hook.set("CLAUDE_CODE_SESSION_ID", &first);
+    (hook.session, hook.transcript) = (first, transcript);
+    hook.start("resume");
+    let sealed = hook.agent("brain-guard seal --clear");
+    assert!(sealed.stdout.contains("no new notes were written in this session"), "{sealed:?}");
+    let sealed = hook.agent("brain-guard append --kind next 'mine' && brain-guard seal --clear");
+    assert!(sealed.stdout.contains("end your turn now"), "{sealed:?}");
+}
+
 #[test]
 fn a_focused_jobs_file_is_delivered_as_it_is_at_the_clear() {
     let mut hook = Hook::begun();

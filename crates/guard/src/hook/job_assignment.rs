@@ -34,6 +34,11 @@ pub fn left_seat(facts: &Facts) -> Option<String> {
 /// Gives a resumed session its job again, or tells who works on it. Returns the line for the agent.
 pub fn resumed(facts: &mut Facts) -> Option<String> {
     let job = jobs::current_name(&facts.places, &facts.session.job);
+    if facts.session.notes.handed_on {
+        // What others wrote since is not its own.
+        super::jobs::switch(facts, &job, false);
+        facts.update(|s| s.notes.handed_on = false);
+    }
     take(facts, &job)
 }
 

@@ -17,7 +17,7 @@ use crate::policy::coach::Told;
 use crate::policy::command::{OwnCall, OwnCommand, printing};
 use crate::policy::decide::{Call, Decided, Decision, Denial, Target, decide};
 use crate::policy::ramp::Ramp;
-use crate::policy::stance::{Cap, Ranks, Readings, Stance};
+use crate::policy::stance::{Cap, GRACE_CALLS, GRACE_PERCENT, Ranks, Readings, Stance};
 use crate::policy::verbs;
 use crate::session::{Counted, First, Grace, Session};
 use sessions::gauge::Reading;
@@ -167,7 +167,8 @@ pub fn settle(facts: &mut Facts, context: Option<Context>, counted: Option<Count
         let ramp = settings.shifted(s.base_percent(reading.limit));
         let at_first = Reading { used, ..reading }.percent();
         if ramp.context_rank(at_first, 0) >= ramp.first_blocking() {
-            s.grace = Some(Grace { percent: reading.percent() + 1.0, calls: calls + 25 });
+            let percent = reading.percent() + GRACE_PERCENT;
+            s.grace = Some(Grace { percent, calls: calls + GRACE_CALLS });
         }
         s.first = First::Done;
         s.notes.counted = counted.or(s.notes.counted);

@@ -59,7 +59,8 @@ pub fn submit(facts: &mut Facts, _event: &Event, text: &str) -> Reply {
     let from_person = is_from_person(text) && !continued && !resumes(text);
     if from_person {
         changed = super::settings_news::agree(facts);
-        end_pause(facts, text);
+        let line = end_override(facts, text);
+        changed = changed.into_iter().chain(line).reduce(|all, line| format!("{all}\n{line}"));
         record_person_prompt(facts, text, token.as_ref());
         // The session already works on another job, and this turn starts without its file.
         let turned = |t: &&Token| t.awaits_carrier(facts.id) && t.delivery != Delivery::Sealed;
@@ -88,12 +89,15 @@ pub fn submit(facts: &mut Facts, _event: &Event, text: &str) -> Reply {
 }
 
 /// Whoever asks for a seal wants the restart, which an override would refuse.
-fn end_pause(facts: &mut Facts, text: &str) {
-    if own_command(text) == Some("seal") && facts.session.override_.is_some() {
-        facts.update(|s| s.override_ = None);
-        let until = "the override is off: a seal was asked for".to_owned();
-        facts.record(What::Override { until });
+fn end_override(facts: &mut Facts, text: &str) -> Option<String> {
+    if own_command(text) != Some("seal") || facts.override_reason().is_none() {
+        return None;
     }
+    facts.update(|s| s.override_ = None);
+    let until = "the override is off, because you asked for a seal".to_owned();
+    let line = format!("brain-guard: {until}");
+    facts.record(What::Override { until });
+    Some(line)
 }
 
 /// Says once that a session was made of this one outside of its client, while that is there.

@@ -200,6 +200,7 @@ fn cleared(facts: &mut Facts, event: &Event) -> Reply {
     }
     let child = child_of(facts, event, &parent_id, &parent, crossing.as_ref());
     facts.session = write(facts, facts.id, child);
+    facts.update_of(&parent_id, |s| s.notes.handed_on = true);
     facts.unseen = false;
     limits::refresh(facts);
     if ended.is_some() {

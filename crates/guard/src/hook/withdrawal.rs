@@ -19,6 +19,9 @@ pub struct ClientCount {
 /// while it is wanted.
 pub fn reason(facts: &Facts, token: &Token, client: ClientCount) -> Option<String> {
     let Ranks { context: by_context, file: by_file } = token.asked;
+    if token.step == Step::Pending && facts.settings.is_shadow() {
+        return Some("shadow mode is on".to_owned());
+    }
     if token.step != Step::Pending || token.asked == Ranks::default() {
         return None;
     }

@@ -16,6 +16,12 @@ pub enum Gauge {
     File,
 }
 
+/// A session that is full at its start is only coached until it has grown by this many percent, or
+/// made this many calls.
+pub const GRACE_PERCENT: f64 = 1.0;
+/// See [`GRACE_PERCENT`].
+pub const GRACE_CALLS: u64 = 25;
+
 /// Why a tier that would block does not: the first reason that applies, in this order.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -56,8 +62,9 @@ impl Cap {
             Self::Failed(why) => format!("the last boundary failed: {why}"),
             Self::Lifted(why) => why.clone(),
             Self::Grace => {
-                "the session was already this full when it was first seen, resumed or compacted; blocks apply after 1 % or 25 calls more"
-                    .into()
+                format!(
+                    "the session was already this full when it was first seen, resumed or compacted; blocks apply after {GRACE_PERCENT} % or {GRACE_CALLS} calls more"
+                )
             }
         }
     }

@@ -176,6 +176,8 @@ pub struct NotesState {
     pub inherited: Vec<EntryId>,
     /// Words of the file when this session started on it.
     pub born_words: u64,
+    /// Whether another session went on from them.
+    pub handed_on: bool,
     /// The cached word count of the file.
     pub counted: Option<Counted>,
     /// The sealed file, if it did not arrive complete.

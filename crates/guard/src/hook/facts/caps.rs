@@ -109,7 +109,9 @@ impl Facts<'_> {
         if self.carrier().chosen.is_none() {
             return Some(Cap::NoCarrier);
         }
-        if let Some(why) = self.spent(&self.session.job) {
+        // A boundary that is open already comes all the same.
+        let is_open = || self.token().is_some_and(|t| t.awaits_carrier_or_held(self.id));
+        if let Some(why) = self.spent(&self.session.job).filter(|_| !is_open()) {
             return Some(Cap::Lifted(why));
         }
         if let Some(why) = self.not_writable() {
