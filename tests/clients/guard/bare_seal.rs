@@ -77,7 +77,7 @@ fn a_seal_from_a_terminal_clears_an_idle_session() {
     tui.wait_idle();
     let began = Instant::now();
     let sealed = world.guard(&["seal", "--clear"]);
-    assert!(sealed.stdout.contains("this session is cleared, and a fresh one"), "{sealed:?}");
+    assert!(sealed.stdout.contains("this session is cleared, after a notice"), "{sealed:?}");
     assert_ne!(world.mock.wait_main(3).session, first.session);
     // The waiter would have tried tmux only after 80 s.
     assert!(began.elapsed() < Duration::from_secs(40), "{:?}", began.elapsed());
