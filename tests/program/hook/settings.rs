@@ -236,6 +236,18 @@ fn the_user_applies_settings_and_the_agent_does_not() {
 }
 
 #[test]
+fn a_boundary_that_waits_outlives_the_hourly_limit_and_not_shadow_mode() {
+    let hook = with(&json!({}));
+    hook.fill(percent_in("narrow"));
+    hook.agent("brain-guard append --kind next 'go on' && brain-guard seal");
+    hook.settings(&json!({"boundary": {"max_per_hour": 0}}));
+    assert_eq!(hook.bash("ls").verdict(), "deny", "the turn is to end");
+    hook.settings(&json!({"mode": "shadow"}));
+    let told = hook.stop().user();
+    assert!(told.contains("does not restart, because shadow mode is on"), "{told}");
+}
+
+#[test]
 fn nothing_is_blocked_while_the_hourly_limit_lets_nothing_clear() {
     let hook = with(&json!({"boundary": {"max_per_hour": 0}}));
     hook.fill(percent_in("narrow"));
