@@ -149,7 +149,7 @@ impl SessionExplanation {
     fn of(facts: &Facts, lines: &[Line], is_verbose: bool) -> Self {
         let view = facts.view();
         let status = Status::of(facts, &view);
-        let token = facts.token().filter(|_| !status.is_over());
+        let token = facts.token().filter(|_| !status.has_ended());
         let is_ending = token.as_ref().is_some_and(|token| token.awaits_carrier(facts.id));
         let waiting_for = token.and_then(|token| at_boundary(facts, &token));
         let limit = view.context.map(|c| c.reading.limit);
@@ -162,8 +162,8 @@ impl SessionExplanation {
                 .map(|line| Account::of(facts, line)),
             base_percent: limit.map_or(0.0, |limit| facts.session.base_percent(limit)),
             carriers: facts.carrier().explain(),
-            no_carrier: view.stance.cap == Some(Cap::NoCarrier) && !status.is_over(),
-            is_blocking: !view.blocked().is_empty() && !is_ending && !status.is_over(),
+            no_carrier: view.stance.cap == Some(Cap::NoCarrier) && !status.has_ended(),
+            is_blocking: !view.blocked().is_empty() && !is_ending && !status.has_ended(),
             waiting_for,
             is_verbose,
             status,
@@ -201,7 +201,7 @@ impl fmt::Display for SessionExplanation {
         }
         // The whole status says it, too.
         lines.extend(self.waiting_for.clone().filter(|_| !self.is_verbose));
-        lines.extend(self.status.left().map(str::to_owned).filter(|_| !self.is_verbose));
+        lines.extend(self.status.waiting_notes().map(str::to_owned).filter(|_| !self.is_verbose));
         if self.is_blocking {
             lines.push("Let the agent seal its notes, or pause brain-guard: /brain-guard:override 30m (in a terminal: brain-guard override 30m).".to_owned());
         }

@@ -14,6 +14,7 @@ use guard::files::{boundary, state};
 use guard::hook::boundary_flow;
 use guard::hook::facts::Facts;
 use guard::hook::watch;
+use guard::policy::stance::Cap;
 use guard::session::Override;
 
 /// How long `later` keeps a session by default.
@@ -125,8 +126,7 @@ pub fn pressed(facts: &Facts, button: &str) -> anyhow::Result<String> {
 
 fn now(facts: &Facts) -> anyhow::Result<String> {
     let Some(token) = waiting(facts) else {
-        let is_shadow = facts.settings.is_shadow();
-        let shadow = is_shadow.then(|| "shadow mode is on".to_owned());
+        let shadow = facts.settings.is_shadow().then(|| Cap::Shadow.why());
         if let Some(why) = shadow.or_else(|| facts.spent(&facts.session.job)) {
             return Ok(format!("brain-guard: this session does not restart: {why}"));
         }

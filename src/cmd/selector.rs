@@ -438,9 +438,9 @@ pub fn facts<'a>(env: &'a Env, now: Time, found: &'a Found) -> anyhow::Result<Fa
 /// As [`facts`]; the session has ended.
 pub fn running_facts<'a>(env: &'a Env, now: Time, found: &'a Found) -> anyhow::Result<Facts<'a>> {
     let facts = facts(env, now, found)?;
-    match standing::over(&facts) {
+    match standing::describe_end(&facts) {
         None => Ok(facts),
-        Some(over) => Err(Failure::refused(format_args!("session {} {over}", found.session))
+        Some(end) => Err(Failure::refused(format_args!("session {} {end}", found.session))
             .hint("`claude --continue` goes on with the last one; `brain-guard status --all` lists those that run")
             .into()),
     }

@@ -97,7 +97,7 @@ struct ForPeople {
     override_: Option<String>,
     boundary: Option<String>,
     /// How the session ended, if it did.
-    over: Option<String>,
+    end: Option<String>,
 }
 
 impl Status {
@@ -107,13 +107,13 @@ impl Status {
     }
 
     /// Whether the session has ended.
-    pub fn is_over(&self) -> bool {
-        self.for_people.over.is_some()
+    pub fn has_ended(&self) -> bool {
+        self.for_people.end.is_some()
     }
 
     /// What waits in a session that has ended.
-    pub fn left(&self) -> Option<&str> {
-        self.for_people.boundary.as_deref().filter(|_| self.is_over())
+    pub fn waiting_notes(&self) -> Option<&str> {
+        self.for_people.boundary.as_deref().filter(|_| self.has_ended())
     }
 
     /// The present status of a session.
@@ -138,7 +138,7 @@ impl Status {
         };
         let calls = || state::calls(&facts.places, facts.id);
         let holds = |_: &&Override| facts.session.overridden(facts.now, calls);
-        let over = standing::over(facts);
+        let end = standing::describe_end(facts);
         let for_people = ForPeople {
             context: view
                 .context
@@ -152,21 +152,21 @@ impl Status {
                 .as_ref()
                 .filter(holds)
                 .map(|o| override_text(o, calls(), facts.now)),
-            boundary: facts.token().and_then(|token| match &over {
+            boundary: facts.token().and_then(|token| match &end {
                 None => Some(at_boundary(facts, &token).unwrap_or_else(|| boundary(&token))),
                 Some(_) if token.awaits_carrier_or_held(facts.id) => {
                     Some(format!("{}: `claude --continue` goes on from there", token.what()))
                 }
                 Some(_) => None,
             }),
-            over,
+            end,
         };
         let messages = Messages::new(facts, &view.ramp, &view.readings, &view.stance);
         let switched_off = doctor::switched_off(facts.env, &facts.places.project);
         let (usage, effect) = (messages.usage(), messages.effect());
         Self {
-            now: match (&for_people.over, &switched_off) {
-                (Some(over), _) => format!("this session {over}; its last figures: {usage}"),
+            now: match (&for_people.end, &switched_off) {
+                (Some(end), _) => format!("this session {end}; its last figures: {usage}"),
                 (None, Some(why)) => format!(
                     "{why}: nothing holds in a session that has reloaded its plugins; in one that has not: {usage}: {effect}"
                 ),
@@ -176,7 +176,7 @@ impl Status {
             job: facts.session.job.clone(),
             context,
             file,
-            doing: match for_people.over {
+            doing: match for_people.end {
                 Some(_) => "ended".to_owned(),
                 None => Standing::of(facts).line(facts.now),
             },
@@ -238,8 +238,8 @@ impl fmt::Display for Status {
             Some(figure) => line("notes", &format!("{figure} {path}"))?,
             None => line("notes", &format!("none yet ({path})"))?,
         }
-        if self.is_over() {
-            self.left().map_or(Ok(()), |left| line("boundary", left))?;
+        if self.has_ended() {
+            self.waiting_notes().map_or(Ok(()), |notes| line("boundary", notes))?;
             return line("added", &self.added.to_string());
         }
         let blocked = match self.blocked.join(", ") {
@@ -381,7 +381,8 @@ pub(super) fn at_boundary(facts: &Facts, token: &Token) -> Option<String> {
     }
     let left = token.notice_until.map(|until| (until - facts.now).num_seconds());
     let left = left.filter(|left| *left > 0);
-    let left = left.map_or_else(String::new, |left| format!(" in {left} s{}", token.because()));
+    let left =
+        left.map_or_else(String::new, |left| format!(" in {left} s{}", token.delay_reason()));
     Some(match &token.waits {
         Some(waits) => {
             format!("{what}; the clear waits: {waits}. /clear, typed by you, does as well.")

@@ -128,8 +128,8 @@ mod tests {
     #[test]
     fn the_date_is_said_only_of_a_time_that_is_far() {
         let now: Time = "2026-03-19T23:50:00Z".parse().unwrap();
-        let said = |hours| clock_time(now + TimeDelta::hours(hours), now).len();
-        assert_eq!((said(1), said(13)), ("00:50:00".len(), "2026-03-20 12:50:00".len()));
+        assert_eq!(clock_time(now + TimeDelta::minutes(30), now), "00:20:00");
+        assert_eq!(clock_time(now + TimeDelta::hours(13), now), "2026-03-20 12:50:00");
     }
 
     #[test]

@@ -33,7 +33,7 @@ impl Token {
     }
 
     /// Why it restarts later than the notice alone asks for; may be empty.
-    pub fn because(&self) -> &'static str {
+    pub fn delay_reason(&self) -> &'static str {
         let is_later = self.not_before.is_some() && self.not_before == self.notice_until;
         if is_later { SHORTLY_BEFORE } else { "" }
     }

@@ -339,7 +339,7 @@ pub fn due(token: &mut Token, at: &Situation) -> Due {
             }
             let ms = millis(until - at.now);
             let left = ms.div_ceil(TICK);
-            let because = if until == ends { token.because() } else { "" };
+            let because = if until == ends { token.delay_reason() } else { "" };
             let status = in_seconds(left, because);
             // Waits until the next whole second, so that the countdown skips none.
             return Due::Later { ms: (ms - 1) % TICK + 1, status, soon: left <= SOON };

@@ -84,7 +84,7 @@ impl Standing {
 }
 
 /// How a session ended, if it did.
-pub fn over(facts: &Facts) -> Option<String> {
+pub fn describe_end(facts: &Facts) -> Option<String> {
     if let Some(at) = facts.session.ended {
         return Some(format!("ended at {}", clock_time(at, facts.now)));
     }

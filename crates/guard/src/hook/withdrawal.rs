@@ -2,7 +2,7 @@
 
 use super::facts::{Facts, View};
 use crate::boundary::{Step, Token};
-use crate::policy::stance::Ranks;
+use crate::policy::stance::{Cap, Ranks};
 use crate::texts::{Text, render};
 use base::shown;
 
@@ -20,7 +20,7 @@ pub struct ClientCount {
 pub fn reason(facts: &Facts, token: &Token, client: ClientCount) -> Option<String> {
     let Ranks { context: by_context, file: by_file } = token.asked;
     if token.step == Step::Pending && facts.settings.is_shadow() {
-        return Some("shadow mode is on".to_owned());
+        return Some(Cap::Shadow.why());
     }
     if token.step != Step::Pending || token.asked == Ranks::default() {
         return None;

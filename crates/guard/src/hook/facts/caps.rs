@@ -128,9 +128,7 @@ impl Facts<'_> {
         let percent = readings.context.map_or(0.0, |r| r.percent());
         self.session.grace.filter(|g| percent < g.percent && calls() < g.calls).map(|_| Cap::Grace)
     }
-}
 
-impl Facts<'_> {
     /// Why no boundary of a job may begin now, if it had too many in the last hour.
     pub fn spent(&self, job: &str) -> Option<String> {
         budget::spent(&self.earlier_boundaries(job), self.now, &self.settings.boundary)
