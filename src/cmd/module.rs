@@ -91,7 +91,7 @@ impl Run for ModArgs {
                     .map_err(anyhow::Error::from)
                     .and_then(|()| notice::pressed(&f, button));
                 let said = said.unwrap_or_else(|e| format!("{e:#}"));
-                json!({"say": unnamed(&said)})
+                json!({"say": said})
             }),
             ("gate", Some(id)) => facts(env, now, id).map(|mut f| gate(&mut f, &asked)),
             ("tool", Some(id)) => tool::answer(env, now, id, &asked, &text),
@@ -299,7 +299,7 @@ fn step(facts: &mut Facts, asked: &Ask, text: &str) -> Value {
     let client = withdrawal::ClientCount { tokens: asked.tokens, is_rewound: asked.is_rewound };
     let gone = withdrawal::reason(facts, &token, client);
     let has_notes = token.step != Step::Unsealed || boundary_flow::wrote_notes(facts);
-    let held = facts.override_reason();
+    let held = facts.held_reason();
     let version = sealing::fresh_version(&facts.places, &token.job, &facts.settings);
     let (gone_at, agents, id, now) =
         (facts.gone_at(), facts.session.background.agents, facts.id, facts.now);

@@ -14,7 +14,6 @@ use guard::files::{boundary, state};
 use guard::hook::boundary_flow;
 use guard::hook::facts::Facts;
 use guard::hook::watch;
-use guard::policy::stance::Cap;
 use guard::session::Override;
 
 /// How long `later` keeps a session by default.
@@ -60,7 +59,7 @@ fn from_terminal(
         |found: &Found| selector::facts(env, now, found).is_ok_and(|f| waiting(&f).is_some());
     let found = selector::find_wanted(env, selector, waits)?;
     let facts = selector::running_facts(env, now, &found)?;
-    out(apply(&facts, wish)?);
+    out(format_args!("session {}: {}", found.session, apply(&facts, wish)?));
     Ok(Exit::Done)
 }
 
@@ -73,7 +72,8 @@ pub fn at_the_prompt(facts: &Facts, command: &str, args: &str) -> String {
         let time = time.map_err(|why| Failure::usage(format_args!("{args:?}: {why}")))?;
         apply(facts, &if command == "now" { Wish::Now } else { Wish::Later(time) })
     };
-    typed().unwrap_or_else(|e: anyhow::Error| format!("brain-guard: {e:#}"))
+    let said = typed().unwrap_or_else(|e: anyhow::Error| format!("{e:#}"));
+    format!("brain-guard: {said}")
 }
 
 fn apply(facts: &Facts, wish: &Wish) -> anyhow::Result<String> {
@@ -90,7 +90,7 @@ fn later(facts: &Facts, time: Option<Duration>) -> anyhow::Result<String> {
             t.step < Step::Clearing
         };
         if boundary::update(&facts.places, &token.id, stays)? == Some(false) {
-            return Ok("brain-guard: too late, this session is being cleared".to_owned());
+            return Ok("too late, this session is being cleared".to_owned());
         }
     }
     let until = facts.now + time.unwrap_or(KEPT);
@@ -98,7 +98,7 @@ fn later(facts: &Facts, time: Option<Duration>) -> anyhow::Result<String> {
     let local = clock_time(until, facts.now);
     let now = waiting(facts).map_or("", |_| "/brain-guard:now restarts it; ");
     Ok(format!(
-        "brain-guard: until {local}, this session does not restart and nothing is blocked. {now}/brain-guard:override --off ends the wait."
+        "until {local}, this session does not restart and nothing is blocked. {now}/brain-guard:override --off ends the wait."
     ))
 }
 
@@ -121,28 +121,31 @@ pub fn pressed(facts: &Facts, button: &str) -> anyhow::Result<String> {
     boundary::update(&facts.places, &token.id, |t| {
         (t.notice_until, t.not_before, t.hold) = (Some(facts.now), None, None);
     })?;
-    Ok("brain-guard: this session is cleared as soon as nobody types".to_owned())
+    Ok("this session is cleared as soon as nobody types".to_owned())
 }
 
 fn now(facts: &Facts) -> anyhow::Result<String> {
-    let Some(token) = waiting(facts) else {
-        let shadow = facts.settings.is_shadow().then(|| Cap::Shadow.why());
-        if let Some(why) = shadow.or_else(|| facts.spent(&facts.session.job)) {
-            return Ok(format!("brain-guard: this session does not restart: {why}"));
-        }
+    let token = waiting(facts);
+    // A sealed boundary that is open comes all the same.
+    let is_limited = token.as_ref().is_none_or(|token| token.step == Step::Unsealed);
+    let job = token.as_ref().map_or(&facts.session.job, |token| &token.job);
+    let spent = || facts.spent(job).filter(|_| is_limited);
+    if let Some(why) = facts.mode_cap().map(|cap| cap.why()).or_else(spent) {
+        return Ok(format!("this session does not restart: {why}"));
+    }
+    let Some(token) = token else {
         let is_new = facts.token().is_some_and(|t| t.step == Step::Unsealed);
         let kind = if is_new { "new" } else { "sealed" };
         return Ok(format!(
-            "brain-guard: no {kind} notes wait for a restart. /brain-guard:seal asks the agent to write and seal them."
+            "no {kind} notes wait for a restart. /brain-guard:seal asks the agent to write and seal them."
         ));
     };
     state::update(&facts.places, facts.id, |s| s.override_ = None)?;
     if token.step == Step::Unsealed {
-        if let Some(why) = facts.spent(&token.job) {
-            return Ok(format!("brain-guard: this session does not restart: {why}"));
-        }
         boundary::update(&facts.places, &token.id, |t| t.at_once = true)?;
-        return Ok("brain-guard: the notes are sealed as they are, and a fresh session continues from them".to_owned());
+        return Ok(
+            "the notes are sealed as they are, and a fresh session continues from them".to_owned()
+        );
     }
     boundary::update(&facts.places, &token.id, |t| {
         (t.at_once, t.hold) = (true, None);
@@ -150,10 +153,8 @@ fn now(facts: &Facts) -> anyhow::Result<String> {
     watch::start(facts.env, &facts.places, &token.id)?;
     wake::module(facts)?;
     if token.carrier == Carrier::Manual {
-        return Ok("brain-guard: type /clear now; the fresh session gets the notes".to_owned());
+        return Ok("type /clear now; the fresh session gets the notes".to_owned());
     }
     let when = if facts.session.turn.is_some() { "once its turn is over" } else { "now" };
-    Ok(format!(
-        "brain-guard: this session is cleared {when}, and a fresh one continues from the notes"
-    ))
+    Ok(format!("this session is cleared {when}, and a fresh one continues from the notes"))
 }

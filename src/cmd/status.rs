@@ -168,7 +168,7 @@ impl Status {
             now: match (&for_people.end, &switched_off) {
                 (Some(end), _) => format!("this session {end}; its last figures: {usage}"),
                 (None, Some(why)) => format!(
-                    "{why}: nothing holds in a session that has reloaded its plugins; in one that has not: {usage}: {effect}"
+                    "{why}, so nothing holds once this session reloads its plugins; until then: {usage}: {effect}"
                 ),
                 (None, None) => format!("{usage}: {effect}"),
             },
@@ -351,6 +351,9 @@ fn boundary(token: &Token) -> String {
     format!("{} by {}: {}{why}", kebab(token.step), token.carrier.name(), token.what())
 }
 
+/// What the user may answer to a boundary that waits.
+const WAYS: &str = " /brain-guard:now restarts it at once, /brain-guard:later keeps it (in a terminal: brain-guard now, brain-guard later).";
+
 /// What the session's boundary waits for, or why it failed.
 pub(super) fn at_boundary(facts: &Facts, token: &Token) -> Option<String> {
     if token.step == Step::Failed {
@@ -358,17 +361,21 @@ pub(super) fn at_boundary(facts: &Facts, token: &Token) -> Option<String> {
     }
     if token.step == Step::Unsealed && token.carrier != Carrier::Manual {
         let left = facts.gone_at().map_or(TimeDelta::zero(), |gone| gone - facts.now);
-        let held = facts.override_reason();
-        return Some(unsealed_status(left, held.as_deref(), boundary_flow::wrote_notes(facts)));
+        let (held, has_notes) = (facts.held_reason(), boundary_flow::wrote_notes(facts));
+        let status = unsealed_status(left, held.as_deref(), has_notes);
+        let ways = if has_notes && held.is_none() { WAYS } else { "" };
+        return Some(format!("{status}.{ways}"));
     }
     if !token.awaits_carrier_or_held(facts.id) {
         return None;
     }
     let what = token.what();
-    if let Some(why) = facts.override_reason() {
-        return Some(format!(
-            "This session does not restart: {why}. /brain-guard:now restarts it; /brain-guard:override --off ends the pause."
-        ));
+    if let Some(why) = facts.held_reason() {
+        let ways = match facts.mode_cap() {
+            Some(_) => "",
+            None => " /brain-guard:now restarts it; /brain-guard:override --off ends the pause.",
+        };
+        return Some(format!("This session does not restart: {why}.{ways}"));
     }
     if facts.session.turn.is_some() {
         return Some(format!("{} once this turn is over: {what}.", token.restart()));
@@ -390,10 +397,7 @@ pub(super) fn at_boundary(facts: &Facts, token: &Token) -> Option<String> {
         None if token.carrier == Carrier::Manual => {
             format!("{what}: type /clear, and the fresh session gets the notes.")
         }
-        None => format!(
-            "{}{left}: {what}. /brain-guard:now restarts it at once, /brain-guard:later keeps it (in a terminal: brain-guard now, brain-guard later).",
-            token.restart()
-        ),
+        None => format!("{}{left}: {what}.{WAYS}", token.restart()),
     })
 }
 

@@ -144,6 +144,30 @@ fn of_several_sessions_now_means_the_one_that_waits_for_its_restart() {
 }
 
 #[test]
+fn while_the_mode_is_off_nothing_restarts_and_every_verb_says_so() {
+    let (mut hook, _client) = alone();
+    hook.prompt("Go");
+    hook.fill(percent_in("narrow"));
+    hook.agent("brain-guard append --kind next 'go on' && brain-guard seal");
+    hook.stop();
+    hook.settings(&json!({"mode": "off"}));
+    let off = "this session does not restart: brain-guard is off in the settings";
+    let sealed = hook.raw(&["seal"], b"").stdout;
+    assert!(sealed.contains("no boundary: brain-guard is off in the settings"), "{sealed}");
+    away_from_the_client(&mut hook);
+    let status = hook.raw(&["status"], b"").stdout.replace('\n', " ");
+    assert!(status.contains("nothing is blocked, because brain-guard is off"), "{status}");
+    assert!(
+        status.contains("doing     turn over, 0 s: brain-guard is off in the settings"),
+        "{status}"
+    );
+    let boundary = "boundary  This session does not restart: brain-guard is off in the settings. ";
+    assert!(status.contains(boundary) && !status.contains("restarts it"), "{status}");
+    let said = hook.raw(&["now"], b"").stdout;
+    assert_eq!(said, format!("session {}: {off}\n", hook.session));
+}
+
+#[test]
 fn a_dialog_waits_for_you_until_something_else_happens() {
     let (hook, _client) = alone();
     hook.prompt("Go");

@@ -143,7 +143,7 @@ impl Drive<'_> {
         }
         self.look_for_typing(facts, token);
         let (gone_at, agents) = (facts.gone_at(), facts.session.background.agents);
-        let held = facts.override_reason();
+        let held = facts.held_reason();
         let settings = &facts.settings.boundary;
         let situation = Situation {
             session: facts.id,

@@ -3,7 +3,7 @@
 use super::facts::Facts;
 use super::{notify, watch};
 use crate::boundary::{Carrier, Delivery, NOTHING_WRITTEN, Step, Token};
-use crate::files::{boundary, jobs, state};
+use crate::files::{boundary, jobs};
 use crate::journal::What;
 use crate::policy::stance::{Cap, Ranks};
 use base::clock::Time;
@@ -83,19 +83,19 @@ pub fn why_no_boundary(
     authored: bool,
 ) -> Option<String> {
     let reached = facts.session.ranks.context.max(facts.session.ranks.file) > 0;
-    let calls = || state::calls(&facts.places, facts.id);
     let not_wanted = match clear {
         Some(false) => Some("--no-clear was given"),
         None if !reached => Some("no tier is reached (`--clear` asks for one all the same)"),
         _ if !authored => Some(NOTHING_WRITTEN),
-        _ if facts.settings.is_shadow() => Some("shadow mode is on"),
-        // No carrier acts during an override, even if the clear was requested.
-        _ if facts.session.overridden(facts.now, calls) => Some("the user paused brain-guard"),
         _ if facts.headless_only_coached() => Some("this is a headless run"),
         _ => None,
     };
     if let Some(why) = not_wanted {
         return Some(why.to_owned());
+    }
+    // No carrier acts during an override, even if the clear was requested.
+    if let Some(cap) = facts.pause() {
+        return Some(cap.why());
     }
     if facts.carrier().chosen.is_none() {
         return Some(Cap::NoCarrier.why());

@@ -97,15 +97,15 @@ fn at_boundary(facts: &Facts, token: &Token) -> Option<Standing> {
     // While it waits, a carrier's time starts again and again.
     let opened = Some(token.created).max(facts.session.over);
     let since = if token.step <= Step::Clearing { opened } else { Some(token.since) };
-    let paused = facts.override_reason();
+    let held = facts.held_reason();
     Some(match token.step {
         Step::Unsealed if !wrote_notes(facts) => Standing::new(
             Activity::WaitsForYou,
             since,
             format!("it does not restart: {NOTHING_WRITTEN}"),
         ),
-        Step::Unsealed | Step::Pending if paused.is_some() => {
-            Standing::new(Activity::TurnOver, since, paused.unwrap_or_default())
+        Step::Unsealed | Step::Pending if held.is_some() => {
+            Standing::new(Activity::TurnOver, since, held.unwrap_or_default())
         }
         Step::Pending if token.hold.is_some() => {
             Standing::new(Activity::TurnOver, since, "it restarts after your next prompt's turn")

@@ -2,7 +2,7 @@
 
 use super::facts::{Facts, View};
 use crate::boundary::{Step, Token};
-use crate::policy::stance::{Cap, Ranks};
+use crate::policy::stance::Ranks;
 use crate::texts::{Text, render};
 use base::shown;
 
@@ -19,10 +19,13 @@ pub struct ClientCount {
 /// while it is wanted.
 pub fn reason(facts: &Facts, token: &Token, client: ClientCount) -> Option<String> {
     let Ranks { context: by_context, file: by_file } = token.asked;
-    if token.step == Step::Pending && facts.settings.is_shadow() {
-        return Some(Cap::Shadow.why());
+    if token.step != Step::Pending {
+        return None;
     }
-    if token.step != Step::Pending || token.asked == Ranks::default() {
+    if let Some(cap) = facts.mode_cap() {
+        return Some(cap.why());
+    }
+    if token.asked == Ranks::default() {
         return None;
     }
     if client.is_rewound {

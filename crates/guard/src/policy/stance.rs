@@ -30,6 +30,8 @@ pub enum Cap {
     Override,
     /// Setting `shadow`: decide and log, block nothing.
     Shadow,
+    /// Setting `off`: do nothing.
+    Off,
     /// Setting `headless`: `-p` and SDK runs only get notes.
     Headless,
     /// Plan mode: even an allowed call opens a dialog there, so nothing is denied.
@@ -54,6 +56,7 @@ impl Cap {
         match self {
             Self::Override => "the user paused brain-guard".into(),
             Self::Shadow => "shadow mode is on in the settings".into(),
+            Self::Off => "brain-guard is off in the settings".into(),
             Self::Headless => "this is a headless run and `headless` is not `boundary`".into(),
             Self::Plan => "the session is in plan mode".into(),
             Self::Refusing(rule) => format!("a rule keeps the agent from its notes: {rule}"),

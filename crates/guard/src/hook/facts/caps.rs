@@ -7,6 +7,7 @@ use crate::policy::decide::is_at_top;
 use crate::policy::ramp::Ramp;
 use crate::policy::stance::{self, Cap, Readings, Stance};
 use crate::session::First;
+use crate::settings::Mode;
 use base::clock::Time;
 use sessions::gauge::Reading;
 
@@ -67,14 +68,28 @@ impl Facts<'_> {
 
     /// The reason why nothing may be blocked now, if there is one.
     pub fn cap(&self, readings: &Readings) -> Option<Cap> {
+        self.pause().or_else(|| self.cap_behind_shadow(readings))
+    }
+
+    /// The operator's override or the mode, if one of them keeps the guard from acting.
+    pub fn pause(&self) -> Option<Cap> {
         let calls = || state::calls(&self.places, self.id);
-        if self.session.overridden(self.now, calls) {
-            return Some(Cap::Override);
+        let is_overridden = self.session.overridden(self.now, calls);
+        if is_overridden { Some(Cap::Override) } else { self.mode_cap() }
+    }
+
+    /// The mode, if it keeps the guard from acting.
+    pub fn mode_cap(&self) -> Option<Cap> {
+        match self.settings.mode {
+            Mode::On => None,
+            Mode::Shadow => Some(Cap::Shadow),
+            Mode::Off => Some(Cap::Off),
         }
-        if self.settings.is_shadow() {
-            return Some(Cap::Shadow);
-        }
-        self.cap_behind_shadow(readings)
+    }
+
+    /// Why a boundary that is open does not begin, as text for the user.
+    pub fn held_reason(&self) -> Option<String> {
+        self.mode_cap().map(|cap| cap.why()).or_else(|| self.override_reason())
     }
 
     /// Why the session's compaction file cannot be written now, if so. Blocking would then leave
