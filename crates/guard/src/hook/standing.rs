@@ -99,14 +99,14 @@ fn at_boundary(facts: &Facts, token: &Token) -> Option<Standing> {
     let since = if token.step <= Step::Clearing { opened } else { Some(token.since) };
     let held = facts.held_reason();
     Some(match token.step {
+        Step::Unsealed | Step::Pending if held.is_some() => {
+            Standing::new(Activity::TurnOver, since, held.unwrap_or_default())
+        }
         Step::Unsealed if !wrote_notes(facts) => Standing::new(
             Activity::WaitsForYou,
             since,
             format!("it does not restart: {NOTHING_WRITTEN}"),
         ),
-        Step::Unsealed | Step::Pending if held.is_some() => {
-            Standing::new(Activity::TurnOver, since, held.unwrap_or_default())
-        }
         Step::Pending if token.hold.is_some() => {
             Standing::new(Activity::TurnOver, since, "it restarts after your next prompt's turn")
         }
