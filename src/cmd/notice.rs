@@ -84,12 +84,15 @@ fn apply(facts: &Facts, wish: &Wish) -> anyhow::Result<String> {
 }
 
 fn later(facts: &Facts, time: Option<Duration>) -> anyhow::Result<String> {
+    if let Some(cap) = facts.mode_cap() {
+        return Ok(stays(&cap.why()));
+    }
     if let Some(token) = waiting(facts) {
-        let stays = |t: &mut Token| {
+        let keep = |t: &mut Token| {
             t.at_once = false;
             t.step < Step::Clearing
         };
-        if boundary::update(&facts.places, &token.id, stays)? == Some(false) {
+        if boundary::update(&facts.places, &token.id, keep)? == Some(false) {
             return Ok("too late, this session is being cleared".to_owned());
         }
     }
@@ -124,6 +127,10 @@ pub fn pressed(facts: &Facts, button: &str) -> anyhow::Result<String> {
     Ok("this session is cleared as soon as nobody types".to_owned())
 }
 
+fn stays(why: &str) -> String {
+    format!("this session does not restart: {why}")
+}
+
 fn now(facts: &Facts) -> anyhow::Result<String> {
     let token = waiting(facts);
     // A sealed boundary that is open comes all the same.
@@ -131,7 +138,7 @@ fn now(facts: &Facts) -> anyhow::Result<String> {
     let job = token.as_ref().map_or(&facts.session.job, |token| &token.job);
     let spent = || facts.spent(job).filter(|_| is_limited);
     if let Some(why) = facts.mode_cap().map(|cap| cap.why()).or_else(spent) {
-        return Ok(format!("this session does not restart: {why}"));
+        return Ok(stays(&why));
     }
     let Some(token) = token else {
         let is_new = facts.token().is_some_and(|t| t.step == Step::Unsealed);

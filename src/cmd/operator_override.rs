@@ -69,9 +69,10 @@ fn apply(facts: &Facts, how: &OverrideSpan) -> anyhow::Result<(String, bool)> {
         return Ok(("no override is in force".to_owned(), false));
     } else {
         let lifted = facts.session.lifted.as_ref().filter(|(until, _)| *until > facts.now);
-        let now = lifted.map_or_else(
+        let cap = facts.mode_cap().or_else(|| lifted.map(|(_, cap)| cap.clone()));
+        let now = cap.map_or_else(
             || "blocks and restarts apply again".to_owned(),
-            |(_, cap)| format!("nothing is blocked, because {}", cap.why()),
+            |cap| format!("nothing is blocked, because {}", cap.why()),
         );
         (None, format!("the override is off: {now}"))
     };

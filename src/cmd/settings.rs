@@ -69,14 +69,11 @@ impl Run for ApplyArgs {
             state::update(&facts.places, facts.id, |_| ())?;
             let session = &found.session;
             match agree(&mut facts) {
-                Some(changes) => {
-                    // Without it the strip follows a little later.
-                    let _ = wake::strip(&facts);
-                    out(format!("{session}: {changes}"));
-                }
+                Some(changes) => out(format!("{session}: {changes}")),
                 None => out(format!("{session}: nothing changed")),
             }
         }
+        wake::strips(env, now);
         if self.all {
             out(format!("{} running", count_with_noun(all.len(), "session", "sessions")));
         }

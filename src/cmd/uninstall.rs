@@ -187,10 +187,8 @@ impl Run for UninstallArgs {
         }
         uninstall(&at, &mut Lines::default())?;
         withdraw_boundaries(env, now)?;
-        for found in selector::running(&selector::places(env, Path::new("/"))?) {
-            // It asks the program, gets no answer, and goes away.
-            let _ = selector::facts(env, now, &found).map(|facts| wake::strip(&facts));
-        }
+        // A strip asks the program, gets no answer, and goes away.
+        wake::strips(env, now);
         let is_gone = purged.is_none_or(|selection| purge(&at, &selection));
         list_kept(&at, &mut Lines::default())?;
         Ok(if is_gone { Exit::Done } else { Exit::Refused })

@@ -11,6 +11,7 @@ use serde_json::{Map, Value};
 
 use crate::cli::{EditArgs, SessionSelector, SetArgs};
 use crate::cmd::editor::{agrees, open};
+use crate::cmd::succession::wake;
 use crate::cmd::{Context, Exit, Failure, Run, operator, out, selector};
 use base::atomic;
 use base::clock::Time;
@@ -192,6 +193,7 @@ impl Run for SetArgs {
             Failure::usage(format_args!("{key}: {why}")).hint(hint.trim_start())
         })?;
         file.write(&text, &new)?;
+        wake::strips(env, now);
         Ok(Exit::Done)
     }
 }
@@ -234,7 +236,10 @@ impl Run for EditArgs {
             let text = atomic::read_text(&draft)?.unwrap_or_default();
             match users(&draft.display().to_string(), &text) {
                 Ok(_) if text == begin => out("nothing changed"),
-                Ok(new) => file.write(&text, &new)?,
+                Ok(new) => {
+                    file.write(&text, &new)?;
+                    wake::strips(env, now);
+                }
                 Err(fault) => {
                     out(format_args!("{fault}; {}", fault.way_out));
                     if !agrees("edit it again? [Y/n] ")? {

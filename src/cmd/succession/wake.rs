@@ -2,11 +2,14 @@
 //! it.
 
 use std::io;
+use std::path::Path;
 
 use serde_json::{Value, json};
 
+use crate::cmd::selector;
 use base::atomic;
-use base::env;
+use base::clock::Time;
+use base::env::{self, Env};
 use base::shown::shell_quote;
 use guard::hook::facts::Facts;
 
@@ -24,6 +27,14 @@ pub fn module(facts: &Facts) -> io::Result<()> {
 /// What the system says.
 pub fn strip(facts: &Facts) -> io::Result<()> {
     write(facts, "strip", &json!({"at": facts.now}))
+}
+
+/// The same in every session that runs. A strip that is not told follows a little later.
+pub fn strips(env: &Env, now: Time) {
+    let Ok(here) = selector::places(env, Path::new("/")) else { return };
+    for found in selector::running(&here) {
+        let _ = selector::facts(env, now, &found).map(|facts| strip(&facts));
+    }
 }
 
 /// Lets the module open the viewer above the client's pane. Returns `false` outside tmux.

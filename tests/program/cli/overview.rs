@@ -163,8 +163,31 @@ fn while_the_mode_is_off_nothing_restarts_and_every_verb_says_so() {
     );
     let boundary = "boundary  This session does not restart: brain-guard is off in the settings. ";
     assert!(status.contains(boundary) && !status.contains("restarts it"), "{status}");
-    let said = hook.raw(&["now"], b"").stdout;
-    assert_eq!(said, format!("session {}: {off}\n", hook.session));
+    for verb in ["now", "later"] {
+        let said = hook.raw(&[verb], b"").stdout;
+        assert_eq!(said, format!("session {}: {off}\n", hook.session));
+    }
+    let typed = json!({"command_name": "brain-guard:status", "command_args": ""});
+    let answer = hook.send(&hook.payload("UserPromptExpansion", &typed)).json();
+    assert!(answer["reason"].to_string().contains("brain-guard is off"), "{answer}");
+}
+
+#[test]
+fn a_boundary_does_not_outlive_that_the_mode_was_off() {
+    let (mut hook, _client) = alone();
+    hook.prompt("Go");
+    hook.fill(percent_in("narrow"));
+    hook.agent("brain-guard append --kind next 'go on' && brain-guard seal");
+    hook.stop();
+    hook.write_settings(r#"{"mode": "off"}"#);
+    away_from_the_client(&mut hook);
+    let said = hook.raw(&["settings", "apply"], b"").stdout;
+    let kept = "does not restart, because brain-guard is off in the settings. Nothing is blocked";
+    assert!(said.contains("mode on → off") && said.contains(kept), "{said}");
+    assert!(hook.raw(&["settings", "set", "mode", "on"], b"").stdout.contains("in force at once"));
+    let status = hook.raw(&["status"], b"").stdout;
+    assert!(status.contains("only the notes can be edited"), "{status}");
+    assert!(!status.contains("boundary"), "{status}");
 }
 
 #[test]

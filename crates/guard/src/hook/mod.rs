@@ -111,7 +111,7 @@ pub fn run(role: Role, input: impl Read, env: &Env, now: Time, program: Program)
     let mut facts = ManuallyDrop::new(facts);
     facts.program = Some(program);
     if !facts.on() {
-        return Reply::default();
+        return while_off(&mut facts, role, &event);
     }
     if role == Role::Main && !facts.unseen {
         standing::note_dialog(&mut facts, &event);
@@ -130,6 +130,16 @@ pub fn run(role: Role, input: impl Read, env: &Env, now: Time, program: Program)
         standing::ask_for_user(&mut facts);
     }
     reply
+}
+
+/// Only commands that a person types are answered.
+fn while_off(facts: &mut Facts, role: Role, event: &Event) -> Reply {
+    match &event.kind {
+        Kind::Expansion { command, args, .. } if role == Role::Main && !facts.unseen => {
+            prompt::view(facts, command, args)
+        }
+        _ => Reply::default(),
+    }
 }
 
 /// Answers the event, and adds what the user should know.

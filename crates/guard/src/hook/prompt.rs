@@ -59,6 +59,9 @@ pub fn submit(facts: &mut Facts, _event: &Event, text: &str) -> Reply {
     let from_person = is_from_person(text) && !continued && !resumes(text);
     if from_person {
         changed = super::settings_news::agree(facts);
+        if changed.is_some() {
+            token = facts.token();
+        }
         let line = end_override(facts, text);
         changed = changed.into_iter().chain(line).reduce(|all, line| format!("{all}\n{line}"));
         record_person_prompt(facts, text, token.as_ref());
@@ -233,6 +236,11 @@ pub fn expand(facts: &mut Facts, command: &str, args: &str, is_foreign: bool) ->
         };
         return Reply::block(format!("brain-guard: {why}"));
     }
+    view(facts, command, args)
+}
+
+/// Answers a command that needs no turn.
+pub fn view(facts: &Facts, command: &str, args: &str) -> Reply {
     if command == "job" && !views(args) {
         return Reply::default();
     }

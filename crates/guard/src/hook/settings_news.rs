@@ -1,6 +1,7 @@
 //! Tells the user what changed in the settings, and lets it take effect when a person is there.
 
 use super::facts::Facts;
+use super::withdrawal;
 use crate::settings::Settings;
 use base::paths::short_digest;
 
@@ -50,7 +51,10 @@ pub fn agree(facts: &mut Facts) -> Option<String> {
     let changes = changes(facts, &facts.settings, &wanted);
     facts.update(|s| s.settings = Some(texts.clone()));
     facts.settings = wanted;
-    changes.map(|changes| format!("brain-guard: settings changed: {changes}"))
+    let changed = changes.map(|changes| format!("brain-guard: settings changed: {changes}"));
+    let cap = facts.mode_cap();
+    let withdrawn = cap.and_then(|cap| withdrawal::withdraw(facts, &cap.why()));
+    changed.into_iter().chain(withdrawn).reduce(|all, line| format!("{all}\n{line}"))
 }
 
 fn changes(facts: &Facts, old: &Settings, new: &Settings) -> Option<String> {

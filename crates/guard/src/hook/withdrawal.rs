@@ -62,13 +62,10 @@ fn shown_usage(reading: &sessions::gauge::Reading) -> String {
     format!("{:.0} % ({used} of {limit})", reading.percent().floor())
 }
 
-/// Withdraws a boundary that the tiers asked for and that has not cleared yet. Returns the line for
-/// the user.
+/// Withdraws a boundary that has not begun to clear. Returns the line for the user.
 pub fn withdraw(facts: &mut Facts, why: &str) -> Option<String> {
-    let waits = |t: &Token| {
-        let ours = t.parent == facts.id && matches!(t.step, Step::Unsealed | Step::Pending);
-        ours && t.asked != Ranks::default()
-    };
+    let waits =
+        |t: &Token| t.parent == facts.id && matches!(t.step, Step::Unsealed | Step::Pending);
     let token = facts.token().filter(waits)?;
     let withdrawn = facts.change_token(&token.id, |t| waits(t) && t.withdraw(why, facts.now));
     if withdrawn != Some(true) {
