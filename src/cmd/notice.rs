@@ -85,14 +85,14 @@ fn apply(facts: &Facts, wish: &Wish) -> anyhow::Result<String> {
 
 fn later(facts: &Facts, time: Option<Duration>) -> anyhow::Result<String> {
     if let Some(cap) = facts.mode_cap() {
-        return Ok(stays(&cap.why()));
+        return Ok(refusal(&cap.why()));
     }
     if let Some(token) = waiting(facts) {
-        let keep = |t: &mut Token| {
+        let cancel_now = |t: &mut Token| {
             t.at_once = false;
             t.step < Step::Clearing
         };
-        if boundary::update(&facts.places, &token.id, keep)? == Some(false) {
+        if boundary::update(&facts.places, &token.id, cancel_now)? == Some(false) {
             return Ok("too late, this session is being cleared".to_owned());
         }
     }
@@ -127,7 +127,8 @@ pub fn pressed(facts: &Facts, button: &str) -> anyhow::Result<String> {
     Ok("this session is cleared as soon as nobody types".to_owned())
 }
 
-fn stays(why: &str) -> String {
+/// The answer where no boundary may begin.
+fn refusal(why: &str) -> String {
     format!("this session does not restart: {why}")
 }
 
@@ -138,7 +139,7 @@ fn now(facts: &Facts) -> anyhow::Result<String> {
     let job = token.as_ref().map_or(&facts.session.job, |token| &token.job);
     let spent = || facts.spent(job).filter(|_| is_limited);
     if let Some(why) = facts.mode_cap().map(|cap| cap.why()).or_else(spent) {
-        return Ok(stays(&why));
+        return Ok(refusal(&why));
     }
     let Some(token) = token else {
         let is_new = facts.token().is_some_and(|t| t.step == Step::Unsealed);

@@ -73,7 +73,7 @@ impl Run for ApplyArgs {
                 None => out(format!("{session}: nothing changed")),
             }
         }
-        wake::strips(env, now);
+        wake::all_strips(env, now);
         if self.all {
             out(format!("{} running", count_with_noun(all.len(), "session", "sessions")));
         }

@@ -168,7 +168,7 @@ impl Status {
             now: match (&for_people.end, &switched_off) {
                 (Some(end), _) => format!("this session {end}; its last figures: {usage}"),
                 (None, Some(why)) => format!(
-                    "{why}, so nothing holds once this session reloads its plugins; until then: {usage}: {effect}"
+                    "{why}, so brain-guard stops when this session reloads its plugins; until then: {usage}: {effect}"
                 ),
                 (None, None) => format!("{usage}: {effect}"),
             },
@@ -352,7 +352,7 @@ fn boundary(token: &Token) -> String {
 }
 
 /// What the user may answer to a boundary that waits.
-const WAYS: &str = " /brain-guard:now restarts it at once, /brain-guard:later keeps it (in a terminal: brain-guard now, brain-guard later).";
+const ANSWERS: &str = " /brain-guard:now restarts it at once, /brain-guard:later keeps it (in a terminal: brain-guard now, brain-guard later).";
 
 /// What the session's boundary waits for, or why it failed.
 pub(super) fn at_boundary(facts: &Facts, token: &Token) -> Option<String> {
@@ -363,7 +363,7 @@ pub(super) fn at_boundary(facts: &Facts, token: &Token) -> Option<String> {
         let left = facts.gone_at().map_or(TimeDelta::zero(), |gone| gone - facts.now);
         let (held, has_notes) = (facts.held_reason(), boundary_flow::wrote_notes(facts));
         let status = unsealed_status(left, held.as_deref(), has_notes);
-        let ways = if has_notes && held.is_none() { WAYS } else { "" };
+        let ways = if has_notes && held.is_none() { ANSWERS } else { "" };
         return Some(format!("{status}.{ways}"));
     }
     if !token.awaits_carrier_or_held(facts.id) {
@@ -397,7 +397,7 @@ pub(super) fn at_boundary(facts: &Facts, token: &Token) -> Option<String> {
         None if token.carrier == Carrier::Manual => {
             format!("{what}: type /clear, and the fresh session gets the notes.")
         }
-        None => format!("{}{left}: {what}.{WAYS}", token.restart()),
+        None => format!("{}{left}: {what}.{ANSWERS}", token.restart()),
     })
 }
 

@@ -188,7 +188,7 @@ impl Run for UninstallArgs {
         uninstall(&at, &mut Lines::default())?;
         withdraw_boundaries(env, now)?;
         // A strip asks the program, gets no answer, and goes away.
-        wake::strips(env, now);
+        wake::all_strips(env, now);
         let is_gone = purged.is_none_or(|selection| purge(&at, &selection));
         list_kept(&at, &mut Lines::default())?;
         Ok(if is_gone { Exit::Done } else { Exit::Refused })

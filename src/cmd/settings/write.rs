@@ -193,7 +193,7 @@ impl Run for SetArgs {
             Failure::usage(format_args!("{key}: {why}")).hint(hint.trim_start())
         })?;
         file.write(&text, &new)?;
-        wake::strips(env, now);
+        wake::all_strips(env, now);
         Ok(Exit::Done)
     }
 }
@@ -238,7 +238,7 @@ impl Run for EditArgs {
                 Ok(_) if text == begin => out("nothing changed"),
                 Ok(new) => {
                     file.write(&text, &new)?;
-                    wake::strips(env, now);
+                    wake::all_strips(env, now);
                 }
                 Err(fault) => {
                     out(format_args!("{fault}; {}", fault.way_out));

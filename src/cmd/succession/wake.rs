@@ -29,8 +29,9 @@ pub fn strip(facts: &Facts) -> io::Result<()> {
     write(facts, "strip", &json!({"at": facts.now}))
 }
 
-/// The same in every session that runs. A strip that is not told follows a little later.
-pub fn strips(env: &Env, now: Time) {
+/// Lets the module of every running session bring its strip up to date. If the write fails, that
+/// strip follows a little later.
+pub fn all_strips(env: &Env, now: Time) {
     let Ok(here) = selector::places(env, Path::new("/")) else { return };
     for found in selector::running(&here) {
         let _ = selector::facts(env, now, &found).map(|facts| strip(&facts));

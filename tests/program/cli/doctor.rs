@@ -80,7 +80,7 @@ fn doctor_checks_the_surroundings() {
     assert!(check(&hook, "switches")["seen"].as_str().expect("text").contains("disableAllHooks"));
     let status = hook.raw(&["status"], b"").stdout;
     let status = status.replace('\n', " ");
-    let off = "ends every hook of this plugin, so nothing holds once this session reloads";
+    let off = "ends every hook of this plugin, so brain-guard stops when this session reloads";
     assert!(status.contains(off), "{status}");
 }
 

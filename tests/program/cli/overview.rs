@@ -143,13 +143,19 @@ fn of_several_sessions_now_means_the_one_that_waits_for_its_restart() {
     assert!(status.contains("This session does not restart: you paused brain-guard"), "{status}");
 }
 
-#[test]
-fn while_the_mode_is_off_nothing_restarts_and_every_verb_says_so() {
-    let (mut hook, _client) = alone();
+/// A session whose sealed notes wait for its restart, and its client.
+fn sealed() -> (Hook, Client) {
+    let (hook, client) = alone();
     hook.prompt("Go");
     hook.fill(percent_in("narrow"));
     hook.agent("brain-guard append --kind next 'go on' && brain-guard seal");
     hook.stop();
+    (hook, client)
+}
+
+#[test]
+fn while_the_mode_is_off_nothing_restarts_and_every_verb_says_so() {
+    let (mut hook, _client) = sealed();
     hook.settings(&json!({"mode": "off"}));
     let off = "this session does not restart: brain-guard is off in the settings";
     let sealed = hook.raw(&["seal"], b"").stdout;
@@ -173,12 +179,8 @@ fn while_the_mode_is_off_nothing_restarts_and_every_verb_says_so() {
 }
 
 #[test]
-fn a_boundary_does_not_outlive_that_the_mode_was_off() {
-    let (mut hook, _client) = alone();
-    hook.prompt("Go");
-    hook.fill(percent_in("narrow"));
-    hook.agent("brain-guard append --kind next 'go on' && brain-guard seal");
-    hook.stop();
+fn setting_the_mode_to_off_withdraws_a_waiting_boundary() {
+    let (mut hook, _client) = sealed();
     hook.write_settings(r#"{"mode": "off"}"#);
     away_from_the_client(&mut hook);
     let said = hook.raw(&["settings", "apply"], b"").stdout;
@@ -188,6 +190,12 @@ fn a_boundary_does_not_outlive_that_the_mode_was_off() {
     let status = hook.raw(&["status"], b"").stdout;
     assert!(status.contains("only the notes can be edited"), "{status}");
     assert!(!status.contains("boundary"), "{status}");
+
+    let (hook, _client) = sealed();
+    hook.write_settings(r#"{"mode": "off"}"#);
+    let said = hook.prompt("Wait").user();
+    assert!(said.contains("mode on → off") && said.contains(kept), "{said}");
+    assert!(hook.state()["token"].is_null());
 }
 
 #[test]

@@ -111,7 +111,7 @@ pub fn run(role: Role, input: impl Read, env: &Env, now: Time, program: Program)
     let mut facts = ManuallyDrop::new(facts);
     facts.program = Some(program);
     if !facts.on() {
-        return while_off(&mut facts, role, &event);
+        return answer_while_off(&facts, role, &event);
     }
     if role == Role::Main && !facts.unseen {
         standing::note_dialog(&mut facts, &event);
@@ -132,11 +132,11 @@ pub fn run(role: Role, input: impl Read, env: &Env, now: Time, program: Program)
     reply
 }
 
-/// Only commands that a person types are answered.
-fn while_off(facts: &mut Facts, role: Role, event: &Event) -> Reply {
+/// Answers commands that a person types, and nothing else.
+fn answer_while_off(facts: &Facts, role: Role, event: &Event) -> Reply {
     match &event.kind {
         Kind::Expansion { command, args, .. } if role == Role::Main && !facts.unseen => {
-            prompt::view(facts, command, args)
+            prompt::answer_command(facts, command, args)
         }
         _ => Reply::default(),
     }

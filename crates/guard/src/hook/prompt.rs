@@ -236,11 +236,11 @@ pub fn expand(facts: &mut Facts, command: &str, args: &str, is_foreign: bool) ->
         };
         return Reply::block(format!("brain-guard: {why}"));
     }
-    view(facts, command, args)
+    answer_command(facts, command, args)
 }
 
 /// Answers a command that needs no turn.
-pub fn view(facts: &Facts, command: &str, args: &str) -> Reply {
+pub fn answer_command(facts: &Facts, command: &str, args: &str) -> Reply {
     if command == "job" && !views(args) {
         return Reply::default();
     }

@@ -119,10 +119,10 @@ pub fn start(facts: &mut Facts, event: &Event, source: Source, model: Option<&st
         Source::Compact => {
             reset_readings(facts, First::Grace);
             apply_model(facts, model);
-            let is_asked = facts.token().is_some_and(|token| token.asked != Ranks::default());
-            let is_gone = is_asked && facts.attended();
+            let by_tier = facts.token().is_some_and(|token| token.asked != Ranks::default());
+            let is_unwanted = by_tier && facts.attended();
             let withdrawn =
-                is_gone.then(|| withdrawal::withdraw(facts, "it was compacted")).flatten();
+                is_unwanted.then(|| withdrawal::withdraw(facts, "it was compacted")).flatten();
             Reply { user: withdrawn, ..bearings::compacted(facts) }
         }
         Source::Clear => cleared(facts, event),

@@ -75,11 +75,6 @@ pub fn person_left(facts: &mut Facts, token: &Token) -> ControlFlow<Reply, Token
     if facts.change_token(&token.id, still) != Some(true) {
         return ControlFlow::Break(Reply::default());
     }
-    if let Some(cap) = facts.mode_cap() {
-        // Whoever set the mode wants nothing done.
-        facts.change_token(&token.id, |t| t.withdraw(cap.why(), facts.now));
-        return ControlFlow::Break(Reply::default());
-    }
     let sealed = boundary_flow::seal_for_the_agent(facts);
     if sealed.is_err() && !boundary::claim_failure(&facts.places, token) {
         return ControlFlow::Break(Reply::default());

@@ -87,7 +87,7 @@ impl Facts<'_> {
         }
     }
 
-    /// Why a boundary that is open does not begin, as text for the user.
+    /// Why an open boundary does not begin, as text for the user.
     pub fn held_reason(&self) -> Option<String> {
         self.mode_cap().map(|cap| cap.why()).or_else(|| self.override_reason())
     }
